@@ -1,0 +1,43 @@
+"""The two ways a construction can say no."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class InputError(ValueError):
+    """Unusable input: one line that names the argument, what it must be, and what it is.
+
+    >>> raise InputError("heads", "a positive integer", "0")
+    Traceback (most recent call last):
+    constructions.errors.InputError: heads: must be a positive integer, not 0
+    """
+
+    def __init__(self, argument: str, must: str, got: object) -> None:
+        self.argument, self.must, self.got = argument, must, got
+        super().__init__(f"{argument}: must be {must}, not {_one_line(got)}")
+
+
+class HypothesisFails(Exception):
+    """A hypothesis of the construction is false for this data set; `witness` shows it.
+
+    `hypothesis` is its name in the trace ("A2", "grouping", "capacity", "value-width"),
+    `reason` one sentence, `witness` plain JSON-able data that anyone can check.
+    """
+
+    def __init__(
+        self,
+        hypothesis: str,
+        reason: str,
+        witness: dict[str, Any],
+        *,
+        decided: bool = True,
+    ) -> None:
+        self.hypothesis, self.reason, self.witness = hypothesis, reason, witness
+        self.decided = decided  # False: a search gave up, so nothing is refuted
+        super().__init__(reason)
+
+
+def _one_line(value: object, limit: int = 120) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,115 @@
+"""An attention layer as exact matrices.
+
+A(E, e) = W_Oᵀ concat_h( W_V,hᵀ Eᵀ σ(E W_K,h W_Q,hᵀ e) ),  σ = softmax            (paper, section 3)
+
+The real query weights are ln 2 times `query`: every logit is then ln 2 times the rational number
+E·key·queryᵀ·e, and where that number is an integer k the softmax weight is 2^k over a sum of powers
+of two: a rational number. This is the whole trick that makes attention exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq_mat, fmpz_mat
+
+from constructions.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Head:
+    """key, query: d×d_h; value: d×d_v, or None in a layer without a readout. Exact rationals."""
+
+    key: fmpq_mat
+    query: fmpq_mat
+    value: fmpq_mat | None = None
+
+    @property
+    def width(self) -> int:
+        return int(self.key.ncols())
+
+
+@dataclass(frozen=True)
+class Layer:
+    """H heads and the output matrix (H·d_v)×m, head by head; output is None without a readout."""
+
+    heads: tuple[Head, ...]
+    output: fmpq_mat | None = None
+
+    @property
+    def head_width(self) -> int:
+        return self.heads[0].width
+
+    @property
+    def value_width(self) -> int | None:
+        value = self.heads[0].value
+        return None if value is None else int(value.ncols())
+
+    def to_numpy(self) -> dict[str, np.ndarray]:
+        """float64 weights with the usual shapes, for a plain softmax (base e), no 1/√d_h scale.
+
+        W_K, W_Q: (H, d, d_h), W_V: (H, d, d_v), W_O: (H·d_v, m). The factor ln 2 is in W_Q.
+        To run them in a layer that divides the logits by √d_h, multiply W_Q by √d_h.
+        No mask: every token of the context is attended to; the query is not a token of it.
+        Each entry is the nearest float64 to the exact one (W_Q: to its product with ln 2).
+        """
+        arrays = {
+            "W_K": np.stack([to_float(h.key) for h in self.heads]),
+            "W_Q": np.stack([to_float(h.query) for h in self.heads]) * math.log(2),
+        }
+        if self.output is not None:
+            arrays["W_V"] = np.stack([to_float(h.value) for h in self.heads])
+            arrays["W_O"] = to_float(self.output)
+        return arrays
+
+
+def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: int) -> int:
+    """H(2d·d_h + d·d_v + d_v·m): the numbers in W_Q, W_K, W_V, W_O (paper, Theorem 1)."""
+    return heads * (2 * d * head_width + d * value_width + value_width * m)
+
+
+def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
+    """T lists of n logits in units of ln 2. Raises ValueError where one is not an integer."""
+    directions = data.query_matrix * head.query * head.key.transpose()  # T×d: rows are M e_t
+    if data.shared:
+        table = directions * data.context(0).transpose()
+        return [_integers(row) for row in table.tolist()]
+    rows = directions.tolist()
+    return [
+        _integers((data.context(t) * fmpq_mat(data.d, 1, rows[t])).entries())
+        for t in range(data.T)
+    ]
+
+
+def features(head: Head, data: Dataset) -> fmpq_mat:
+    """z_t = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ M e_t) for all t: T×d, exact rationals."""
+    rows = []
+    for t, logits in enumerate(integer_logits(head, data)):
+        powers = powers_of_two(logits)
+        weights = fmpz_mat(1, data.n, powers)
+        rows.extend((fmpq_mat(weights) * data.context(t) / sum(powers)).entries())
+    return fmpq_mat(data.T, data.d, rows)
+
+
+def powers_of_two(logits: Iterable[int]) -> list[int]:
+    """2^(k - min k): softmax is invariant under shifts, so the smallest power can be 1."""
+    logits = list(logits)
+    low = min(logits)
+    return [1 << (k - low) for k in logits]
+
+
+def to_float(matrix: fmpq_mat | None) -> np.ndarray:
+    """Nearest float64 of each entry."""
+    assert matrix is not None
+    flat = [int(x.p) / int(x.q) for x in matrix.entries()]
+    return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
+
+
+def _integers(entries: list[object]) -> list[int]:
+    for x in entries:
+        if x.q != 1:  # type: ignore[attr-defined]
+            raise ValueError(f"a logit is not an integer: {x}")
+    return [int(x.p) for x in entries]  # type: ignore[attr-defined]

@@ -1,0 +1,88 @@
+"""Evidence: how strongly a claim is known, and the record that carries it.
+
+Levels, strongest first. A claim's wording never goes above its level: sampled or numerical
+evidence is never called proved.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+class Level(enum.Enum):
+    """How a claim is known; the value is the word that reports use."""
+
+    PROVED = "proved"  # exact arithmetic over Q, or a certificate mod p that lifts
+    ENCLOSED = "enclosed"  # rigorous ball arithmetic
+    ARGUED = "argued"  # a written proof in docs/, not checked by machine
+    SAMPLED = "sampled"  # random subsets, with a 95 % bound on the failing fraction
+    NUMERICAL = "numerical"  # floating point with a stated tolerance
+    ASSUMED = "assumed"  # taken from the paper or the user, not checked
+    REFUTED = "refuted"  # false, with a witness that anyone can check
+    UNDECIDED = "undecided"  # tried, not decided
+    NOT_APPLICABLE = "not applicable"  # the theorem's hypotheses exclude this input
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim may be used, at this level, by what rests on it."""
+        return self in _HOLDS
+
+    def __lt__(self, other: Level) -> bool:
+        """Weaker than.
+
+        >>> Level.SAMPLED < Level.PROVED
+        True
+        """
+        return _RANK[self] > _RANK[other]
+
+
+_RANK = {level: rank for rank, level in enumerate(Level)}
+_HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement with its evidence.
+
+    id:         stable name, dots from general to particular, e.g. "head.3.selector".
+    statement:  what is claimed, one sentence (LaTeX between dollar signs).
+    level:      how it is known *by itself*; its standing in a trace also depends on `rests_on`.
+    numbers:    small exact or rounded figures, JSON-able.
+    witness:    data that anyone can check the verdict with (for refuted claims always).
+    arithmetic: what computed it, e.g. "exact over ℚ (FLINT)".
+    rests_on:   ids of the claims that this one really uses.
+    source:     paper, theorem, step; or "ours" with the place of the argument.
+    uses:       hypotheses of the theorem that the step needs, each at the strength it needs.
+    seconds:    time taken; kept out of reports and of equality.
+    """
+
+    id: str
+    statement: str
+    level: Level
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    witness: Mapping[str, Any] | None = None
+    arithmetic: str = ""
+    rests_on: tuple[str, ...] = ()
+    source: str = ""
+    uses: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = field(default=0.0, compare=False)
+
+    def timed(self, seconds: float) -> Claim:
+        return replace(self, seconds=seconds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able form for `trace.json`, without the time."""
+        return {
+            "id": self.id,
+            "statement": self.statement,
+            "level": self.level.value,
+            "numbers": dict(self.numbers),
+            "witness": None if self.witness is None else dict(self.witness),
+            "arithmetic": self.arithmetic,
+            "rests_on": list(self.rests_on),
+            "source": self.source,
+            "uses": dict(self.uses),
+        }
