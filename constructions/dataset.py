@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import operator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,6 +17,9 @@ from flint import fmpq_mat
 from constructions.errors import InputError
 from constructions.exact_array import ExactArray
 
+_CACHED = 2**22  # contexts with more numbers than this in all are converted each time
+Shape = tuple[int, ...]
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -23,11 +28,15 @@ class Dataset:
     contexts: (T, n, d), or (1, n, d) when all examples share one context.
     queries:  (T, d).
     labels:   (T, m).
+    name:     letters, digits, '.', '_', '-': it names folders; other characters become '-'.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
     >>> data.T, data.n, data.d, data.m, data.shared
     (2, 2, 2, 1, True)
+    >>> Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7, 9])
+    Traceback (most recent call last):
+    constructions.errors.InputError: labels: must be one for each of the 2 queries, not 3 of them
     """
 
     contexts: ExactArray
@@ -37,33 +46,28 @@ class Dataset:
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        contexts, queries, labels = self.contexts.shape, self.queries.shape, self.labels.shape
-        if len(contexts) != 3 or 0 in contexts:
-            raise InputError("contexts", "(T, n, d) or (n, d) numbers, none of them 0", contexts)
-        if len(queries) != 2 or 0 in queries:
-            raise InputError("queries", "(T, d) numbers, neither of them 0", queries)
-        if len(labels) != 2 or 0 in labels:
-            raise InputError("labels", "(T,) or (T, m) numbers, neither of them 0", labels)
-        if contexts[0] not in (1, queries[0]):
-            raise InputError("contexts", f"one for each of the {queries[0]} queries, or one shared",
-                             f"{contexts[0]} of them")
-        if labels[0] != queries[0]:
-            raise InputError("labels", f"one for each of the {queries[0]} queries", labels[0])
-        if contexts[2] != queries[1]:
-            raise InputError("queries", f"of the contexts' width {contexts[2]}", queries[1])
+        shapes = self.contexts.shape, self.queries.shape, self.labels.shape
+        full = full_shapes(*shapes)
+        for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
+            if shape != wanted:
+                raise InputError(argument, f"of shape {wanted}", shape)
+        object.__setattr__(self, "name", _safe(self.name))
 
     @classmethod
     def of(cls, contexts: Any, queries: Any, labels: Any, name: str = "data") -> Dataset:
         """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
 
-        contexts may be (n, d), shared by all; labels may be (T,).
+        contexts may be (n, d), shared by all; labels may be (T,). Floats are taken exactly.
         """
-        return cls(
-            _at_rank(_exact("contexts", contexts), 3, axis=0),
-            _exact("queries", queries),
-            _at_rank(_exact("labels", labels), 2, axis=1),
-            name,
+        E, e, y = (
+            x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
+            for argument, x in zip(ARGUMENTS, (contexts, queries, labels), strict=True)
         )
+        full = full_shapes(E.shape, e.shape, y.shape)
+        return cls(E.reshape(full[0]), e.reshape(full[1]), y.reshape(full[2]), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
+        return Dataset, (self.contexts, self.queries, self.labels, self.name)
 
     @property
     def T(self) -> int:
@@ -89,9 +93,12 @@ class Dataset:
     def context(self, t: int) -> fmpq_mat:
         """E of example t, n×d, exact."""
         index = 0 if self.shared else t
-        if index not in self._cache:
-            self._cache[index] = self.contexts[index].matrix()
-        return self._cache[index]
+        if index in self._cache:
+            return self._cache[index]
+        matrix = self.contexts[index].matrix()
+        if self.contexts.stored.size <= _CACHED:
+            self._cache[index] = matrix
+        return matrix
 
     @cached_property
     def query_matrix(self) -> fmpq_mat:
@@ -105,72 +112,67 @@ class Dataset:
 
     def take(self, examples: Sequence[int] | int) -> Dataset:
         """The data set of these examples, in this order; an integer means the first so many."""
-        if isinstance(examples, int):
-            if not 1 <= examples <= self.T:
-                raise InputError("examples", f"between 1 and the {self.T} there are", examples)
-            examples = range(examples)
+        if not isinstance(examples, (Sequence, np.ndarray)):
+            count = operator.index(examples)
+            if not 1 <= count <= self.T:
+                raise InputError("examples", f"between 1 and the {self.T} there are", count)
+            examples = range(count)
+        if not len(examples):
+            raise InputError("examples", "one or more", "none")
+        for t in examples:
+            if not 0 <= t < self.T:
+                raise InputError("examples", f"indices from 0 to {self.T - 1}", t)
         index = np.array(examples, dtype=np.intp)
         contexts = self.contexts if self.shared else self.contexts[index]
         return Dataset(contexts, self.queries[index], self.labels[index], self.name)
 
     def canonical(self) -> dict[str, Any]:
         """The `data` object of a certificate: nested lists of "p" and "p/q"."""
-        return {
-            "contexts": self.contexts.strings(),
-            "queries": self.queries.strings(),
-            "labels": self.labels.strings(),
-        }
+        return {argument: getattr(self, argument).strings() for argument in ARGUMENTS}
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the canonical JSON of `canonical()`."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of the canonical JSON of `canonical()`, which is not held as a whole."""
+        digest = hashlib.sha256()
+        for piece in self._canonical_json():
+            digest.update(piece.encode("ascii"))
+        return digest.hexdigest()
+
+    def _canonical_json(self) -> Iterator[str]:
+        """Keys sorted, no white space: one piece for each context, query and label."""
+        for k, argument in enumerate(sorted(ARGUMENTS)):
+            yield f'{"," if k else "{"}"{argument}":'
+            array = getattr(self, argument)
+            for i in range(len(array)):
+                yield "," if i else "["
+                yield json.dumps(array[i].strings(), separators=(",", ":"))
+            yield "]"
+        yield "}"
 
 
-def _exact(argument: str, values: Any) -> ExactArray:
-    if isinstance(values, ExactArray):
-        return values
-    if isinstance(values, np.ndarray):
-        return exact_from_numpy(argument, values)
-    try:
-        return ExactArray.of(values)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
-        raise InputError(argument, "a full array of finite exact numbers", error) from None
+ARGUMENTS = ("contexts", "queries", "labels")
 
 
-def exact_from_numpy(argument: str, array: np.ndarray) -> ExactArray:
-    """Integers as they are; floats of any width as the dyadic rationals they store."""
-    if array.dtype.kind in "iu":
-        if array.dtype != np.uint64:
-            return ExactArray(array.astype(np.int64))
-        return ExactArray.of(array.tolist())
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        if not np.isfinite(array).all():
-            where = np.argwhere(~np.isfinite(array))[0].tolist()
-            raise InputError(argument, "finite numbers", f"{array[tuple(where)]} at {where}")
-        return _dyadic(array.astype(np.float64))
-    raise InputError(argument, "integers or floats of at most 64 bits", f"dtype {array.dtype}")
+def full_shapes(contexts: Shape, queries: Shape, labels: Shape) -> tuple[Shape, Shape, Shape]:
+    """(T or 1, n, d), (T, d), (T, m) of shapes that may be (n, d) and (T,). Raises InputError."""
+    if len(contexts) not in (2, 3) or 0 in contexts:
+        raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
+    if len(queries) != 2 or 0 in queries:
+        raise InputError("queries", "(T, d) numbers, no size 0", queries)
+    if len(labels) not in (1, 2) or 0 in labels:
+        raise InputError("labels", "(T,) or (T, m) numbers, no size 0", labels)
+    contexts = contexts if len(contexts) == 3 else (1, *contexts)
+    labels = labels if len(labels) == 2 else (*labels, 1)
+    T, d = queries
+    if contexts[0] not in (1, T):
+        must = f"one for each of the {T} queries, or one shared by all"
+        raise InputError("contexts", must, f"{contexts[0]} of them")
+    if labels[0] != T:
+        raise InputError("labels", f"one for each of the {T} queries", f"{labels[0]} of them")
+    if contexts[2] != d:
+        raise InputError("queries", f"as wide as the contexts' rows, {contexts[2]}", d)
+    return contexts, queries, labels
 
 
-def _dyadic(array: np.ndarray) -> ExactArray:
-    # x = m·2^e with an integer m of 53 bits; the smallest e over the array is the shared scale.
-    mantissa, exponent = np.frexp(array)
-    whole, power = (mantissa * 2.0**53).astype(np.int64), exponent.astype(np.int64) - 53
-    odd = np.where(whole == 0, 1, whole & -whole)  # lowest set bit: strip trailing zeros
-    shift = np.round(np.log2(odd)).astype(np.int64)
-    whole, power = whole >> shift, np.where(whole == 0, 0, power + shift)
-    low = min(0, int(power.min())) if array.size else 0
-    room = int(np.max(power)) - low + 53 if array.size else 0
-    if room < 63:
-        return ExactArray(whole << (power - low), 2 ** (-low))
-    pairs = zip(whole.ravel().tolist(), (power - low).ravel().tolist(), strict=True)
-    flat = np.empty(array.size, dtype=object)
-    flat[:] = [w << s for w, s in pairs]
-    return ExactArray(flat.reshape(array.shape), 2 ** (-low))
-
-
-def _at_rank(array: ExactArray, rank: int, axis: int) -> ExactArray:
-    if len(array.shape) == rank - 1:
-        return ExactArray(np.expand_dims(array.numerators, axis), array.denominator)
-    return array
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64].strip(".-") or "data"

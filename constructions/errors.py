@@ -6,7 +6,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """Unusable input: one line that names the argument, what it must be, and what it is.
+    """Unusable input: one printable line that names the argument, what it must be, what it is.
 
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
@@ -15,7 +15,10 @@ class InputError(ValueError):
 
     def __init__(self, argument: str, must: str, got: object) -> None:
         self.argument, self.must, self.got = argument, must, got
-        super().__init__(f"{argument}: must be {must}, not {_one_line(got)}")
+        super().__init__(f"{_one_line(argument)}: must be {must}, not {_one_line(got)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:  # exceptions cross process borders by pickle
+        return type(self), (self.argument, self.must, self.got)
 
 
 class HypothesisFails(Exception):
@@ -37,7 +40,15 @@ class HypothesisFails(Exception):
         self.decided = decided  # False: a search gave up, so nothing is refuted
         super().__init__(reason)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {"decided": self.decided}
+        return type(self), (self.hypothesis, self.reason, self.witness), state
+
 
 def _one_line(value: object, limit: int = 120) -> str:
+    """At most `limit` printable characters: no line break or terminal code gets to a screen."""
+    if isinstance(value, int) and value.bit_length() > 3 * limit:
+        return f"an integer of {value.bit_length()} bits"  # str() refuses the longest
     text = " ".join(str(value).split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -1,0 +1,281 @@
+"""Groups of examples, one per head: what the construction really asks of the queries.
+
+The partition condition (ours; mathematics of step 2 and 3): with groups G_1, ..., G_H in order,
+
+    the queries of each group are independent, and no earlier query lies in the span of a later
+    group.
+
+A1 implies it for every grouping into r, r-1, r-1, ... examples: it compares at most r queries at a
+time, never n. It is decided here exactly, for a given grouping; another grouping is looked for when
+the given order fails.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails
+from constructions.modular import PRIMES, matmul_mod, residues
+
+_PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
+_SEARCH_STEPS = 20_000  # groups tried before the search gives up
+_RESTARTS = 12
+
+
+def consecutive(examples: Sequence[int], first: int, further: int) -> tuple[tuple[int, ...], ...]:
+    """The first `first` examples, then `further` at a time; the last group may be short.
+
+    >>> consecutive(range(8), 3, 2)
+    ((0, 1, 2), (3, 4), (5, 6), (7,))
+    """
+    examples = list(examples)
+    groups = [tuple(examples[:first])]
+    for start in range(first, len(examples), max(further, 1)):
+        groups.append(tuple(examples[start : start + further]))
+    return tuple(groups)
+
+
+def violation(data: Dataset, groups: Sequence[Sequence[int]]) -> dict[str, Any] | None:
+    """The first way in which the partition condition fails, as an exact relation; None if it holds.
+
+    Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0, integers,
+    not all zero. kind: "dependent group" or "earlier query in span".
+    """
+    table = data.queries.numerators.tolist()
+    earlier: list[int] = []
+    for h, group in enumerate(groups):
+        relation = _relation([table[t] for t in group])
+        if relation:
+            return _witness("dependent group", h, group, relation)
+        if earlier and group:
+            for s in _in_span(data, group, earlier):
+                relation = _relation([table[t] for t in (*group, s)])
+                assert relation
+                return _witness("earlier query in span", h, (*group, s), relation)
+        earlier += group
+    return None
+
+
+def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list[tuple[int, ...]]:
+    """A grouping into at most `heads` groups that meets the partition condition.
+
+    Built from the last group backwards: a last group must be independent and *closed* (no other
+    remaining query in its span); what remains is a smaller problem of the same kind. Greedy with
+    restarts, then, within _SEARCH_STEPS, all choices. Raises HypothesisFails: decided if every
+    choice was tried or a zero or parallel query excludes them all, else undecided.
+    """
+    excluded = _excludes_every_grouping(data)
+    if excluded:
+        raise HypothesisFails("grouping", excluded["reason"], excluded)
+    matroid = _Queries(data)
+    rng = random.Random(seed)
+    order = list(range(data.T))
+    for attempt in range(_RESTARTS):
+        groups = _greedy(matroid, order, first, further, heads)
+        if groups:
+            return groups
+        rng.shuffle(order)
+        del attempt
+    search = _Search(matroid, first, further)
+    groups = search.run(frozenset(range(data.T)), heads)
+    if groups:
+        return groups
+    witness = violation(data, consecutive(range(data.T), first, further)) or {}
+    decided = search.steps <= _SEARCH_STEPS
+    reason = (
+        f"no order of the examples gives {heads} groups with independent queries and no earlier "
+        f"query in the span of a later group ({'all were' if decided else 'not all were'} tried)"
+    )
+    raise HypothesisFails("grouping", reason, witness, decided=decided)
+
+
+class _Queries:
+    """Spans of queries, decided mod p first (independent there is independent over Q)."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.table = [[int(x) for x in row] for row in data.queries.numerators.tolist()]
+        self.residues = [[x % _PRIME for x in row] for row in self.table]
+
+    def independent(self, group: Sequence[int]) -> bool:
+        rows = [self.residues[t] for t in group]
+        if nmod_mat(len(rows), len(rows[0]), [x for r in rows for x in r], _PRIME).rank() == len(
+            rows
+        ):
+            return True
+        return int(fmpz_mat([self.table[t] for t in group]).rank()) == len(rows)
+
+    def closed(self, group: Sequence[int], among: Sequence[int]) -> bool:
+        """No query of `among` outside the (independent) group lies in its span."""
+        others = [t for t in among if t not in group]
+        if not others:
+            return True
+        kernel = fmpz_mat([self.table[t] for t in group]).nullspace()
+        basis, nullity = kernel
+        columns = [[row[j] for row in basis.tolist()] for j in range(nullity)]
+        if not columns:
+            return False
+        directions = fmpz_mat(columns).transpose()
+        images = fmpz_mat([self.table[t] for t in others]) * directions
+        return all(any(row) for row in images.tolist())
+
+
+def _greedy(
+    matroid: _Queries, order: list[int], first: int, further: int, heads: int
+) -> list[tuple[int, ...]] | None:
+    remaining, groups = list(order), []
+    while len(remaining) > first or not matroid.independent(remaining):
+        if len(groups) + 1 >= heads or further == 0:
+            return None
+        group: list[int] = []
+        for t in reversed(remaining):
+            trial = [*group, t]
+            if matroid.independent(trial) and matroid.closed(trial, remaining):
+                group = trial
+                if len(group) == further:
+                    break
+        if not group:
+            return None
+        groups.append(tuple(sorted(group)))
+        remaining = [t for t in remaining if t not in group]
+    return [tuple(sorted(remaining)), *reversed(groups)]
+
+
+class _Search:
+    """All choices, depth first, remembering what cannot be grouped.
+
+    Taking a closed independent group that is maximal for its size loses nothing: whatever groups
+    the rest groups any part of the rest.
+    """
+
+    def __init__(self, matroid: _Queries, first: int, further: int) -> None:
+        self.matroid, self.first, self.further = matroid, first, further
+        self.steps = 0
+        self.dead: set[tuple[frozenset[int], int]] = set()
+
+    def run(self, remaining: frozenset[int], heads: int) -> list[tuple[int, ...]] | None:
+        rest = sorted(remaining)
+        if len(rest) <= self.first and self.matroid.independent(rest):
+            return [tuple(rest)]
+        if heads <= 1 or len(rest) > self.first + (heads - 1) * self.further:
+            return None
+        if (remaining, heads) in self.dead:
+            return None
+        for group in self._closed_groups(rest):
+            found = self.run(remaining - set(group), heads - 1)
+            if found:
+                return [*found, group]
+            if self.steps > _SEARCH_STEPS:
+                return None
+        self.dead.add((remaining, heads))
+        return None
+
+    def _closed_groups(self, rest: list[int]) -> list[tuple[int, ...]]:
+        """Maximal closed independent groups of at most `further` examples.
+
+        Subsets of a closed independent set are closed and independent, so they grow one by one.
+        """
+        level: list[tuple[int, ...]] = [()]
+        maximal: list[tuple[int, ...]] = []
+        for _ in range(self.further):
+            grown: list[tuple[int, ...]] = []
+            for group in level:
+                extended = False
+                for t in rest:
+                    if group and t <= group[-1]:
+                        extended = extended or self._good((*group, t), rest)
+                        continue
+                    if self._good((*group, t), rest):
+                        grown.append((*group, t))
+                        extended = True
+                if not extended and group:
+                    maximal.append(group)
+                if self.steps > _SEARCH_STEPS:
+                    return maximal + grown
+            level = grown
+        return level + maximal
+
+    def _good(self, group: tuple[int, ...], rest: list[int]) -> bool:
+        if len(set(group)) < len(group):
+            return False
+        self.steps += 1
+        return self.matroid.independent(group) and self.matroid.closed(group, rest)
+
+
+def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
+    """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
+    seen: dict[tuple[int, ...], int] = {}
+    for t, row in enumerate(data.queries.numerators.tolist()):
+        content = int(np.gcd.reduce(np.array(row, dtype=object)))
+        if content == 0:
+            witness = _witness("zero query", None, (t,), [1])
+            return witness | {"reason": f"query {t} is zero, so no group may contain it"}
+        lead = next(x for x in row if x)
+        direction = tuple(x // content * (1 if lead > 0 else -1) for x in row)
+        if direction in seen:
+            s = seen[direction]
+            relation = _relation([data.queries.numerators[i].tolist() for i in (s, t)])
+            assert relation
+            return _witness("parallel queries", None, (s, t), relation) | {
+                "reason": f"queries {s} and {t} are parallel: in one group they are dependent, "
+                "in two the later group spans the earlier query"
+            }
+        seen[direction] = t
+    return None
+
+
+def _in_span(data: Dataset, group: Sequence[int], earlier: Sequence[int]) -> list[int]:
+    """Earlier examples whose query lies in the span of the (independent) group's. Exact.
+
+    One v ⊥ group settles every s with v·e_s ≠ 0, and v·e_s mod p is enough for that; the few that
+    are left are compared with the whole orthogonal complement, over the integers.
+    """
+    numerators = data.queries.numerators
+    basis, nullity = fmpz_mat([_ints(numerators[t]) for t in group]).nullspace()
+    if nullity == 0:
+        return list(earlier)
+    complement = [[int(row[j]) for row in basis.tolist()] for j in range(nullity)]
+    p = PRIMES[0]
+    v = np.zeros(data.d)
+    for j, column in enumerate(complement):
+        v = np.mod(v * 3 + residues(np.array(column, dtype=object), p) * (j + 1), p)
+    left = matmul_mod(residues(numerators[list(earlier)], p), v[:, None], p)[:, 0] == 0
+    suspects = [s for s, zero in zip(earlier, left, strict=True) if zero]
+    if not suspects:
+        return []
+    rows = fmpz_mat([_ints(numerators[s]) for s in suspects])
+    images = (rows * fmpz_mat(complement).transpose()).tolist()
+    return [s for s, row in zip(suspects, images, strict=True) if not any(row)]
+
+
+def _ints(row: np.ndarray) -> list[int]:
+    return [int(x) for x in row.tolist()]
+
+
+def _relation(rows: Sequence[Sequence[int]]) -> list[int] | None:
+    """Integers, not all zero and without common factor, with Σ c_i row_i = 0; None if independent."""
+    matrix = fmpz_mat([[int(x) for x in row] for row in rows]).transpose()
+    basis, nullity = matrix.nullspace()
+    if nullity == 0:
+        return None
+    column = [int(row[0]) for row in basis.tolist()]
+    content = int(np.gcd.reduce(np.array(column, dtype=object)))
+    sign = 1 if next(x for x in column if x) > 0 else -1
+    return [x // content * sign for x in column]
+
+
+def _witness(
+    kind: str, group: int | None, examples: Sequence[int], coefficients: Sequence[int]
+) -> dict[str, Any]:
+    kept = [(int(t), str(c)) for t, c in zip(examples, coefficients, strict=True) if c]
+    return {
+        "kind": kind,
+        "group": None if group is None else group + 1,
+        "examples": [t for t, _ in kept],
+        "coefficients": [c for _, c in kept],
+    }

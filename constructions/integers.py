@@ -1,0 +1,62 @@
+"""Exact arithmetic on integer arrays: int64 while the result provably fits, Python integers beyond.
+
+Every function returns int64 where it can and object (Python int) otherwise; nothing ever wraps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import fmpz_mat
+
+from constructions.exact_array import narrow
+
+_LIMIT = 2**62
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The matrix product a·b of 2-D integer arrays."""
+    if largest(a) * largest(b) * max(a.shape[1], 1) < 2**53:
+        return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+    return from_flint(to_flint(a) * to_flint(b))
+
+
+def add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a + b, broadcast."""
+    return _entrywise(np.add, a, b, largest(a) + largest(b))
+
+
+def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a - b, broadcast."""
+    return _entrywise(np.subtract, a, b, largest(a) + largest(b))
+
+
+def multiply(a: np.ndarray | int, b: np.ndarray) -> np.ndarray:
+    """a·b entry by entry, broadcast.
+
+    >>> multiply(2**40, np.array([2**40, -1])).tolist()
+    [1208925819614629174706176, -1099511627776]
+    """
+    if isinstance(a, int):
+        a = narrow([a], (1,))
+    return _entrywise(np.multiply, a, b, largest(a) * largest(b))
+
+
+def largest(array: np.ndarray) -> int:
+    """Largest absolute value; 0 for an empty array."""
+    return max(abs(int(array.max())), abs(int(array.min()))) if array.size else 0
+
+
+def to_flint(array: np.ndarray) -> fmpz_mat:
+    """A 2-D integer array as a FLINT matrix."""
+    return fmpz_mat(*array.shape, [int(x) for x in array.ravel().tolist()])
+
+
+def from_flint(matrix: fmpz_mat) -> np.ndarray:
+    """A FLINT integer matrix as a 2-D integer array."""
+    return narrow([int(x) for x in matrix.entries()], (matrix.nrows(), matrix.ncols()))
+
+
+def _entrywise(operation: np.ufunc, a: np.ndarray, b: np.ndarray, bound: int) -> np.ndarray:
+    dtype = np.int64 if bound < _LIMIT else object
+    result: np.ndarray = operation(a.astype(dtype), b.astype(dtype))
+    return result

@@ -1,0 +1,95 @@
+"""Features modulo a prime: 2^k mod p needs no big numbers, whatever the size of k.
+
+The builders use one small prime to decide, while they build, whether rows are independent. A rank
+mod p never exceeds the rank over Q, so "independent mod p" is exact; "dependent mod p" may be bad
+luck (about 1 in p), and then costs a better candidate, never a wrong answer: what was built is
+proved again, from scratch, in verify/.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+# Safe primes p = 2q + 1 with p ≡ 3 (mod 8): 2 is not a square, so its order is p - 1, the largest.
+# (Modulo 2^61 - 1 the order of 2 is 61: different exponents collide and ranks come out too low.)
+# p < 2^21, so that 2048 products of residues add up exactly in float64.
+PRIMES = (2096867, 2095547, 2094683)
+_TERMS = 2**53 // (2**21 * 2**21)
+
+
+class SumVanishes(ArithmeticError):
+    """A softmax denominator is 0 mod p: the features are not defined there; take another prime."""
+
+
+def matmul_mod(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
+    """a·b mod p for float64 arrays of residues in [0, p); exact.
+
+    Each partial sum has at most 2^11 terms below 2^42: it stays below 2^53 and is exact.
+    """
+    total = np.zeros((a.shape[0], b.shape[1]))
+    for start in range(0, a.shape[1], _TERMS):
+        total += np.mod(a[:, start : start + _TERMS] @ b[start : start + _TERMS], p)
+    return np.mod(total, p)
+
+
+def residues(integers: np.ndarray, p: int) -> np.ndarray:
+    """Integers (int64 or object) as float64 residues in [0, p)."""
+    return np.mod(integers, p).astype(np.float64)
+
+
+def inverse_mod(values: np.ndarray, p: int) -> np.ndarray:
+    """Entrywise inverse of nonzero residues (int64), by Fermat: a^(p-2)."""
+    result, power, exponent = np.ones_like(values), values.copy(), p - 2
+    while exponent:
+        if exponent & 1:
+            result = result * power % p
+        power = power * power % p
+        exponent >>= 1
+    return result
+
+
+def features_mod(logits: np.ndarray, contexts: np.ndarray, p: int) -> np.ndarray:
+    """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) mod p.
+
+    logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues. Returns (T, d) residues
+    (float64). Raises SumVanishes where a denominator is 0 mod p.
+    """
+    weights = _powers(p)[np.mod(logits, p - 1).astype(np.int64)]
+    sums = weights.sum(axis=1) % p
+    if not sums.all():
+        raise SumVanishes(p)
+    weights = weights * inverse_mod(sums, p)[:, None] % p
+    return _mix(weights.astype(np.float64), contexts, p)
+
+
+def features_float(logits: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+    """The same in float64 (T, d), to guide choices; never evidence."""
+    drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, 1100).astype(np.float64)
+    weights = np.exp2(-drop)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return _mix(weights, contexts, None)
+
+
+def _mix(weights: np.ndarray, contexts: np.ndarray, p: int | None) -> np.ndarray:
+    if len(contexts) == 1:
+        return weights @ contexts[0] if p is None else matmul_mod(weights, contexts[0], p)
+    if p is None:
+        return np.matmul(weights[:, None, :], contexts)[:, 0, :]
+    total = np.zeros((len(weights), contexts.shape[2]))
+    for start in range(0, contexts.shape[1], _TERMS):
+        part = slice(start, start + _TERMS)
+        total += np.mod(np.matmul(weights[:, None, part], contexts[:, part, :])[:, 0, :], p)
+    return np.mod(total, p)
+
+
+@lru_cache(maxsize=len(PRIMES))
+def _powers(p: int) -> np.ndarray:
+    """2^0, 2^1, ..., 2^(p-2) mod p, by doubling the table."""
+    table = np.ones(1, dtype=np.int64)
+    while len(table) < p - 1:
+        table = np.concatenate([table, table * pow(2, len(table), p) % p])
+    table = table[: p - 1]
+    table.setflags(write=False)
+    return table

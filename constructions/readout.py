@@ -1,0 +1,86 @@
+"""Step 9: the readout. Solve Z V = Y exactly, with V supported on the pivot columns.
+
+Every head contributes as many columns as it placed examples, so the system is square, T×T, and
+invertible (that is what step 7 arranged). With d_v ≥ m, the value matrix of head h is block h of V
+padded with zero columns, and W_O is H stacked copies of [I_m; 0]                     (paper).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpq_mat, fmpz, fmpz_mat
+
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails
+from constructions.layer import Head, Layer, integer_logits, powers_of_two
+from constructions.mahdavi2024 import Construction
+
+
+@dataclass(frozen=True)
+class PivotSystem:
+    """Z[:, C] with every row multiplied by a positive integer: `matrix` = diag(scale)·Z[:, C].
+
+    columns: (head, column) of each of the T pivots.
+    """
+
+    matrix: fmpz_mat
+    scale: tuple[int, ...]
+    columns: tuple[tuple[int, int], ...]
+
+
+def predicted_bits(construction: Construction, data: Dataset) -> int:
+    """Bits that the determinant of the pivot system, hence the readout, is expected to have.
+
+    The sum of all logit ranges: each softmax denominator has about that many bits, and row t of
+    the cleared system has the product of its denominators as a factor.
+    """
+    return sum(
+        max(logits) - min(logits)
+        for head in construction.layer.heads
+        for logits in integer_logits(head, data)
+    )
+
+
+def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:
+    """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, cleared by Π_h S_th. Exact."""
+    contexts = data.contexts.numerators.tolist()
+    numerators: list[list[int]] = [[] for _ in range(data.T)]
+    sums: list[list[int]] = [[] for _ in range(data.T)]
+    for layer_head, head in zip(construction.layer.heads, construction.heads, strict=False):
+        for t, logits in enumerate(integer_logits(layer_head, data)):
+            powers = powers_of_two(logits)
+            context = contexts[0 if data.shared else t]
+            sums[t].append(sum(powers))
+            numerators[t].append(
+                [sum(w * row[j] for w, row in zip(powers, context, strict=True))
+                 for j in head.pivots]  # fmt: skip
+            )
+    rows, scale = [], []
+    for blocks, denominators in zip(numerators, sums, strict=True):
+        product = 1
+        for denominator in denominators:
+            product *= denominator
+        row = [
+            x * (product // denominator)
+            for block, denominator in zip(blocks, denominators, strict=True)
+            for x in block
+        ]
+        common = 0
+        for x in row:
+            common = int(fmpz(common).gcd(x))
+        common = int(fmpz(common).gcd(product)) or 1
+        rows.append([x // common for x in row])
+        scale.append(product // common)
+    columns = tuple((h, j) for h, head in enumerate(construction.heads) for j in head.pivots)
+    denominator = data.contexts.denominator
+    return PivotSystem(
+        fmpz_mat(rows), tuple(s * denominator for s in scale), columns
+    )
+
+
+def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
+    """The T×k solution X of Z[:, C] X = right. Exact (FLINT: Dixon lifting)."""
+    cleared, denominator = right.numer_denom()
+    scaled = [[s * x for x in row] for s, row in zip(system.scale, cleared.tolist(), strict=True)]
+    return fmpq_mat(system.matrix).solve(fmpq_mat(fmpz_mat(scaled))) / denominator

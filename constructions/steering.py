@@ -1,0 +1,88 @@
+"""Integer vectors with prescribed products: dual vectors ê_t and steering vectors w_t (step 2).
+
+Both solve R x = b over the integers, R the group's queries or the row differences of one context,
+and both are then shortened: any kernel vector of R may be added, and the one to add is the one that
+makes the products with *all other* examples small, since those become exponents of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq_mat
+
+from constructions import integers
+from constructions.exact_array import narrow
+from constructions.lattice import kernel_and_preimages
+
+
+@dataclass(frozen=True)
+class Solver:
+    """R x = b over the integers, R (r×k) with independent rows.
+
+    kernel: (k, k-r), a basis of the integer x with R x = 0.
+    reach:  (r, r), its columns a reduced basis of all integer vectors R x.
+    """
+
+    kernel: np.ndarray
+    reach: np.ndarray
+    _preimages: np.ndarray
+    _inverse: fmpq_mat
+
+    @classmethod
+    def of(cls, rows: np.ndarray) -> Solver:
+        """Raises ValueError if the rows are dependent."""
+        kernel, preimages, reach = kernel_and_preimages(integers.to_flint(rows))
+        inverse = fmpq_mat(reach).inv() if reach.nrows() else fmpq_mat(0, 0)
+        arrays = map(integers.from_flint, (kernel, reach, preimages))
+        return cls(*arrays, inverse)
+
+    def factor(self, b: np.ndarray) -> int:
+        """The smallest positive f for which f·b is reached."""
+        return int(self._coefficients(b).numer_denom()[1])
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Some integer x with R x = b. Raises ValueError for a b that is not reached."""
+        coefficients, denominator = self._coefficients(b).numer_denom()
+        if denominator != 1:
+            raise ValueError("b is not reached by integer vectors")
+        return integers.product(self._preimages, integers.from_flint(coefficients))[:, 0]
+
+    def _coefficients(self, b: np.ndarray) -> fmpq_mat:
+        return self._inverse * fmpq_mat(integers.to_flint(b[:, None]))
+
+
+def shortened(x: np.ndarray, kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """x plus the kernel combination that makes images·x short (LLL, then Babai's nearest plane).
+
+    x: (k,), kernel: (k, q), images: (N, k), integers. The coefficients come from float64 and are
+    applied exactly: only the length depends on rounding, never the products R x.
+    """
+    if kernel.shape[1] == 0 or not len(images):
+        return x
+    kernel = short_kernel(kernel, images)
+    moved = integers.product(images, kernel).astype(np.float64)
+    seen = np.linalg.norm(moved, axis=0) > 0
+    if not seen.any():
+        return x
+    kernel, moved = kernel[:, seen], moved[:, seen]
+    q, r = np.linalg.qr(moved)
+    for _ in range(3):
+        target = q.T @ integers.product(images, x[:, None])[:, 0].astype(np.float64)
+        steps = np.zeros(len(r))
+        for j in range(len(r) - 1, -1, -1):
+            if r[j, j]:
+                steps[j] = np.round((target[j] - r[j, j + 1 :] @ steps[j + 1 :]) / r[j, j])
+        if not steps.any() or not np.isfinite(steps).all():
+            break
+        whole = narrow([int(s) for s in steps], (len(steps), 1))
+        x = integers.subtract(x, integers.product(kernel, whole)[:, 0])
+    return x
+
+
+def short_kernel(kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced."""
+    basis = integers.to_flint(kernel)
+    _, transform = (integers.to_flint(images) * basis).transpose().lll(transform=True)
+    return integers.from_flint(basis * transform.transpose())

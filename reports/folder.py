@@ -1,0 +1,130 @@
+"""Writing a report's folder: all of it or nothing, and never over somebody else's files.
+
+The files are written to a new folder beside the target, which then takes the target's place in one
+rename. A folder is ours, and may be replaced, if it holds nothing but files with our names and its
+report.md begins with our mark; any other folder with something in it is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+from constructions.errors import InputError
+
+MARK = "<!-- attncert report/1 -->"
+FIGURES = ("graph", "saturation", "own-weights", "heads")
+OUR_FILES = frozenset({
+    "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",
+    *(f"figures/{name}.svg" for name in FIGURES),
+})  # fmt: skip
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise InputError now rather than after minutes of work, if `path` could not be written."""
+    with _one_line_errors(path):
+        target = _target(path)
+        parent = next(p for p in target.parents if p.exists())
+        probe, _ = _free_names(parent / target.name)
+        probe.mkdir()
+        probe.rmdir()
+
+
+def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> list[Path]:
+    """Write `files` (names in OUR_FILES) to the folder `path`; returns their paths, sorted.
+
+    Raises InputError where the folder holds anything else or cannot be written. Whatever stops it,
+    an interrupt included, leaves the old folder (or none), and no temporary one.
+    """
+    strange = sorted(set(files) - OUR_FILES)
+    if strange:
+        raise ValueError(f"not names of ours: {strange}")
+    with _one_line_errors(path):
+        target = _target(path)
+        new, old = _free_names(target)
+        made: list[Path] = []
+        try:
+            _make(target.parent, made)
+            new.mkdir()
+            for name, content in sorted(files.items()):
+                (new / name).parent.mkdir(exist_ok=True)
+                (new / name).write_bytes(content)
+            if target.exists():
+                os.replace(target, old)
+            os.replace(new, target)
+            made.clear()
+        finally:
+            # Reached in every way out: the old folder returns if the new one is not in place.
+            if old.exists() and not target.exists():
+                os.replace(old, target)
+            for leftover in (new, old):
+                shutil.rmtree(leftover, ignore_errors=True)
+            for folder in made:
+                with suppress(OSError):
+                    folder.rmdir()
+    return [target / name for name in sorted(files)]
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether `folder` holds a report of ours and nothing else."""
+    for entry in folder.rglob("*"):
+        name = entry.relative_to(folder).as_posix()
+        if entry.is_symlink() or not (
+            (entry.is_dir() and name == "figures") or (entry.is_file() and name in OUR_FILES)
+        ):
+            return False
+    report = folder / "report.md"
+    if not report.is_file():
+        return False
+    with report.open("rb") as file:
+        return file.read(len(MARK)) == MARK.encode()
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The folder that `path` means; InputError if it may not be written."""
+    if not os.fspath(path):
+        raise InputError("--out", "the path of a folder", "empty")
+    target = Path(os.path.realpath(path))
+    if target == Path.cwd() or target in Path.cwd().parents:
+        raise InputError("--out", "a folder other than the current one and those above it", path)
+    if target.exists():
+        if not target.is_dir():
+            raise InputError("--out", "a folder", f"a file: {path}")
+        if any(target.iterdir()) and not is_ours(target):
+            raise InputError("--out", "new, empty, or a folder that attncert wrote", path)
+    return target
+
+
+def _free_names(target: Path) -> tuple[Path, Path]:
+    """Names beside `target` for the new folder and, for a moment, the old one. Chosen before
+    anything is made, so that whatever was made can be found and removed again."""
+    free = (
+        path
+        for k in count()
+        if not os.path.lexists(path := target.parent / f".attncert-{os.getpid()}-{k}.partial")
+    )
+    return next(free), next(free)
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    """Make `folder` and what is missing above it, noting the new ones, innermost first."""
+    for path in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
+        path.mkdir()
+        made.insert(0, path)
+
+
+@contextmanager
+def _one_line_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError("--out", "a folder that can be written", f"{path}: {reason}") from None
+    except ValueError as error:
+        if isinstance(error, InputError) or "null" not in str(error):
+            raise
+        raise InputError("--out", "a path", "one with a null character") from None

@@ -1,0 +1,176 @@
+"""The machine-readable side of a report: trace.json, timings.json, `--json` and the one-line verdict.
+
+Canonical JSON: keys sorted; numbers that JSON or Python's parser could not take back (infinities,
+integers beyond 4,300 digits) become strings. Times and versions go to timings.json and nowhere
+else, so that equal runs give equal bytes everywhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz
+
+from reports.levels import WORDING
+from reports.text import one_line, plain, sentence
+from reports.view import causes, pivotal
+from reports.witness import readable
+from verify.evidence import Claim, Level
+from verify.proof import HeadSummary, Proof
+
+FORMAT = "attncert-trace/1"
+MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, their extremes per head
+_MOST_BITS = 14_000  # of an integer that is written as a JSON number
+
+
+def one_line_verdict(proof: Proof) -> str:
+    """For the terminal: the level, the statement, and where it fails what fails first."""
+    opener = WORDING[proof.standing].opener
+    line = f"{opener} {plain(sentence(proof.trace[proof.conclusion].statement))}"
+    if proof.standing.holds:
+        return line
+    first = pivotal(proof.trace, proof.conclusion)[0]
+    if first.id == proof.conclusion:
+        return line
+    told = f"{first.level.value}: {first.statement.rstrip('.')} ({first.id})"
+    return " ".join([opener, *(plain(sentence(x)) for x in (told, *readable(first.witness or {})[:1]))])
+
+
+def summary_dict(proof: Proof) -> dict[str, Any]:
+    """For `--json`: the verdict, the shape, each head's numbers, what is not proved. JSON-able."""
+    trace = proof.trace
+    return jsonable({
+        "verdict": proof.standing.value,
+        "holds": proof.standing.holds,
+        "sentence": one_line_verdict(proof),
+        "exit_status": proof.exit_status,
+        "conclusion": proof.conclusion,
+        "data": _data(proof),
+        "settings": dict(proof.settings),
+        "heads": [_head(h, keep_floats=False) for h in proof.heads],
+        "failures": [
+            {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
+            for c in pivotal(trace, proof.conclusion)
+        ] if not proof.standing.holds else [],
+        "not_proved": {c.id: trace.standing(c.id).value for c in not_proved(proof)},
+        "certificate_sha256": certificate_sha256(proof),
+    })  # fmt: skip
+
+
+def trace_dict(proof: Proof) -> dict[str, Any]:
+    """The whole report as data. JSON-able; no times, no versions."""
+    trace = proof.trace
+    claims = [
+        c.as_dict() | {"standing": trace.standing(c.id).value, "held_down_by": causes(trace, c)}
+        for c in trace
+    ]
+    most = max(
+        sum(len(h.log2_off_peak) for h in proof.heads),
+        sum(len(row) for h in proof.heads for row in h.own_weights),
+    )
+    return jsonable({
+        "format": FORMAT,
+        "verdict": proof.standing.value,
+        "sentence": one_line_verdict(proof),
+        "conclusion": proof.conclusion,
+        "data": _data(proof),
+        "settings": dict(proof.settings),
+        "groups": proof.groups,
+        "heads": [_head(h, keep_floats=most <= MOST_FLOATS) for h in proof.heads],
+        "claims": claims,
+        "not_proved": [c.id for c in not_proved(proof)],
+        "certificate_sha256": certificate_sha256(proof),
+    })  # fmt: skip
+
+
+def timings_dict(proof: Proof) -> dict[str, Any]:
+    seconds = proof.trace.seconds()
+    return jsonable({
+        "seconds": seconds,
+        "seconds_in_all": round(math.fsum(seconds.values()), 6),
+        "versions": dict(proof.versions),
+    })  # fmt: skip
+
+
+def not_proved(proof: Proof) -> list[Claim]:
+    """Every claim that is not proved, by itself or by what it rests on."""
+    return [c for c in proof.trace if proof.trace.standing(c.id) is not Level.PROVED]
+
+
+def certificate_bytes(proof: Proof) -> bytes | None:
+    """The certificate in canonical form: keys sorted, no insignificant white space."""
+    if proof.certificate is None:
+        return None
+    return json.dumps(
+        proof.certificate, sort_keys=True, separators=(",", ":"), allow_nan=False
+    ).encode()
+
+
+def certificate_sha256(proof: Proof) -> str | None:
+    """Of the file's bytes."""
+    text = certificate_bytes(proof)
+    return None if text is None else hashlib.sha256(text).hexdigest()
+
+
+def readable_json(obj: Any) -> bytes:
+    """Keys sorted, one item per line, a newline at the end."""
+    text = json.dumps(obj, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def jsonable(x: Any) -> Any:
+    """Plain JSON values; what JSON cannot hold becomes a string, never something wrong.
+
+    >>> jsonable({"a": (1, float("-inf")), 2: Level.PROVED, "b": fmpz(7)})
+    {'a': [1, '-inf'], '2': 'proved', 'b': '7'}
+    """
+    if x is None or isinstance(x, bool | str):
+        return x
+    if isinstance(x, np.generic):
+        return jsonable(x.item())
+    if isinstance(x, int):
+        return x if x.bit_length() <= _MOST_BITS else str(fmpz(x))
+    if isinstance(x, float):
+        return x if math.isfinite(x) else str(x)
+    if isinstance(x, Mapping):
+        return {str(key): jsonable(item) for key, item in x.items()}
+    if isinstance(x, Sequence | np.ndarray):
+        return [jsonable(item) for item in x]
+    if isinstance(x, Level):
+        return x.value
+    return str(x)
+
+
+def _data(proof: Proof) -> dict[str, Any]:
+    data = proof.data
+    return {
+        "name": one_line(data.name), "examples": data.T, "context": data.n, "width": data.d,
+        "labels": data.m, "shared": data.shared, "sha256": data.sha256,
+    }  # fmt: skip
+
+
+def _head(head: HeadSummary, keep_floats: bool) -> dict[str, Any]:
+    numbers: dict[str, Any] = {
+        "group": head.group,
+        "c": head.c,
+        "bits": head.bits,
+        "apriori_c": head.apriori_c,
+        "apriori_bits": head.apriori_bits,
+        "z_bits": head.z_bits,
+        "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
+    }
+    if keep_floats:
+        return numbers | {
+            "log2_off_peak": [round(x, 3) for x in head.log2_off_peak],
+            "own_weights": [[float(f"{w:.4g}") for w in row] for row in head.own_weights],
+        }
+    return numbers | {
+        "log2_off_peak_extremes": [
+            round(f(head.log2_off_peak), 3) for f in (min, max)
+        ] if head.log2_off_peak else [],
+    }  # fmt: skip

@@ -1,0 +1,186 @@
+"""One small language for sentences, three ways to write it.
+
+Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). Everything that the
+reports say is put in that form first and then written as GitHub Markdown, as plain text (terminal,
+figures, Mermaid) or as LaTeX. What is not mathematics is escaped for its target, so a data set
+called `a|b<c>` cannot change the structure of a table or smuggle in HTML.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_MATH = re.compile(r"\$([^$]+)\$")
+
+
+def markdown(text: str) -> str:
+    r"""For GitHub. Mathematics that Markdown could misread goes between $` and `$, which GitHub
+    documents for this (between plain dollars it drops the backslash of \{).
+
+    >>> print(markdown(r"rank $Z = T$ for *all* of $\{1, 2\}$"))
+    rank $Z = T$ for \*all\* of $`\{1, 2\}`$
+    >>> print(markdown("a|b <b>"))
+    a&#124;b &lt;b&gt;
+    """
+    out = "".join(_math_markdown(p) if math else _prose_markdown(p) for math, p in _pieces(text))
+    # What would start a list, a heading or a rule at the beginning of a line.
+    return re.sub(r"^(\d+)(?=[.)]( |$))", r"\1\\", re.sub(r"^(?=[-+=])", r"\\", out))
+
+
+def code(text: str) -> str:
+    """As code, for Markdown: back-ticks where that is safe, entities otherwise.
+
+    >>> print(code("head.1.rank"), code("a`b"))
+    `head.1.rank` <code>a&#96;b</code>
+    """
+    text = one_line(text)
+    if re.fullmatch(r"[\w .,:;/=+()'\-]*[\w.,:;/=+()'\-][\w .,:;/=+()'\-]*", text):
+        return f"`{text}`"
+    entities = "".join(c if c.isalnum() or c in " .-/" else f"&#{ord(c)};" for c in text)
+    return f"<code>{entities}</code>"
+
+
+def html(text: str) -> str:
+    """Plain text for an HTML element such as <summary>, where Markdown is not read.
+
+    >>> html("$H < 2$ & more")
+    'H &lt; 2 &amp; more'
+    """
+    return _entities(plain(text))
+
+
+def plain(text: str) -> str:
+    r"""Unicode without LaTeX.
+
+    >>> print(plain(r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $t \le T$, over $\mathbb{Q}$"))
+    A(E⁽ᵗ⁾, e⁽ᵗ⁾) = y⁽ᵗ⁾ for all t ≤ T, over ℚ
+    """
+    return "".join(_math_plain(p) if math else p for math, p in _pieces(text)).strip()
+
+
+def latex(text: str) -> str:
+    r"""For a LaTeX document (pdfLaTeX, UTF-8).
+
+    >>> print(latex(r"50 % of $x_1$, ℚ & more"))
+    50 \% of $x_1$, \ensuremath{\mathbb{Q}} \& more
+    """
+    return "".join(_math_latex(p) if math else _prose_latex(p) for math, p in _pieces(text))
+
+
+def one_line(text: str) -> str:
+    """White space folded, control and direction-changing characters made visible."""
+    folded = " ".join(str(text).split())
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in folded)
+
+
+def sentence(text: str) -> str:
+    """With a capital in front, unless mathematics comes first, and one full stop at the end.
+
+    >>> sentence("rank $Z = T$"), sentence("$H < 2$.")
+    ('Rank $Z = T$.', '$H < 2$.')
+    """
+    text = one_line(text)
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """(is mathematics, piece), in order; a dollar without partner belongs to the prose."""
+    text, last = one_line(text), 0
+    for match in _MATH.finditer(text):
+        yield False, text[last : match.start()]
+        yield True, match[1].strip()
+        last = match.end()
+    yield False, text[last:]
+
+
+def _math_markdown(math: str) -> str:
+    # A bar would end a table cell; \vert and \Vert are the same signs.
+    math = math.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+    math = math.replace("<", r"\lt ").replace(">", r"\gt ").replace("`", "'")
+    risky = re.search(r"\\[^A-Za-z]|[*~\[]|[^A-Za-z0-9]_|_[^A-Za-z0-9{]", math)
+    return f"$`{math}`$" if risky else f"${math}$"
+
+
+def _prose_markdown(prose: str) -> str:
+    prose = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", re.sub(r"\\", r"\\\\", prose))
+    prose = re.sub(r"([`*\[\]~#])", r"\\\1", prose)
+    return _entities(prose).replace("|", "&#124;").replace("$", "<span>$</span>")
+
+
+def _entities(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+# --- LaTeX to Unicode ---------------------------------------------------------------------------
+
+_LEFT, _RIGHT = "\ue000", "\ue001"  # private-use stand-ins for visible braces
+_SIGNS = {
+    r"\le": "≤", r"\leq": "≤", r"\ge": "≥", r"\geq": "≥", r"\ne": "≠", r"\neq": "≠", r"\lt": "<",
+    r"\gt": ">", r"\ll": "≪", r"\gg": "≫", r"\approx": "≈", r"\in": "∈", r"\notin": "∉",
+    r"\subset": "⊂", r"\subseteq": "⊆", r"\cup": "∪", r"\cap": "∩", r"\setminus": "∖",
+    r"\emptyset": "∅", r"\cdot": "·", r"\times": "×", r"\pm": "±", r"\perp": "⊥", r"\infty": "∞",
+    r"\to": "→", r"\mapsto": "↦", r"\Rightarrow": "⇒", r"\iff": "⇔", r"\forall": "∀",
+    r"\exists": "∃", r"\sum": "∑", r"\prod": "∏", r"\dots": "…", r"\ldots": "…", r"\cdots": "…",
+    r"\top": "ᵀ", r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\Delta": "Δ",
+    r"\varepsilon": "ε", r"\epsilon": "ε", r"\kappa": "κ", r"\lambda": "λ", r"\mu": "μ",
+    r"\sigma": "σ", r"\Theta": "Θ", r"\Omega": "Ω", r"\omega": "ω", r"\pi": "π", r"\ell": "ℓ",
+    r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\vert": "|",
+    r"\Vert": "‖", r"\mid": "|", r"\lbrace": _LEFT, r"\rbrace": _RIGHT, r"\langle": "⟨",
+    r"\rangle": "⟩", r"\mathbf{1}": "1", r"\prime": "′",
+    r"\left": "", r"\right": "", r"\big": "", r"\Big": "", r"\bigl": "", r"\bigr": "",
+    r"\quad": " ", r"\qquad": " ", r"\displaystyle": "",
+}  # fmt: skip
+_BOARD = {"Q": "ℚ", "Z": "ℤ", "R": "ℝ", "N": "ℕ", "F": "𝔽"}
+_UP = dict(zip("0123456789+-=()Tabcdefghijklmnoprstuvwxyz*′",
+               "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ*′", strict=True)) | {"ᵀ": "ᵀ"}  # fmt: skip
+_DOWN = dict(zip("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
+
+
+def _math_plain(math: str) -> str:
+    math = math.replace(r"\{", _LEFT).replace(r"\}", _RIGHT)  # braces that are meant to be seen
+    math = re.sub(r"\\[,;:! ]", " ", math).replace(r"\|", "‖").replace("{,}", ",")
+    math = re.sub(r"\\mathbb\s*\{?(\w)\}?", lambda m: _BOARD.get(m[1], m[1]), math)
+    math = re.sub(r"\\hat\s*\{?(\w)\}?", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", math)
+    word = r"\\(?:mathrm|mathbf|mathcal|operatorname\*?|text|texttt)\s*\{([^{}]*)\}"
+    math = re.sub(word, r"\1", math)
+    math = re.sub(r"\\t?frac\{(\w+)\}\{(\w+)\}", r"\1/\2", math)
+    math = re.sub(r"\\t?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", math)
+    math = re.sub(r"\\sqrt\{([^{}]*)\}", r"√(\1)", math)
+    math = re.sub(r"\\[A-Za-z]+", lambda m: _SIGNS.get(m[0], m[0][1:]), math)
+    math = re.sub(r"([\^_])(?:\{([^{}]*)\}|(\S))", _script, math)
+    math = math.replace("{", "").replace("}", "").replace("\\", "")
+    math = math.replace(_LEFT, "{").replace(_RIGHT, "}")
+    return unicodedata.normalize("NFC", " ".join(math.split()))
+
+
+def _script(match: re.Match[str]) -> str:
+    table, body = (_UP if match[1] == "^" else _DOWN), match[2] or match[3] or ""
+    body = body.strip()
+    if all(c in table for c in body):
+        return "".join(table[c] for c in body)
+    return f"{match[1]}{body}" if len(body) == 1 else f"{match[1]}({body})"
+
+
+# --- LaTeX --------------------------------------------------------------------------------------
+
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
+    "#": r"\#", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{\vert}",
+    "ℚ": r"\ensuremath{\mathbb{Q}}", "ℤ": r"\ensuremath{\mathbb{Z}}",
+    "ℝ": r"\ensuremath{\mathbb{R}}", "≤": r"\ensuremath{\le}", "≥": r"\ensuremath{\ge}",
+    "≠": r"\ensuremath{\ne}", "×": r"\ensuremath{\times}", "·": r"\ensuremath{\cdot}",
+    "≈": r"\ensuremath{\approx}", "√": r"\ensuremath{\surd}", "–": "--", "…": r"\dots{}",
+    "−": "--", "∞": r"\ensuremath{\infty}", "σ": r"\ensuremath{\sigma}",
+}  # fmt: skip
+
+
+def _math_latex(math: str) -> str:
+    return "$" + "".join(c if c.isascii() else _TEX.get(c, c) for c in math) + "$"
+
+
+def _prose_latex(prose: str) -> str:
+    return "".join(_TEX.get(c, c if c < "\u0180" else f"[U+{ord(c):04X}]") for c in prose)

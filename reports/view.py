@@ -1,0 +1,181 @@
+"""The trace as a reader sees it: claims named in words, heads bundled, the graph kept readable.
+
+A proof with 600 heads has thousands of claims; a diagram with thousands of boxes shows nothing
+(and GitHub refuses to draw it). So the diagram is a quotient of the trace: each box stands for one
+claim, for one head, or for a run of heads, and carries the weakest standing inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import networkx as nx
+
+from reports.numbers import indices, words
+from verify.evidence import Claim, Level
+from verify.trace import ProofTrace
+
+MOST_CLAIMS = 26  # boxes in a diagram with one box per claim
+MOST_HEADS = 12  # heads in a diagram with one box per head
+MOST_BOXES = 60
+
+_HEAD = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
+
+
+def head_and_step(claim_id: str) -> tuple[int, str] | None:
+    """
+    >>> head_and_step("head.3.selector"), head_and_step("rank")
+    ((3, 'selector'), None)
+    """
+    match = _HEAD.fullmatch(claim_id)
+    return (int(match[1]), match[2]) if match else None
+
+
+def title(claim_id: str) -> str:
+    """A claim's id in words, plain text.
+
+    >>> title("head.3.selector"), title("hypothesis.value-width"), title("interpolation.exact")
+    ('head 3: selector', 'hypothesis: value-width', 'interpolation: exact')
+    """
+    head = head_and_step(claim_id)
+    if head:
+        return f"head {head[0]}: {words(head[1]).replace('.', ', ')}"
+    first, _, rest = words(claim_id).partition(".")
+    return f"{first}: {rest.replace('.', ', ')}" if rest else first
+
+
+def bundle(claim_ids: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Claims to name together: (words, ids); the same step of several heads is one entry.
+
+    >>> bundle(["rank", "head.1.base", "head.2.head", "head.3.head"])  # doctest: +ELLIPSIS
+    [('rank', ['rank']), ('base of head 1', ['head.1.base']), ('head of heads 2, 3', [...])]
+    """
+    steps: dict[str, list[tuple[int, str]]] = {}
+    out: list[tuple[str, list[str]]] = []
+    for claim_id in claim_ids:
+        if head := head_and_step(claim_id):
+            steps.setdefault(head[1], []).append((head[0], claim_id))
+        else:
+            out.append((title(claim_id), [claim_id]))
+    for step, members in steps.items():
+        numbers = sorted(k for k, _ in members)
+        noun = "head" if len(numbers) == 1 else "heads"
+        out.append((f"{words(step)} of {noun} {indices(numbers)}", [i for _, i in members]))
+    return out
+
+
+def by_head(trace: ProofTrace) -> list[tuple[int | None, list[Claim]]]:
+    """Claims in order; those of one head together, where its first claim stands."""
+    out: list[tuple[int | None, list[Claim]]] = []
+    place: dict[int, list[Claim]] = {}
+    for claim in trace:
+        head = head_and_step(claim.id)
+        if head is None:
+            out.append((None, [claim]))
+        elif head[0] in place:
+            place[head[0]].append(claim)
+        else:
+            place[head[0]] = [claim]
+            out.append((head[0], place[head[0]]))
+    return out
+
+
+def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
+    return min(trace.standing(c.id) for c in claims)
+
+
+def causes(trace: ProofTrace, claim: Claim) -> list[str]:
+    """Ids of the claims that hold `claim` below its own level: weak by themselves, not by others."""
+    standing = trace.standing(claim.id)
+    if standing is claim.level:
+        return []
+    ancestors = trace.ancestors(claim.id)
+    above = [c for c in trace if c.id in ancestors]
+    broken = [c.id for c in above if not c.level.holds]
+    return broken or [c.id for c in above if c.level is standing]
+
+
+def pivotal(trace: ProofTrace, conclusion: str) -> list[Claim]:
+    """The claims to show first where the conclusion does not hold: what fails by itself, among all
+    that the conclusion rests on, and the conclusion only where nothing below it fails."""
+    failing = trace.failures(conclusion)
+    return [c for c in failing if c.id != conclusion] or failing
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box of the diagram: `claims` are the ids inside, `standing` the weakest of theirs."""
+
+    label: str
+    standing: Level
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """edges: (premise, conclusion) as positions in `boxes`. reduced: edges that follow from others
+    are left out. bundled: some box holds more than one claim."""
+
+    boxes: tuple[Box, ...]
+    edges: tuple[tuple[int, int], ...]
+    reduced: bool
+    bundled: bool
+
+
+def diagram(trace: ProofTrace) -> Diagram:
+    """The finest quotient of the trace that is still readable."""
+    heads = sorted({h[0] for c in trace if (h := head_and_step(c.id))})
+    if len(trace) <= MOST_CLAIMS:
+        return _quotient(trace, title)
+    if len(heads) <= MOST_HEADS:
+        runs = [[h] for h in heads]
+    else:
+        runs = _runs(trace, heads)
+    name = {h: _run_name(run) for run in runs for h in run}
+
+    def label(claim_id: str) -> str:
+        head = head_and_step(claim_id)
+        return name[head[0]] if head else title(claim_id)
+
+    view = _quotient(trace, label)
+    if len(view.boxes) <= MOST_BOXES:
+        return view
+    return _quotient(trace, lambda i: label(i) if head_and_step(i) else i.partition(".")[0])
+
+
+def _runs(trace: ProofTrace, heads: Sequence[int]) -> list[list[int]]:
+    """Consecutive heads of equal standing; the first and the last head stand alone."""
+    standing = {h: weakest(trace, claims) for h, claims in by_head(trace) if h is not None}
+    runs = [list(run) for _, run in groupby(heads[1:-1], key=standing.__getitem__)]
+    if len(runs) > MOST_HEADS:
+        runs = [list(heads[1:-1])]
+    return [[heads[0]], *runs, [heads[-1]]]
+
+
+def _run_name(run: Sequence[int]) -> str:
+    return f"head {run[0]}" if len(run) == 1 else f"heads {indices(run)}"
+
+
+def _quotient(trace: ProofTrace, label: Callable[[str], str]) -> Diagram:
+    members: dict[str, list[str]] = {}
+    for claim_id in trace.order:
+        members.setdefault(label(claim_id), []).append(claim_id)
+    place = {claim_id: k for k, ids in enumerate(members.values()) for claim_id in ids}
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(members)))
+    graph.add_edges_from(
+        (place[a], place[b]) for a, b in trace.graph.edges if place[a] != place[b]
+    )
+    edges = set(graph.edges)
+    if nx.is_directed_acyclic_graph(graph):  # a bundle of heads can turn a path into a circle
+        edges = set(nx.transitive_reduction(graph).edges)
+    boxes = tuple(
+        Box(name, min(map(trace.standing, ids)), tuple(ids)) for name, ids in members.items()
+    )
+    return Diagram(
+        boxes, tuple(sorted(edges)), len(edges) < graph.number_of_edges(),
+        any(len(b.claims) > 1 for b in boxes),
+    )  # fmt: skip

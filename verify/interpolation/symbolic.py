@@ -1,0 +1,193 @@
+"""Interpolation for all labels at once: SymPy, with log 2, exp and symbols y_1, ..., y_T.
+
+Derivation (ours). Let R (Hd×T, rational, its rows split by head into R_h) be a right inverse of the
+features Z. For labels y = (y_1, ..., y_T) the readout is v_h = R_h y, and the output at example t
+
+    A_t(y) = Σ_h z_tʰ · (R_h y),   z_tʰ = Σ_i w_i E_i,   w_i = exp(ℓ_i) / Σ_j exp(ℓ_j),
+
+is a linear form in the symbols. A_t(y) = y_t as polynomials, for every t, says that this one choice
+of keys and queries memorizes *every* labelling. With z_tʰ = a_th/C_t and R = N/D over common
+denominators the identity is compared as Σ_h a_th · (N_h y) = C_t D y_t, in ℤ[y_1, ..., y_T].
+
+Labels in ℚ^m need no more: column c of A is Σ_h z_tʰ · (column c of V_h), so with V = R Y it is the
+same form at y = (column c of Y); one symbolic column stands for all of them. That the layer is such
+an instance is the second check: value·output = R Y, entry by entry.
+
+The logits are the expressions log(2)·(E_i K Qᵀ e); SymPy takes exp(k log 2) to 2^k.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+from flint import fmpq_mat
+from sympy.polys.domains import QQ, ZZ
+from sympy.polys.matrices import DomainMatrix
+from sympy.polys.rings import PolyElement, ring
+
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.layer import Layer, integer_logits
+from verify.evidence import Claim, Level
+from verify.interpolation import require_readout, short
+
+WORK_LIMIT = 3 * 10**10  # word products, see `work`: about half a minute
+
+_ID = "interpolation.symbolic"
+_STATEMENT = (
+    r"$A(E^{(t)}, e^{(t)}) = y_t$ for all $T$ examples as polynomials in the labels "
+    r"$y_1, \dots, y_T$, and the layer is the case of the given labels"
+)
+_ARITHMETIC = "exact, SymPy: log(2) and exp, then polynomials over ℤ in the labels"
+_SOURCE = "steps 1, 9, 10; ours: symbolic labels (verify/interpolation/symbolic.py)"
+
+
+def symbolic(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> Claim:
+    """Whether the layer's keys and queries, with the readout R·y, fit all labels y.
+
+    data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; right_inverse: R,
+    (H·d)×T, rows head by head, with Z R = I claimed and checked here. Returns the claim
+    "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
+    identity fails, or the first entry where value·output is not R·Y; *undecided* where SymPy finds
+    a softmax weight that is not rational. Raises InputError where shapes do not fit.
+    Work grows as T²Hd products of long integers: ask `feasible` first.
+    """
+    require_readout(data, layer)
+    shape = right_inverse.nrows(), right_inverse.ncols()
+    if shape != (len(layer.heads) * data.d, data.T):
+        raise InputError("right_inverse", f"{len(layer.heads) * data.d}×{data.T}", shape)
+    polynomials, *labels = ring(sympy.symbols(f"y1:{data.T + 1}"), ZZ)
+    unit, forms = _readout_forms(right_inverse, polynomials, labels)
+    rows = _features(data, layer)
+    numbers: dict[str, Any] = {"examples": data.T, "labels": "symbolic", "bits": 0}
+    for t, row in enumerate(rows):
+        if row is None:
+            reason = "a softmax weight is not rational: a logit over ln 2 is not whole"
+            return _claim(Level.UNDECIDED, {}, {"reason": reason, "example": t})
+        row_unit = ZZ.one
+        for z in row:
+            row_unit = ZZ.lcm(row_unit, z.denominator)
+        cleared = [z.numerator * (row_unit // z.denominator) for z in row]
+        output = polynomials.zero
+        for z, form in zip(cleared, forms, strict=True):
+            output += form * z
+        residue = output - labels[t] * (row_unit * unit)
+        numbers["bits"] = max(numbers["bits"], int(row_unit * unit).bit_length())
+        if residue:
+            s = next(s for s, y in enumerate(labels) if residue.coeff(y))
+            excess = short(residue.coeff(labels[s]), row_unit * unit)
+            where = {"example": t, "symbol": f"y{s + 1}", "coefficient_minus_expected": excess}
+            return _claim(Level.REFUTED, numbers, where)
+    mismatch = _not_an_instance(data, layer, forms, unit)
+    return _claim(Level.REFUTED if mismatch else Level.PROVED, numbers, mismatch)
+
+
+def feasible(data: Dataset, layer: Layer, right_inverse: fmpq_mat, limit: int = WORK_LIMIT) -> bool:
+    """Whether `symbolic` stays below `limit` word products (default: about half a minute)."""
+    return work(data, layer, right_inverse) <= limit
+
+
+def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
+    """Estimated work of `symbolic`, in products of 64-bit words (10^9: about one second).
+
+    One product for each example and non-zero entry of R: (words of an example's cleared features)
+    × (words of the cleared R), and 3,000 for the rest of it, whatever the length. An estimate for
+    choosing the route, no evidence; where logits are not whole it counts what is known, the shapes.
+    """
+    numerators, unit = right_inverse.numer_denom()
+    lengths = [x.bit_length() for x in numerators.entries() if x]
+    words = max([unit.bit_length(), *lengths]) // 64 + 1
+    spans = [0] * data.T
+    for head in layer.heads:
+        try:
+            table = integer_logits(head, data)
+        except ValueError:
+            break  # `symbolic` stops at the first such logit
+        for t, logits in enumerate(table):
+            spans[t] += max(logits) - min(logits) + data.n.bit_length()
+    return sum(len(lengths) * (words * (span // 64 + 1) + 3000) for span in spans)
+
+
+def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
+    """Z as T rows of H·d rationals (domain QQ), through SymPy's log and exp.
+
+    A row is None where a softmax weight of its example is not rational.
+    """
+    heads = [(_matrix(head.key) * _matrix(head.query).transpose()) for head in layer.heads]
+    rows: list[list[Any] | None] = []
+    for t in range(data.T):
+        context = _matrix(data.context(t))
+        query = _matrix(fmpq_mat([data.query_matrix.tolist()[t]])).transpose()
+        row: list[Any] = []
+        for product in heads:
+            logits = [sympy.log(2) * QQ.to_sympy(k) for k in _entries(context * product * query)]
+            weights = _softmax(logits)
+            if not all(w.is_Rational for w in weights):
+                break
+            exact = DomainMatrix([[QQ.from_sympy(w) for w in weights]], (1, data.n), QQ)
+            row += _entries(exact * context)
+        rows.append(row if len(row) == len(heads) * data.d else None)
+    return rows
+
+
+def _softmax(logits: list[sympy.Expr]) -> list[sympy.Expr]:
+    """exp(ℓ_i) / Σ exp(ℓ_j), after subtracting ℓ_1 from all (so that 2^k stays short)."""
+    powers = [sympy.exp(logit - logits[0]) for logit in logits]
+    total = sympy.Add(*powers)
+    return [power / total for power in powers]
+
+
+def _readout_forms(
+    right_inverse: fmpq_mat, polynomials: Any, labels: list[PolyElement]
+) -> tuple[Any, list[PolyElement]]:
+    """D, and the linear forms D·(R y)_r over ℤ, one for each of the H·d rows."""
+    entries = [[QQ(int(x.p), int(x.q)) for x in row] for row in right_inverse.tolist()]
+    unit = ZZ.one
+    for row in entries:
+        for x in row:
+            unit = ZZ.lcm(unit, x.denominator)
+    monomials = [y.LM for y in labels]
+    return unit, [
+        polynomials.from_dict({
+            monomial: x.numerator * (unit // x.denominator)
+            for monomial, x in zip(monomials, row, strict=True)
+            if x
+        })
+        for row in entries
+    ]
+
+
+def _not_an_instance(
+    data: Dataset, layer: Layer, forms: list[PolyElement], unit: Any
+) -> dict[str, Any] | None:
+    """The first entry where value·output differs from the forms at the given labels, or None."""
+    given = _matrix(data.label_matrix).to_list()
+    output = _matrix(layer.output).to_list()
+    width = layer.value_width
+    for h, head in enumerate(layer.heads):
+        block = DomainMatrix(output[h * width : (h + 1) * width], (width, data.m), QQ)
+        readout = (_matrix(head.value) * block).to_list()
+        for j in range(data.d):
+            terms = [(monomial.index(1), c) for monomial, c in forms[h * data.d + j].terms()]
+            for c in range(data.m):
+                expected = sum((coefficient * given[s][c] for s, coefficient in terms), QQ.zero)
+                if readout[j][c] * unit != expected:
+                    excess = readout[j][c] - expected / unit
+                    difference = short(excess.numerator, excess.denominator)
+                    return {"head": h, "row": j, "label": c, "value_output_minus_RY": difference}
+    return None
+
+
+def _matrix(matrix: fmpq_mat) -> DomainMatrix:
+    """The same matrix in SymPy, over QQ."""
+    rows = [[QQ(int(x.p), int(x.q)) for x in row] for row in matrix.tolist()]
+    return DomainMatrix(rows, (matrix.nrows(), matrix.ncols()), QQ)
+
+
+def _entries(matrix: DomainMatrix) -> list[Any]:
+    return [x for row in matrix.to_list() for x in row]
+
+
+def _claim(level: Level, numbers: dict[str, Any], witness: dict[str, Any] | None) -> Claim:
+    return Claim(_ID, _STATEMENT, level, numbers, witness, _ARITHMETIC, source=_SOURCE)
