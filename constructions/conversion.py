@@ -54,7 +54,9 @@ def from_lists(argument: str, values: Any) -> Exact:
     for index, x in enumerate(flat):
         ratio = _ratio(x)
         if ratio is None:
-            raise InputError(place(argument, index, shape), _A_NUMBER, describe(x))
+            long = isinstance(x, str) and len(x) > MAX_DIGITS
+            must = f"a number of at most {MAX_DIGITS} digits" if long else _A_NUMBER
+            raise InputError(place(argument, index, shape), must, describe(x))
         ratios.append(ratio)
     return _over_common_denominator(argument, ratios, shape)
 
@@ -124,7 +126,7 @@ def place(argument: str, index: int, shape: tuple[int, ...]) -> str:
     return argument + "".join(f"[{i}]" for i in np.unravel_index(index, shape))
 
 
-def describe(value: object) -> str:
+def describe(value: Any) -> str:
     """A value that is no number, in a few words."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
@@ -132,7 +134,8 @@ def describe(value: object) -> str:
         return repr(value[:200])
     if isinstance(value, float):
         return str(value)
-    return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
+    words = {int: "an integer", list: "a list", dict: "an object"}
+    return words.get(type(value), f"a {type(value).__name__}")
 
 
 def _flatten(argument: str, values: Any) -> tuple[list[Any], tuple[int, ...]]:
@@ -166,13 +169,14 @@ def _length(length: int | None) -> str:
 def _ratio(x: Any) -> tuple[int, int] | None:
     """Numerator and denominator in lowest terms; None for what is no finite exact number."""
     if isinstance(x, str):
-        if not _NUMBER.fullmatch(x):
+        if len(x) > 2 * MAX_DIGITS + 2 or not _NUMBER.fullmatch(x):
             return None
-        p, _, q = x.partition("/")
-        if len(p) - p.startswith("-") > MAX_DIGITS or len(q) > MAX_DIGITS:
+        top, _, bottom = x.partition("/")
+        if len(top) - top.startswith("-") > MAX_DIGITS or len(bottom) > MAX_DIGITS:
             return None
-        # fmpz reads any length; int() has a limit that the environment can lower
-        return Fraction(int(fmpz(p)), int(fmpz(q or "1"))).as_integer_ratio()
+        p, q = _integer(top), _integer(bottom or "1")
+        common = math.gcd(p, q)
+        return p // common, q // common
     if isinstance(x, bool):
         return None
     if isinstance(x, (int, float, Fraction)):
@@ -184,6 +188,11 @@ def _ratio(x: Any) -> tuple[int, int] | None:
     if isinstance(x, Rational):
         return Fraction(int(x.numerator), int(x.denominator)).as_integer_ratio()
     return None
+
+
+def _integer(digits: str) -> int:
+    # int() has a limit, which the environment can lower to 640 digits; FLINT has none
+    return int(digits) if len(digits) < 640 else int(fmpz(digits))
 
 
 def _over_common_denominator(

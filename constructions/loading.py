@@ -131,7 +131,8 @@ def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Datase
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise InputError(source, _NPZ, f"unreadable ({error})") from None
-    return Dataset.of(*arrays, name)
+    contexts, queries, labels = arrays
+    return Dataset.of(contexts, queries, labels, name)
 
 
 class _Literal(str):

@@ -84,3 +84,40 @@ def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
     cleared, denominator = right.numer_denom()
     scaled = [[s * x for x in row] for s, row in zip(system.scale, cleared.tolist(), strict=True)]
     return fmpq_mat(system.matrix).solve(fmpq_mat(fmpz_mat(scaled))) / denominator
+
+
+def with_readout(
+    construction: Construction, data: Dataset, at_pivots: fmpq_mat, value_width: int | None = None
+) -> Layer:
+    """The layer with values and output: V has rows `at_pivots` (T×m) at the pivots, 0 elsewhere.
+
+    value_width: d_v, default m. Raises HypothesisFails where d_v < m.
+    """
+    m = data.m
+    width = m if value_width is None else value_width
+    if width < m:
+        raise HypothesisFails(
+            "d_v >= m", f"values of width {width} for labels of width {m}", {"d_v": width, "m": m}
+        )
+    solution = iter(at_pivots.tolist())
+    heads = []
+    for h, head in enumerate(construction.layer.heads):
+        rows = [[0] * width for _ in range(data.d)]
+        pivots = construction.heads[h].pivots if h < len(construction.heads) else ()
+        for j in pivots:
+            rows[j] = [*next(solution), *[0] * (width - m)]
+        value = fmpq_mat(data.d, width, [x for row in rows for x in row])
+        heads.append(Head(head.key, head.query, value))
+    stacked = [int(i == j) for _ in heads for i in range(width) for j in range(m)]
+    return Layer(tuple(heads), fmpq_mat(len(heads) * width, m, stacked))
+
+
+def right_inverse(construction: Construction, data: Dataset, system: PivotSystem) -> fmpq_mat:
+    """R (H·d × T) with Z R = I: the readout as a linear map of the labels. Exact."""
+    T, d = data.T, data.d
+    identity = fmpq_mat(T, T, [int(i == j) for i in range(T) for j in range(T)])
+    solved = solve(system, identity).tolist()
+    rows = [[0] * T for _ in range(len(construction.layer.heads) * d)]
+    for (h, j), row in zip(system.columns, solved, strict=True):
+        rows[h * d + j] = row
+    return fmpq_mat(len(rows), T, [x for row in rows for x in row])

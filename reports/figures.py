@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -109,9 +110,10 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
 
 def own_weights(heads: Sequence[HeadSummary]) -> Figure:
     """Attention weights of each head on the examples of its own group (rows) over the n tokens."""
-    some: list[HeadSummary] = []
-    for head in heads:
-        if some and sum(len(h.own_weights) for h in some) + len(head.own_weights) > MOST_ROWS:
+    busy = [head for head in heads if head.own_weights]  # idle heads come last
+    some = busy[:1]
+    for head in busy[1:]:
+        if sum(len(h.own_weights) for h in some) + len(head.own_weights) > MOST_ROWS:
             break
         some.append(head)
     weights = np.array([row for head in some for row in head.own_weights], dtype=float)
@@ -131,15 +133,13 @@ def own_weights(heads: Sequence[HeadSummary]) -> Figure:
     for end in ends[:-1]:
         axes.axhline(end - 0.5, color="white", linewidth=2.5)
     starts = ends - [len(h.own_weights) for h in some]
-    axes.set_yticks(
-        (starts + ends - 1) / 2, [f"head {k}" for k in range(1, len(some) + 1)]
-    )
+    axes.set_yticks((starts + ends - 1) / 2, [f"head {k}" for k in range(1, len(some) + 1)])
     axes.tick_params(axis="y", length=0)
     axes.set_xticks(_whole_ticks(0, n - 1, 12))
     figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05).set_label("weight")
     axes.set_xlabel("token of the context (row of $E$)")
     shown = "head 1" if len(some) == 1 else f"heads 1 to {len(some)}"
-    part = "" if len(some) == len(heads) else f" ({shown} of {len(heads)})"
+    part = "" if len(some) == len(busy) else f" ({shown} of {len(heads)})"
     axes.set_title(f"Attention on the head's own group{part}")
     return figure
 
@@ -149,7 +149,9 @@ def bits_and_condition(heads: Sequence[HeadSummary]) -> Figure:
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     x = np.arange(1, len(heads) + 1)
-    _series(above, x, [h.z_bits for h in heads], BLUE, "o", "largest number in this head's features")
+    _series(
+        above, x, [h.z_bits for h in heads], BLUE, "o", "largest number in this head's features"
+    )
     _series(above, x, [h.bits for h in heads], RED, "s", "B, the smallest gap that was certified")
     _series(above, x, [h.apriori_bits for h in heads], ORANGE, "^", "B that Weyl's bound asks for")
     _series(below, x, [h.condition for h in heads], GREEN, "o", "")
@@ -225,7 +227,12 @@ def _power(bits: float, _position: int) -> str:
 
 
 def _series(
-    axes: mpl.axes.Axes, x: np.ndarray, ys: Sequence[float | None], colour: str, marker: str, label: str
+    axes: mpl.axes.Axes,
+    x: np.ndarray,
+    ys: Sequence[float | None],
+    colour: str,
+    marker: str,
+    label: str,
 ) -> None:
     known = [(a, float(y)) for a, y in zip(x.tolist(), ys, strict=True) if y is not None]
     finite = [(a, y) for a, y in known if np.isfinite(y)]
@@ -237,10 +244,16 @@ def _series(
               label=label or "_")  # fmt: skip
 
 
+def _floats(values: Any) -> list[float]:
+    return [float(y) for y in np.asarray(values).tolist()]
+
+
 def _scale(axes: mpl.axes.Axes) -> None:
-    values = [y for line in axes.get_lines() for y in line.get_ydata()]
+    values = [y for line in axes.get_lines() for y in _floats(line.get_ydata())]
     if not values:
-        axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color="#666666")
+        axes.text(
+            0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color="#666666"
+        )
         axes.set_yticks([])
     elif min(values) > 0 and max(values) > 50 * min(values):
         axes.set_yscale("log")

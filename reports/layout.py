@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -56,7 +57,7 @@ def layered(boxes: int, edges: Sequence[tuple[int, int]]) -> Layout:
             chain.append(stand_in)
         chain.append(b)
         chains.append(chain)
-        links += zip(chain, chain[1:], strict=False)
+        links += pairwise(chain)
     rows = _ordered(rows, links)
     place = _places(rows, links)
     routes = tuple(tuple(place[node] for node in chain) for chain in chains)
@@ -106,8 +107,7 @@ def _ordered(rows: list[list[Node]], links: list[tuple[Node, Node]]) -> list[lis
         for row in rows if downwards else reversed(rows):
             at = {n: k for other in rows for k, n in enumerate(other)}
             means = {
-                n: sum(at[p] for p in near[n]) / len(near[n]) if near.get(n) else at[n]
-                for n in row
+                n: sum(at[p] for p in near[n]) / len(near[n]) if near.get(n) else at[n] for n in row
             }
             row.sort(key=means.__getitem__)
     return rows
@@ -121,9 +121,7 @@ def _places(
     nodes = [n for row in rows for n in row]
     at = {n: k for k, n in enumerate(nodes)}
     pairs = links + [(n, n) for n in nodes]  # (n, n) stands for |x_n - 0|
-    cost = [0.0] * len(nodes) + [
-        1e-3 if a == b else _PULL[_loose(a) + _loose(b)] for a, b in pairs
-    ]
+    cost = [0.0] * len(nodes) + [1e-3 if a == b else _PULL[_loose(a) + _loose(b)] for a, b in pairs]
     matrix, bound = [], []
     for k, (a, b) in enumerate(pairs):
         for sign in (1.0, -1.0):
@@ -134,7 +132,7 @@ def _places(
             matrix.append(row)
             bound.append(0.0)
     for layer in rows:
-        for a, b in zip(layer, layer[1:], strict=False):
+        for a, b in pairwise(layer):
             row = np.zeros(len(cost))
             row[at[a]], row[at[b]] = 1.0, -1.0
             matrix.append(row)

@@ -7,6 +7,7 @@ text stays text. The report holds no time and no version: equal runs give equal 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from reports.mermaid import flowchart
 from reports.numbers import count, indices, value, words
 from reports.records import certificate_sha256
 from reports.text import code, html, markdown, one_line, sentence
-from reports.view import bundle, by_head, diagram, head_and_step, pivotal, title, weakest
+from reports.view import bundle, by_head, diagram, head_and_step, pivotal, weakest
 from reports.witness import readable
 from verify.evidence import Claim, Level
 from verify.proof import Proof
@@ -80,6 +81,7 @@ def references() -> str:
 
 def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
+    command = one_line(str(settings.get("command", "attncert prove DATA")))
     view = diagram(trace)
     standings = Counter(trace.standing(c.id) for c in trace)
     parts, told = _parts(proof)
@@ -94,7 +96,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "holds": proof.standing.holds,
         "wording": WORDING[proof.standing],
         "heads_words": count(settings["heads"], "head") if settings.get("heads") else "",
-        "failing": [(c, title(c.id), readable(c.witness or {})) for c in failing],
+        "failing": [(c, readable(c.witness or {}), WORDING[c.level].denial) for c in failing],
+        "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id != proof.conclusion for c in failing),
         "hypotheses": rows.hypotheses(proof),
         "construction": rows.construction(proof),
@@ -113,7 +116,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "told": told,
         "gaps": rows.gaps(proof),
         "arithmetic": sorted({one_line(c.arithmetic) for c in trace if c.arithmetic}),
-        "command": one_line(str(settings.get("command", "attncert prove DATA"))),
+        "command": command,
+        "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
         "references": references().strip(),
     }
@@ -123,10 +127,14 @@ def _parts(proof: Proof) -> tuple[list[Part], list[tuple[str, str, str]]]:
     """The steps in order, those of a head together; and the heads that are told in a table:
     (heads, their steps, standing)."""
     trace = proof.trace
-    number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     groups = by_head(trace)
     every = [h for h, _ in groups if h is not None]
     written = _written_heads(proof, every)
+    number = {
+        claim_id: k
+        for k, claim_id in enumerate(trace.order, start=1)
+        if (head_and_step(claim_id) or (None,))[0] in {None, *written}
+    }
     parts, left = [], []
     for head, claims in groups:
         if head is not None and head not in written:
@@ -164,10 +172,11 @@ def _told(proof: Proof, left: list[tuple[int, list[Claim]]]) -> list[tuple[str, 
 
 
 def _step(proof: Proof, claim: Claim, number: dict[str, int]) -> Step:
+    """`number`: of the steps that are written out, to link to."""
     named = bundle(claim.rests_on)
     links: list[tuple[str, int | None]] = []
     for words_, ids in named:
-        links.append((words_, number[ids[0]] if len(ids) == 1 else None))
+        links.append((words_, number.get(ids[0]) if len(ids) == 1 else None))
     if len(links) > MOST_LINKS:
         links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", None)]
     return Step(

@@ -41,10 +41,7 @@ def rational(x: Fraction | int | str) -> str:
     >>> rational("-2/3"), rational(Fraction(10**40, 3))
     ('-2/3', 'about $3.33\\\\cdot 10^{39}$ (133 bits over 2)')
     """
-    if isinstance(x, str):  # through FLINT, which reads any number of digits
-        p, _, q = x.partition("/")
-        x = Fraction(int(fmpz(p)), int(fmpz(q or "1")))
-    x = Fraction(x)
+    x = fraction(x)
     p, q = x.numerator, x.denominator
     if q == 1:
         return whole(p)
@@ -52,6 +49,14 @@ def rational(x: Fraction | int | str) -> str:
         return f"{p}/{q}"
     size = _scientific(_log10(abs(p)) - _log10(q), "-" if p < 0 else "")
     return f"about {size} ({p.bit_length():,} bits over {q.bit_length():,})"
+
+
+def fraction(x: Fraction | int | str) -> Fraction:
+    """A rational from its string "p/q", through FLINT: any number of digits. Else ValueError."""
+    if isinstance(x, str):
+        p, _, q = x.partition("/")
+        return Fraction(int(fmpz(p)), int(fmpz(q or "1")))
+    return Fraction(x)
 
 
 def real(x: float) -> str:

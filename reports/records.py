@@ -1,4 +1,4 @@
-"""The machine-readable side of a report: trace.json, timings.json, `--json` and the one-line verdict.
+"""The report as data: trace.json, timings.json, `--json`, and the verdict in one line.
 
 Canonical JSON: keys sorted; numbers that JSON or Python's parser could not take back (infinities,
 integers beyond 4,300 digits) become strings. Times and versions go to timings.json and nowhere
@@ -18,13 +18,13 @@ from flint import fmpz
 
 from reports.levels import WORDING
 from reports.text import one_line, plain, sentence
-from reports.view import causes, pivotal
+from reports.view import pivotal
 from reports.witness import readable
 from verify.evidence import Claim, Level
 from verify.proof import HeadSummary, Proof
 
 FORMAT = "attncert-trace/1"
-MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, their extremes per head
+MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
 _MOST_BITS = 14_000  # of an integer that is written as a JSON number
 
 
@@ -37,14 +37,16 @@ def one_line_verdict(proof: Proof) -> str:
     first = pivotal(proof.trace, proof.conclusion)[0]
     if first.id == proof.conclusion:
         return line
-    told = f"{first.level.value}: {first.statement.rstrip('.')} ({first.id})"
-    return " ".join([opener, *(plain(sentence(x)) for x in (told, *readable(first.witness or {})[:1]))])
+    told = f"{WORDING[first.level].denial}: {first.statement.rstrip('.')} ({first.id})"
+    witness = first.witness or {}
+    equation = readable(witness)[:1] if {"reason", "coefficients"} & set(witness) else []
+    return " ".join([opener, *(plain(sentence(text)) for text in (told, *equation))])
 
 
 def summary_dict(proof: Proof) -> dict[str, Any]:
     """For `--json`: the verdict, the shape, each head's numbers, what is not proved. JSON-able."""
     trace = proof.trace
-    return jsonable({
+    return _object({
         "verdict": proof.standing.value,
         "holds": proof.standing.holds,
         "sentence": one_line_verdict(proof),
@@ -52,7 +54,7 @@ def summary_dict(proof: Proof) -> dict[str, Any]:
         "conclusion": proof.conclusion,
         "data": _data(proof),
         "settings": dict(proof.settings),
-        "heads": [_head(h, keep_floats=False) for h in proof.heads],
+        "heads": _heads(proof, keep_floats=False),
         "failures": [
             {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
             for c in pivotal(trace, proof.conclusion)
@@ -65,15 +67,11 @@ def summary_dict(proof: Proof) -> dict[str, Any]:
 def trace_dict(proof: Proof) -> dict[str, Any]:
     """The whole report as data. JSON-able; no times, no versions."""
     trace = proof.trace
-    claims = [
-        c.as_dict() | {"standing": trace.standing(c.id).value, "held_down_by": causes(trace, c)}
-        for c in trace
-    ]
     most = max(
         sum(len(h.log2_off_peak) for h in proof.heads),
         sum(len(row) for h in proof.heads for row in h.own_weights),
     )
-    return jsonable({
+    return _object({
         "format": FORMAT,
         "verdict": proof.standing.value,
         "sentence": one_line_verdict(proof),
@@ -81,8 +79,8 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
         "data": _data(proof),
         "settings": dict(proof.settings),
         "groups": proof.groups,
-        "heads": [_head(h, keep_floats=most <= MOST_FLOATS) for h in proof.heads],
-        "claims": claims,
+        "heads": _heads(proof, keep_floats=most <= MOST_FLOATS),
+        "claims": trace.as_dict()["claims"],
         "not_proved": [c.id for c in not_proved(proof)],
         "certificate_sha256": certificate_sha256(proof),
     })  # fmt: skip
@@ -90,7 +88,7 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
 
 def timings_dict(proof: Proof) -> dict[str, Any]:
     seconds = proof.trace.seconds()
-    return jsonable({
+    return _object({
         "seconds": seconds,
         "seconds_in_all": round(math.fsum(seconds.values()), 6),
         "versions": dict(proof.versions),
@@ -100,6 +98,16 @@ def timings_dict(proof: Proof) -> dict[str, Any]:
 def not_proved(proof: Proof) -> list[Claim]:
     """Every claim that is not proved, by itself or by what it rests on."""
     return [c for c in proof.trace if proof.trace.standing(c.id) is not Level.PROVED]
+
+
+def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
+    """Per head: the largest log2(1 - p_max) over the examples of earlier groups; None without."""
+    earlier: list[int] = []
+    out: list[float | None] = []
+    for head in heads:
+        out.append(max((head.log2_off_peak[t] for t in earlier), default=None))
+        earlier += head.group
+    return out
 
 
 def certificate_bytes(proof: Proof) -> bytes | None:
@@ -146,6 +154,10 @@ def jsonable(x: Any) -> Any:
     return str(x)
 
 
+def _object(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: jsonable(item) for key, item in record.items()}
+
+
 def _data(proof: Proof) -> dict[str, Any]:
     data = proof.data
     return {
@@ -154,23 +166,22 @@ def _data(proof: Proof) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _head(head: HeadSummary, keep_floats: bool) -> dict[str, Any]:
-    numbers: dict[str, Any] = {
-        "group": head.group,
-        "c": head.c,
-        "bits": head.bits,
-        "apriori_c": head.apriori_c,
-        "apriori_bits": head.apriori_bits,
-        "z_bits": head.z_bits,
-        "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
-    }
-    if keep_floats:
-        return numbers | {
-            "log2_off_peak": [round(x, 3) for x in head.log2_off_peak],
-            "own_weights": [[float(f"{w:.4g}") for w in row] for row in head.own_weights],
+def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:
+    """Each head's numbers; the floats rounded, and only where they are few enough to be read."""
+    out = []
+    for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):
+        numbers: dict[str, Any] = {
+            "group": head.group,
+            "c": head.c,
+            "bits": head.bits,
+            "apriori_c": head.apriori_c,
+            "apriori_bits": head.apriori_bits,
+            "z_bits": head.z_bits,
+            "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
+            "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),
         }
-    return numbers | {
-        "log2_off_peak_extremes": [
-            round(f(head.log2_off_peak), 3) for f in (min, max)
-        ] if head.log2_off_peak else [],
-    }  # fmt: skip
+        if keep_floats:
+            numbers["log2_off_peak"] = [round(x, 3) for x in head.log2_off_peak]
+            numbers["own_weights"] = [[float(f"{w:.4g}") for w in row] for row in head.own_weights]
+        out.append(numbers)
+    return out

@@ -13,8 +13,8 @@ from flint import fmpq_mat
 from constructions.layer import Layer
 from reports.levels import WORDING
 from reports.numbers import count, indices, power_of_two, real, value, whole, words
-from reports.records import not_proved
-from reports.view import by_head, bundle, causes, head_and_step, title, weakest
+from reports.records import not_proved, worst_earlier
+from reports.view import bundle, by_head, causes, head_and_step, title, weakest
 from verify.evidence import Claim, Level
 from verify.proof import HeadSummary, Proof
 
@@ -74,7 +74,9 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.get("parameters"))),
     ]
     if s.get("regrouped"):
-        rows.append(("order of the examples", "the given order did not work; another one was found"))
+        rows.append(
+            ("order of the examples", "the given order did not work; another one was found")
+        )
     if proof.heads:
         z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
         rows.append(("largest number in $Z$", _bits(max(z_bits, default=None))))
@@ -96,11 +98,10 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
     """One row per head under HEAD_COLUMNS; where there are many, the ends and the extremes."""
     standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace) if h}
     chosen = shown_heads(proof.heads)
-    earlier: list[int] = []
-    rows = []
-    for k, head in enumerate(proof.heads, start=1):
+    rows: list[tuple[str, ...]] = []
+    worsts = worst_earlier(proof.heads)
+    for k, (head, worst) in enumerate(zip(proof.heads, worsts, strict=True), start=1):
         if k in chosen:
-            worst = max((head.log2_off_peak[t] for t in earlier), default=None)
             bound = None
             if head.bits is not None:
                 few = proof.data.n - 1
@@ -113,7 +114,6 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
                 _maybe(head.z_bits), NONE if head.condition is None else real(head.condition),
                 standing.get(k, NONE),
             ))  # fmt: skip
-        earlier += head.group
     return rows
 
 

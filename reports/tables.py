@@ -5,28 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reports import rows
-from reports.text import latex, one_line
+from reports.text import latex, latex_verbatim
 from verify.proof import Proof
+
+# As rows.HEAD_COLUMNS, short enough for a page.
+HEAD_COLUMNS = (
+    "head", "group", "$c$", "$c_0$", "$B$", "$B_0$", "$1-p_{\\max}$", "$(n-1)2^{-B}$", "bits",
+    "cond.", "standing",
+)  # fmt: skip
+RAGGED = r">{\raggedright\arraybackslash}X"
+HEAD_CAPTION = (
+    "$c$: multiplier of the selector term; $B$: smallest logit gap over earlier examples, "
+    "in bits; $c_0$, $B_0$: the same from Weyl's bound; $1-p_{\\max}$: worst over earlier "
+    "examples; bits: of the largest number in the head's features; cond.: of $Z$, float64."
+)
 
 
 def tables(proof: Proof) -> str:
     r"""The construction in numbers, its heads and its hypotheses, each as a `table`.
 
-    Needs \usepackage{booktabs,amsmath,amssymb,tabularx}.
+    Needs \usepackage{booktabs,amsmath,amssymb,array,tabularx}.
     """
-    name = latex(one_line(proof.data.name))
+    name = latex_verbatim(proof.data.name)
     out = [
-        "% \\usepackage{booktabs,amsmath,amssymb,tabularx}",
+        "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx}",
         _table("construction", f"The construction in numbers ({name}).", "lX", ("", ""),
                rows.construction(proof)),
     ]  # fmt: skip
     if proof.heads:
-        columns = rows.HEAD_COLUMNS
         shown = rows.heads(proof)
-        part = "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
+        part = (
+            "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
+        )
         out.append(
-            _table("heads", f"The heads ({name}).{part}", "r" * (len(columns) - 1) + "X", columns,
-                   shown)
+            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}", "rr" + "r" * 8 + "X",
+                   HEAD_COLUMNS, shown)
         )  # fmt: skip
     hypotheses = [
         (f"{h.name}: {h.statement}", h.asked, h.found, h.level, h.used)
@@ -34,7 +47,9 @@ def tables(proof: Proof) -> str:
     ]
     if hypotheses:
         columns = ("hypothesis", "asked", "found", "level", "where used")
-        out.append(_table("hypotheses", f"The hypotheses ({name}).", "XXXXX", columns, hypotheses))
+        out.append(
+            _table("hypotheses", f"The hypotheses ({name}).", RAGGED * 5, columns, hypotheses)
+        )
     return "\n\n".join(out) + "\n"
 
 
@@ -42,7 +57,8 @@ def _table(
     label: str, caption: str, spec: str, header: Sequence[str], body: Iterable[Sequence[str]]
 ) -> str:
     lines = [
-        r"\begin{table}", r"  \centering\small", f"  \\caption{{{caption}}}",
+        r"\begin{table}", r"  \centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        f"  \\caption{{{caption}}}",
         f"  \\label{{tab:attncert-{label}}}", f"  \\begin{{tabularx}}{{\\linewidth}}{{{spec}}}",
         r"    \toprule",
     ]  # fmt: skip

@@ -69,20 +69,29 @@ def latex(text: str) -> str:
     return "".join(_math_latex(p) if math else _prose_latex(p) for math, p in _pieces(text))
 
 
+def latex_verbatim(text: str) -> str:
+    r"""A name for a LaTeX document: dollars and all are text.
+
+    >>> print(latex_verbatim(r"$\input{x}$"))
+    \$\textbackslash{}input\{x\}\$
+    """
+    return _prose_latex(one_line(text))
+
+
 def one_line(text: str) -> str:
     """White space folded, control and direction-changing characters made visible."""
     folded = " ".join(str(text).split())
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in folded)
 
 
-def sentence(text: str) -> str:
+def sentence(text: str, capital: bool = True) -> str:
     """With a capital in front, unless mathematics comes first, and one full stop at the end.
 
     >>> sentence("rank $Z = T$"), sentence("$H < 2$.")
     ('Rank $Z = T$.', '$H < 2$.')
     """
     text = one_line(text)
-    text = text[:1].upper() + text[1:]
+    text = text[:1].upper() + text[1:] if capital else text
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
@@ -134,9 +143,11 @@ _SIGNS = {
     r"\quad": " ", r"\qquad": " ", r"\displaystyle": "",
 }  # fmt: skip
 _BOARD = {"Q": "ℚ", "Z": "ℤ", "R": "ℝ", "N": "ℕ", "F": "𝔽"}
-_UP = dict(zip("0123456789+-=()Tabcdefghijklmnoprstuvwxyz*′",
-               "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ*′", strict=True)) | {"ᵀ": "ᵀ"}  # fmt: skip
-_DOWN = dict(zip("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
+_UP = dict(zip("0123456789+-=()Tᵀabcdefghijklmnoprstuvwxyz*′",
+               "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ*′", strict=True))  # fmt: skip
+_DOWN = dict(
+    zip("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True)
+)
 
 
 def _math_plain(math: str) -> str:
@@ -150,6 +161,7 @@ def _math_plain(math: str) -> str:
     math = re.sub(r"\\t?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", math)
     math = re.sub(r"\\sqrt\{([^{}]*)\}", r"√(\1)", math)
     math = re.sub(r"\\[A-Za-z]+", lambda m: _SIGNS.get(m[0], m[0][1:]), math)
+    math = re.sub("([≤≥≠≈∈∉⊂⊆⊥→↦⇒⇔])", r" \1 ", math)
     math = re.sub(r"([\^_])(?:\{([^{}]*)\}|(\S))", _script, math)
     math = math.replace("{", "").replace("}", "").replace("\\", "")
     math = math.replace(_LEFT, "{").replace(_RIGHT, "}")

@@ -88,7 +88,7 @@ def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
 
 
 def causes(trace: ProofTrace, claim: Claim) -> list[str]:
-    """Ids of the claims that hold `claim` below its own level: weak by themselves, not by others."""
+    """Ids of the claims that hold `claim` below its own level, each weak by itself."""
     standing = trace.standing(claim.id)
     if standing is claim.level:
         return []
@@ -130,10 +130,7 @@ def diagram(trace: ProofTrace) -> Diagram:
     heads = sorted({h[0] for c in trace if (h := head_and_step(c.id))})
     if len(trace) <= MOST_CLAIMS:
         return _quotient(trace, title)
-    if len(heads) <= MOST_HEADS:
-        runs = [[h] for h in heads]
-    else:
-        runs = _runs(trace, heads)
+    runs = [[h] for h in heads] if len(heads) <= MOST_HEADS else _runs(trace, heads)
     name = {h: _run_name(run) for run in runs for h in run}
 
     def label(claim_id: str) -> str:
@@ -166,9 +163,7 @@ def _quotient(trace: ProofTrace, label: Callable[[str], str]) -> Diagram:
     place = {claim_id: k for k, ids in enumerate(members.values()) for claim_id in ids}
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(members)))
-    graph.add_edges_from(
-        (place[a], place[b]) for a, b in trace.graph.edges if place[a] != place[b]
-    )
+    graph.add_edges_from((place[a], place[b]) for a, b in trace.graph.edges if place[a] != place[b])
     edges = set(graph.edges)
     if nx.is_directed_acyclic_graph(graph):  # a bundle of heads can turn a path into a circle
         edges = set(nx.transitive_reduction(graph).edges)

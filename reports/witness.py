@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpz
-
-from reports.numbers import count, value, words
+from reports.numbers import count, fraction, value, words
 from reports.text import sentence
 
 MOST_TERMS = 12
@@ -55,7 +53,7 @@ def _relation(coefficients: Sequence[Any], names: Sequence[str]) -> str | None:
     if len(names) != len(coefficients):
         return None
     try:
-        numbers = [_fraction(c) for c in coefficients]
+        numbers = [fraction(str(c)) for c in coefficients]
     except ValueError:
         return None
     terms = [(x, name) for x, name in zip(numbers, names, strict=True) if x]
@@ -69,14 +67,11 @@ def _relation(coefficients: Sequence[Any], names: Sequence[str]) -> str | None:
 
 def _term(x: Fraction, name: str) -> str:
     size = abs(x)
-    factor = str(size) if size.denominator == 1 else f"\\tfrac{{{size.numerator}}}{{{size.denominator}}}"  # noqa: E501
+    factor = (
+        str(size) if size.denominator == 1 else f"\\tfrac{{{size.numerator}}}{{{size.denominator}}}"
+    )
     return f" {'-' if x < 0 else '+'} " + ("" if size == 1 else f"{factor}\\,") + name
 
 
-def _fraction(x: Any) -> Fraction:
-    p, _, q = str(x).partition("/")
-    return Fraction(int(fmpz(p)), int(fmpz(q or "1")))
-
-
 def _long(x: Fraction) -> bool:
-    return max(abs(x.numerator), x.denominator) >= 10**MOST_DIGITS
+    return bool(max(abs(x.numerator), x.denominator) >= 10**MOST_DIGITS)

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from flint import fmpq_mat, fmpz
@@ -37,7 +38,7 @@ def groups_of(T: int, H: int, r: int) -> tuple[tuple[int, ...], ...]:
     cuts = [0, min(r, T)]
     while cuts[-1] < T and len(cuts) <= H:
         cuts.append(min(T, cuts[-1] + max(1, r - 1)))
-    return tuple(tuple(range(a, b)) for a, b in zip(cuts, cuts[1:], strict=False))
+    return tuple(tuple(range(a, b)) for a, b in pairwise(cuts))
 
 
 def paper_proof(
@@ -141,8 +142,26 @@ def refused_capacity() -> Proof:
     return _refusal(
         Claim("hypothesis.capacity", "$T \\le H(r-1)+1$", Level.NOT_APPLICABLE,
               {"asked": "T at most 5", "found": "T = 9"}, {"examples": 9, "capacity": 5},
-              "integers", source="paper, Theorem 1")
+              "integers", source="paper, Theorem 1"),
+        T=9,
     )  # fmt: skip
+
+
+def wrong_weights() -> Proof:
+    """Weights were built, and two examples do not get their labels."""
+
+    def change(claim: Claim) -> Claim:
+        if claim.id != "interpolation.exact":
+            return claim if claim.id != "memorization" else replace(claim, level=Level.REFUTED)
+        witness = {
+            "example": 1,
+            "label": 0,
+            "output_minus_label": "1/7",
+            "failing_examples": [1, 2],
+        }
+        return replace(claim, level=Level.REFUTED, witness=witness)
+
+    return replace(paper_proof(change=change), certificate=None)
 
 
 def undecided() -> Proof:
@@ -162,7 +181,10 @@ def weak(level: Level) -> Proof:
     )  # fmt: skip
 
 
-HOSTILE = 'a|b `c` <script>alert("1")</script> $x$ [l](u) *i* _j_ \\ & "]:::x --> end\n# h\u202e'
+HOSTILE = (
+    'a|b `c` <script>alert("1")</script> $x$ [l](u) *i* _j_ \\ & "]:::x --> end\n'
+    "# h\u202e\ud800 ```"
+)
 
 
 def hostile() -> Proof:
@@ -182,7 +204,9 @@ def hostile() -> Proof:
             witness={HOSTILE: [HOSTILE]},
         )
 
-    return paper_proof(name=HOSTILE, change=change, command=f"attncert prove DATA {HOSTILE}")
+    proof = paper_proof(change=change, command=f"attncert prove DATA {HOSTILE}")
+    object.__setattr__(proof.data, "name", HOSTILE)  # which `Dataset` itself would not let through
+    return proof
 
 
 KINDS: dict[str, Callable[[], Proof]] = {
@@ -198,6 +222,7 @@ KINDS: dict[str, Callable[[], Proof]] = {
     "refused-grouping": refused_grouping,
     "refused-capacity": refused_capacity,
     "undecided": undecided,
+    "wrong-weights": wrong_weights,
     "sampled": lambda: weak(Level.SAMPLED),
     "numerical": lambda: weak(Level.NUMERICAL),
     "assumed": lambda: weak(Level.ASSUMED),
@@ -284,8 +309,9 @@ def _paper_claims(
 ) -> list[Claim]:
     T, n, H = data.T, data.n, len(groups)
     claims = [
-        Claim("hypothesis.A1", f"the queries have Kruskal rank at least $\\min(n, T) = {min(n, T)}$",
-              a1, {"asked": f"every {min(n, T)} of {T} queries independent",
+        Claim("hypothesis.A1",
+              f"the queries have Kruskal rank at least $\\min(n, T) = {min(n, T)}$", a1,
+              {"asked": f"every {min(n, T)} of {T} queries independent",
                    "found": "5,000 random subsets independent; at most 0.06 % of all fail (95 %)"},
               arithmetic="modulo a prime", source="paper, A1"),
         Claim("hypothesis.A2", f"every context has rank $n = {n}$", Level.PROVED,
@@ -363,8 +389,8 @@ def _head_claims(h: int, group: tuple[int, ...], n: int) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _refusal(claim: Claim, verdict: Level = Level.PROVED) -> Proof:
-    data = data_set(5, 3, 4, "refused")
+def _refusal(claim: Claim, verdict: Level = Level.PROVED, T: int = 5) -> Proof:
+    data = data_set(T, 3, 4, "refused")
     return Proof(
         data=data,
         settings=_settings(data, 2, 3, 3, "interpolation", "attncert prove DATA --heads 2"),

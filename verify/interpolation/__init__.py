@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
@@ -25,26 +25,29 @@ from constructions.layer import Layer
 EXACT_BITS = 600  # a longer number is given by its leading digits and its size
 
 
-def require_readout(data: Dataset, layer: Layer) -> None:
-    """Raise InputError unless the layer has values and an output and its shapes fit the data."""
+def require_heads(data: Dataset, layer: Layer) -> None:
+    """Raise InputError unless there are keys and queries, all d×d_h."""
     if not layer.heads:
-        raise InputError("layer", "of one head or more", "a layer without heads")
-    value_width = layer.value_width
-    if layer.output is None or value_width is None:
-        raise InputError("layer", "complete: values and an output matrix", "a layer without them")
-    width = layer.head_width
+        raise InputError("layer", "of one head or more", "without heads")
     for h, head in enumerate(layer.heads):
-        for name, matrix, columns in (
-            ("key", head.key, width),
-            ("query", head.query, width),
-            ("value", head.value, value_width),
-        ):
-            shape = None if matrix is None else (matrix.nrows(), matrix.ncols())
-            if shape != (data.d, columns):
-                raise InputError(f"layer.heads[{h}].{name}", f"{data.d}×{columns}", shape)
-    shape, wanted = (layer.output.nrows(), layer.output.ncols()), len(layer.heads) * value_width
-    if shape != (wanted, data.m):
-        raise InputError("layer.output", f"{wanted}×{data.m}", shape)
+        _require_shape(f"layer.heads[{h}].key", head.key, data.d, layer.head_width)
+        _require_shape(f"layer.heads[{h}].query", head.query, data.d, layer.head_width)
+
+
+def require_readout(data: Dataset, layer: Layer) -> tuple[list[fmpq_mat], fmpq_mat]:
+    """The H values (d×d_v) and the output (H·d_v)×m.
+
+    Raises InputError where something is missing or a shape does not fit the data.
+    """
+    require_heads(data, layer)
+    values = [head.value for head in layer.heads if head.value is not None]
+    if len(values) < len(layer.heads) or layer.output is None:
+        raise InputError("layer", "complete: heads with values, and an output", "without them")
+    width = int(values[0].ncols())
+    for h, value in enumerate(values):
+        _require_shape(f"layer.heads[{h}].value", value, data.d, width)
+    _require_shape("layer.output", layer.output, len(values) * width, data.m)
+    return values, layer.output
 
 
 def short(numerator: int, denominator: int) -> str:
@@ -64,3 +67,8 @@ def short(numerator: int, denominator: int) -> str:
     with ctx.workprec(64):
         leading = arb(number).str(3, radius=False)
     return f"{leading} (exact: {bits} bits)"
+
+
+def _require_shape(argument: str, matrix: fmpq_mat, rows: int, columns: int) -> None:
+    if (matrix.nrows(), matrix.ncols()) != (rows, columns):
+        raise InputError(argument, f"{rows}×{columns}", f"{matrix.nrows()}×{matrix.ncols()}")

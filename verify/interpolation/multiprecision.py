@@ -20,17 +20,17 @@ entrywise, let
 
 So A = y implies |computed difference| ≤ tolerance, and a larger one refutes A = y.
 
-**Which p** (ours). If the logits are whole multiples of ln 2, then A - y is a rational number whose
+**Which p** (ours). If the logits are whole multiples of ln 2, then A - y is rational and its
 denominator divides δ_E δ_V δ_y Π_h S_h with S_h = Σ_i 2^(k_i - min k) ≤ n 2^span. With Δ bits of it
-in the worst example, A ≠ y means |A - y| > 2^-Δ. At p = Δ + λ + θ + 9 the tolerance is 2^(-Δ-2): the
-computed difference is within it *only if* A = y, and even the last bit of a value would show
-(`separates`). This p is used up to `max_bits`; beyond, p = max_bits, and the claim does not separate.
+in the worst example, A ≠ y means |A - y| ≥ 2^-Δ. At p = Δ + λ + θ + 9 the tolerance is 2^(-Δ-2);
+the computed difference is within it *only if* A = y: even the last bit of a value would show
+(`separates`). This p is used up to `max_bits`; beyond it p = max_bits, and nothing separates.
 Either way the evidence is numerical: it trusts mpmath's roundings, and is never called proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,32 +38,34 @@ from flint import fmpq_mat, fmpz
 from mpmath import MPContext
 
 from constructions.dataset import Dataset
-from constructions.layer import Head, Layer
+from constructions.layer import Layer
 from verify.evidence import Claim, Level
 from verify.interpolation import require_readout
 
-MAX_BITS = 80_000  # working precision
-GUARD = 64  # bits by which the tolerance must be below 1 and below the labels
+GUARD = 64  # bits by which a tolerance must be below 1 and below the labels
+WORK_LIMIT = 6 * 10**10  # see `affordable_bits`: about 20 seconds
 
 _ID = "interpolation.multiprecision"
 _SOURCE = "step 10; ours: error bound and precision (verify/interpolation/multiprecision.py)"
 
 
-def multiprecision(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
+def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) -> Claim:
     """Whether the outputs agree with the labels, to a tolerance that the derivation predicts.
 
-    data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; any rational logits.
+    data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; logits over ln 2 need
+    not be whole. max_bits: the largest working precision (default: `affordable_bits`).
     Returns the claim "interpolation.multiprecision": *numerical* (|A - y| within the tolerance on
     every example); *refuted*, with the example of the largest difference; *undecided* where
     `max_bits` leaves no useful tolerance. Raises InputError where shapes do not fit.
     """
-    require_readout(data, layer)
-    plan = _plan(data, layer, max_bits)
+    values, output = require_readout(data, layer)
+    limit = affordable_bits(data, layer) if max_bits is None else max_bits
+    plan = _plan(data, layer, values, output, limit)
     statement = (
-        rf"$|A(E^{{(t)}}, e^{{(t)}}) - y^{{(t)}}| \le 2^{{{plan.tolerance}}}$ for all $T$ examples, "
-        "with the true exponential"
+        rf"$|A(E^{{(t)}}, e^{{(t)}}) - y^{{(t)}}| \le 2^{{{plan.tolerance}}}$ for all $T$ "
+        "examples, with the true exponential"
     )
-    arithmetic = f"floating point with {plan.precision} bits (mpmath), tolerance 2^{plan.tolerance}"
+    arithmetic = f"floating point, {plan.precision} bits (mpmath), tolerance 2^{plan.tolerance}"
     numbers: dict[str, Any] = {
         "examples": data.T,
         "precision_bits": plan.precision,
@@ -71,51 +73,181 @@ def multiprecision(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> 
         "separates": plan.separates,
     }
     if plan.tolerance > plan.ceiling:
-        reason = f"the tolerance has to be at most 2^{plan.ceiling}; allow more than {max_bits} bits"
+        reason = f"more than {limit} bits are needed for a tolerance of 2^{plan.ceiling}"
         return Claim(_ID, statement, Level.UNDECIDED, numbers, {"reason": reason}, arithmetic)
-    context = MPContext()
-    context.prec = plan.precision
-    differences, off_peak = _evaluate(context, data, layer)
-    size, t, column = max((abs(x), -t, -c) for t, row in enumerate(differences) for c, x in enumerate(row))
-    numbers["largest_difference_log2"] = int(context.mag(size)) if size else None
-    numbers["off_peak_log2"] = off_peak
-    if size <= context.ldexp(1, plan.tolerance):
-        return Claim(_ID, statement, Level.NUMERICAL, numbers, None, arithmetic, source=_SOURCE)
-    witness = {
-        "example": -t,
-        "label": -column,
-        "output_minus_label": context.nstr(differences[-t][-column], 6),
-    }
-    return Claim(_ID, statement, Level.REFUTED, numbers, witness, arithmetic, source=_SOURCE)
+    mp = _context(plan.precision)
+    labels = _rows(mp, data.label_matrix)
+    differences: list[list[Any]] = []  # T×m
+    off_peak: list[int] = []  # log2(1 - p_max) per example and head, rounded up
+    for t, (outputs, rests) in enumerate(_evaluate(mp, data, layer, values, output)):
+        differences.append([a - y for a, y in zip(outputs, labels[t], strict=True)])
+        off_peak += [int(mp.mag(rest)) for rest in rests if rest]
+    t, c = max(
+        ((t, c) for t in range(data.T) for c in range(data.m)),
+        key=lambda place: abs(differences[place[0]][place[1]]),
+    )
+    largest = abs(differences[t][c])
+    numbers["largest_difference_log2"] = int(mp.mag(largest)) if largest else None
+    numbers["off_peak_log2"] = [min(off_peak), max(off_peak)] if off_peak else None
+    level, witness = Level.NUMERICAL, None
+    if largest > mp.ldexp(1, plan.tolerance):
+        level = Level.REFUTED
+        difference = mp.nstr(differences[t][c], 6)
+        witness = {"example": t, "label": c, "output_minus_label": difference}
+    return Claim(_ID, statement, level, numbers, witness, arithmetic, source=_SOURCE)
+
+
+def affordable_bits(data: Dataset, layer: Layer, limit: int = WORK_LIMIT) -> int:
+    """The precision p at which T·H·n exponentials stay below `limit`; 0 or less where none does.
+
+    An exponential with all that goes with it costs about (p + 4,000)^1.5 in the units of `limit`.
+    """
+    exponentials = data.T * len(layer.heads) * data.n
+    return int((limit / exponentials) ** (2 / 3)) - 4000
 
 
 @dataclass(frozen=True)
 class _Plan:
     precision: int  # p
-    tolerance: int  # log2 of the tolerance
-    ceiling: int  # the largest useful log2 of a tolerance
+    tolerance: int  # its log2
+    ceiling: int  # log2 of the largest tolerance that would say anything
     separates: bool
 
 
-def _plan(data: Dataset, layer: Layer, max_bits: int) -> _Plan:
-    """Working precision and tolerance, as derived above."""
-    heads, assert_output = layer.heads, layer.output
-    width = heads[0].width
+def _plan(
+    data: Dataset, layer: Layer, values: list[fmpq_mat], output: fmpq_mat, max_bits: int
+) -> _Plan:
+    """Working precision and tolerance, as derived at the top."""
+    heads = layer.heads
     contexts = [data.context(t) for t in range(1 if data.shared else data.T)]
-    context_bits, label_bits = _magnitude(contexts), _magnitude([data.label_matrix])
-    logit_bits = context_bits + _magnitude([data.query_matrix]) + _log2(data.d**2 * width)
-    logit_bits += _magnitude([h.key for h in heads]) + _magnitude([h.query for h in heads])
-    logit_bits = max(0, logit_bits)
-    output_bits = context_bits + _magnitude([h.value for h in heads]) + _magnitude([layer.output])
-    output_bits += _log2(len(heads) * data.d * layer.value_width)
-    output_bits = max(output_bits, label_bits) + 1
+    context_size, label_size = _size(contexts), _size([data.label_matrix])
+    logit_size = (
+        context_size
+        + _size([data.query_matrix])
+        + _size([head.key for head in heads])
+        + _size([head.query for head in heads])
+        + (data.d**2 * layer.head_width).bit_length()
+    )  # λ: ln 2 < 1
+    logit_size = max(0, logit_size)
+    terms = data.d * int(output.nrows())
+    output_size = context_size + _size(values) + _size([output]) + terms.bit_length()
+    output_size = max(output_size, label_size) + 1  # θ
+    scale = logit_size + output_size
+    ceiling = min(0, label_size) - GUARD
 
-    denominator, whole = _denominator_bits(data, layer, logit_bits)
-    wanted = max(denominator, 2 * GUARD) + logit_bits + output_bits + 9
-    precision = min(max(wanted, logit_bits + 2 * GUARD), max_bits)
-    return _Plan(
-        precision,
-        7 + logit_bits + output_bits - precision,
-        min(0, label_bits) - GUARD,
-        whole and precision >= wanted,
-    )
+    wanted, separates = 2 * GUARD - ceiling + scale, False
+    if wanted <= max_bits:
+        softmax_bits = _softmax_bits(data, layer, logit_size)
+        units = data.contexts.denominator * data.labels.denominator * _unit([output])
+        separates = softmax_bits is not None
+        denominator = (_unit(values) * units).bit_length() + (softmax_bits or 0)
+        wanted = max(wanted, denominator + scale + 9)
+    precision = max(2, min(wanted, max_bits))
+    separates = separates and precision == wanted
+    return _Plan(precision, 7 + scale - precision, ceiling, separates)
+
+
+def _softmax_bits(data: Dataset, layer: Layer, logit_size: int) -> int | None:
+    """Bits of Π_h S_h in the worst example; None where a logit over ln 2 is not whole.
+
+    Logits over ln 2 are multiples of 1/δ; at a precision of λ + log2 δ + 64 bits they are whole
+    if and only if they are within 1/(2δ) of an integer.
+    """
+    keys, queries = [h.key for h in layer.heads], [h.query for h in layer.heads]
+    unit = _unit(keys) * _unit(queries) * data.contexts.denominator * data.queries.denominator
+    mp = _context(logit_size + unit.bit_length() + GUARD)
+    margin = mp.fdiv(1, int(2 * unit))
+    totals = [0] * data.T
+    for t, tables in enumerate(_logits(mp, data, layer)):
+        for logits in tables:
+            multiples = [x / mp.ln2 for x in logits]
+            if any(abs(x - mp.nint(x)) >= margin for x in multiples):
+                return None
+            span = int(mp.nint(max(multiples) - min(multiples)))
+            totals[t] += span + data.n.bit_length()
+    return max(totals)
+
+
+def _evaluate(
+    mp: MPContext, data: Dataset, layer: Layer, values: list[fmpq_mat], output: fmpq_mat
+) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Example by example: the m outputs, and 1 - p_max for each head."""
+    width, columns = int(values[0].ncols()), _columns(mp, output)
+    blocks = []  # W_V W_O, by columns
+    for h, value in enumerate(values):
+        rows = _rows(mp, value)
+        part = [column[h * width : (h + 1) * width] for column in columns]
+        blocks.append([[mp.fdot(row, column) for row in rows] for column in part])
+    for tables, projected in zip(
+        _logits(mp, data, layer), _projections(mp, data, blocks), strict=True
+    ):
+        terms: list[list[Any]] = []
+        rests = []
+        for logits, rows in zip(tables, projected, strict=True):
+            peak = max(range(data.n), key=logits.__getitem__)
+            powers = [mp.exp(x - logits[peak]) for x in logits]
+            total = mp.fsum(powers)
+            rests.append(mp.fsum(powers[:peak] + powers[peak + 1 :]) / total)
+            terms.append([mp.fdot(powers, column) / total for column in zip(*rows, strict=True)])
+        yield [mp.fsum(column) for column in zip(*terms, strict=True)], rests
+
+
+def _logits(mp: MPContext, data: Dataset, layer: Layer) -> Iterator[list[list[Any]]]:
+    """Example by example, head by head: the n logits E_i K (ln2 Q)ᵀ e, as real numbers."""
+    real_queries = [
+        [[mp.ln2 * x for x in column] for column in _columns(mp, head.query)]
+        for head in layer.heads
+    ]
+    keys = [_columns(mp, head.key) for head in layer.heads]
+    examples = zip(_rows(mp, data.query_matrix), _projections(mp, data, keys), strict=True)
+    for e, projected in examples:
+        tables = []
+        for columns, rows in zip(real_queries, projected, strict=True):
+            query = [mp.fdot(e, column) for column in columns]
+            tables.append([mp.fdot(row, query) for row in rows])
+        yield tables
+
+
+def _projections(
+    mp: MPContext, data: Dataset, matrices: list[list[list[Any]]]
+) -> Iterator[list[list[list[Any]]]]:
+    """Example by example, E M for each matrix M (given by its columns): n rows."""
+    projected: list[list[list[Any]]] = []
+    for t in range(data.T):
+        if t == 0 or not data.shared:
+            context = _rows(mp, data.context(t))
+            projected = [
+                [[mp.fdot(row, column) for column in columns] for row in context]
+                for columns in matrices
+            ]
+        yield projected
+
+
+def _context(precision: int) -> MPContext:
+    """A context of its own: mpmath's global precision is left alone."""
+    context = MPContext()
+    context.prec = precision
+    return context
+
+
+def _rows(mp: MPContext, matrix: fmpq_mat) -> list[list[Any]]:
+    """Each rational rounded once."""
+    return [[mp.fdiv(int(x.p), int(x.q)) for x in row] for row in matrix.tolist()]
+
+
+def _columns(mp: MPContext, matrix: fmpq_mat) -> list[list[Any]]:
+    return _rows(mp, matrix.transpose())
+
+
+def _size(matrices: Iterable[fmpq_mat]) -> int:
+    """An integer b with every |entry| ≤ 2^b."""
+    entries = (x for matrix in matrices for x in matrix.entries())
+    return max((x.p.bit_length() - x.q.bit_length() + 1 for x in entries if x), default=0)
+
+
+def _unit(matrices: Sequence[fmpq_mat]) -> fmpz:
+    """The common denominator of all entries."""
+    unit = fmpz(1)
+    for matrix in matrices:
+        unit = unit.lcm(matrix.numer_denom()[1])
+    return unit

@@ -42,7 +42,7 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
     irrational then) or where the common denominator of an example is longer than `max_bits`.
     Raises InputError where the layer has no readout or its shapes do not fit the data.
     """
-    require_readout(data, layer)
+    columns = _values(data, *require_readout(data, layer))
     exponents = []
     for h, head in enumerate(layer.heads):
         table, exception = _logits(head, data)
@@ -62,13 +62,14 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
             "and the multiprecision route still apply",
             {"example": longest, "bits": spans[longest]},
         )
-    return _compare(data, layer, exponents)
+    return _compare(data, columns, exponents)
 
 
-def _compare(data: Dataset, layer: Layer, exponents: list[list[list[fmpz]]]) -> Claim:
-    """The verdict, from exponents [h][t][i] of powers of two."""
+def _compare(
+    data: Dataset, columns: list[tuple[fmpz_mat, fmpz]], exponents: list[list[list[fmpz]]]
+) -> Claim:
+    """The verdict, from `_values` and the exponents [h][t][i] of the powers of two."""
     labels, label_unit = data.labels.integer_matrix(), data.labels.denominator
-    columns = _values(data, layer)
     failing: list[int] = []
     first: dict[str, object] = {}
     bits = 0
@@ -118,13 +119,10 @@ def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int
     return table, None
 
 
-def _values(data: Dataset, layer: Layer) -> list[tuple[fmpz_mat, fmpz]]:
+def _values(data: Dataset, values: list[fmpq_mat], output: fmpq_mat) -> list[tuple[fmpz_mat, fmpz]]:
     """Per label: V = value·output, cleared, d×H with a column for each head; and its δ_V."""
-    width, output = layer.value_width, layer.output.tolist()
-    blocks = []
-    for h, head in enumerate(layer.heads):
-        rows = output[h * width : (h + 1) * width]
-        blocks.append(head.value * fmpq_mat(rows))
+    width, rows = int(values[0].ncols()), output.tolist()
+    blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return [
         fmpq_mat(
             data.d, len(blocks), [v[j, c] for j in range(data.d) for v in blocks]

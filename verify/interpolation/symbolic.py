@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import sympy
 from flint import fmpq_mat
 from sympy.polys.domains import QQ, ZZ
@@ -28,11 +29,11 @@ from sympy.polys.rings import PolyElement, ring
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
-from constructions.layer import Layer, integer_logits
+from constructions.layer import Layer
 from verify.evidence import Claim, Level
 from verify.interpolation import require_readout, short
 
-WORK_LIMIT = 3 * 10**10  # word products, see `work`: about half a minute
+WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
 
 _ID = "interpolation.symbolic"
 _STATEMENT = (
@@ -43,20 +44,26 @@ _ARITHMETIC = "exact, SymPy: log(2) and exp, then polynomials over ℤ in the la
 _SOURCE = "steps 1, 9, 10; ours: symbolic labels (verify/interpolation/symbolic.py)"
 
 
-def symbolic(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> Claim:
+def symbolic(
+    data: Dataset, layer: Layer, right_inverse: fmpq_mat, *, limit: int = WORK_LIMIT
+) -> Claim:
     """Whether the layer's keys and queries, with the readout R·y, fit all labels y.
 
     data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; right_inverse: R,
     (H·d)×T, rows head by head, with Z R = I claimed and checked here. Returns the claim
     "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
     identity fails, or the first entry where value·output is not R·Y; *undecided* where SymPy finds
-    a softmax weight that is not rational. Raises InputError where shapes do not fit.
-    Work grows as T²Hd products of long integers: ask `feasible` first.
+    a softmax weight that is not rational, or where `work` is above `limit` (ask `feasible` before).
+    Raises InputError where shapes do not fit.
     """
-    require_readout(data, layer)
+    values, output = require_readout(data, layer)
     shape = right_inverse.nrows(), right_inverse.ncols()
     if shape != (len(layer.heads) * data.d, data.T):
         raise InputError("right_inverse", f"{len(layer.heads) * data.d}×{data.T}", shape)
+    estimate = work(data, layer, right_inverse)
+    if estimate > limit:
+        reason = f"about {estimate:.1e} word products, more than the limit of {limit:.1e}"
+        return _claim(Level.UNDECIDED, {}, {"reason": reason})
     polynomials, *labels = ring(sympy.symbols(f"y1:{data.T + 1}"), ZZ)
     unit, forms = _readout_forms(right_inverse, polynomials, labels)
     rows = _features(data, layer)
@@ -69,44 +76,53 @@ def symbolic(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> Claim:
         for z in row:
             row_unit = ZZ.lcm(row_unit, z.denominator)
         cleared = [z.numerator * (row_unit // z.denominator) for z in row]
-        output = polynomials.zero
+        attended = polynomials.zero
         for z, form in zip(cleared, forms, strict=True):
-            output += form * z
-        residue = output - labels[t] * (row_unit * unit)
+            attended += form * z
+        residue = attended - labels[t] * (row_unit * unit)
         numbers["bits"] = max(numbers["bits"], int(row_unit * unit).bit_length())
         if residue:
             s = next(s for s, y in enumerate(labels) if residue.coeff(y))
             excess = short(residue.coeff(labels[s]), row_unit * unit)
             where = {"example": t, "symbol": f"y{s + 1}", "coefficient_minus_expected": excess}
             return _claim(Level.REFUTED, numbers, where)
-    mismatch = _not_an_instance(data, layer, forms, unit)
+    mismatch = _not_an_instance(data, values, output, forms, unit)
     return _claim(Level.REFUTED if mismatch else Level.PROVED, numbers, mismatch)
 
 
 def feasible(data: Dataset, layer: Layer, right_inverse: fmpq_mat, limit: int = WORK_LIMIT) -> bool:
-    """Whether `symbolic` stays below `limit` word products (default: about half a minute)."""
+    """Whether `symbolic` stays within `limit` word products (default: about half a minute)."""
     return work(data, layer, right_inverse) <= limit
 
 
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
-    """Estimated work of `symbolic`, in products of 64-bit words (10^9: about one second).
+    """Estimated work of `symbolic`, in products of 64-bit words (10^9: about 1.5 seconds).
 
-    One product for each example and non-zero entry of R: (words of an example's cleared features)
-    × (words of the cleared R), and 3,000 for the rest of it, whatever the length. An estimate for
-    choosing the route, no evidence; where logits are not whole it counts what is known, the shapes.
+    For each example and non-zero entry of R one long product, (words of the example's cleared
+    features) × (words of the cleared R), and 3,000 for the term itself; 400,000 for each
+    exponential. The lengths of the features come from logits in float64: an estimate for choosing
+    the route, no evidence.
     """
     numerators, unit = right_inverse.numer_denom()
-    lengths = [x.bit_length() for x in numerators.entries() if x]
-    words = max([unit.bit_length(), *lengths]) // 64 + 1
-    spans = [0] * data.T
-    for head in layer.heads:
-        try:
-            table = integer_logits(head, data)
-        except ValueError:
-            break  # `symbolic` stops at the first such logit
-        for t, logits in enumerate(table):
-            spans[t] += max(logits) - min(logits) + data.n.bit_length()
-    return sum(len(lengths) * (words * (span // 64 + 1) + 3000) for span in spans)
+    lengths = [int(x.bit_length()) for x in numerators.entries() if x]
+    words = max([int(unit.bit_length()), *lengths]) // 64 + 1
+    exponentials = data.T * len(layer.heads) * data.n
+    products = sum(
+        len(lengths) * (words * (span // 64 + 1) + 3_000) for span in _feature_bits(data, layer)
+    )
+    return products + 400_000 * exponentials
+
+
+def _feature_bits(data: Dataset, layer: Layer) -> list[int]:
+    """About the bits of Π_h S_h for each example: Σ_h (max k - min k + log2 n)."""
+    contexts, queries = data.contexts.floats(), data.queries.floats()
+    total = np.full(data.T, float(len(layer.heads) * data.n.bit_length()))
+    with np.errstate(all="ignore"):  # numbers beyond float64 become infinite, and so the estimate
+        for head in layer.heads:
+            key, query = _floats(head.key), _floats(head.query)
+            directions = queries @ query @ key.T
+            total += np.ptp(np.einsum("tnd,td->tn", *np.broadcast_arrays(contexts, ...)), axis=1)
+    return total
 
 
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
@@ -149,25 +165,26 @@ def _readout_forms(
             unit = ZZ.lcm(unit, x.denominator)
     monomials = [y.LM for y in labels]
     return unit, [
-        polynomials.from_dict({
-            monomial: x.numerator * (unit // x.denominator)
-            for monomial, x in zip(monomials, row, strict=True)
-            if x
-        })
+        polynomials.from_dict(
+            {
+                monomial: x.numerator * (unit // x.denominator)
+                for monomial, x in zip(monomials, row, strict=True)
+                if x
+            }
+        )
         for row in entries
     ]
 
 
 def _not_an_instance(
-    data: Dataset, layer: Layer, forms: list[PolyElement], unit: Any
+    data: Dataset, values: list[fmpq_mat], output: fmpq_mat, forms: list[PolyElement], unit: Any
 ) -> dict[str, Any] | None:
     """The first entry where value·output differs from the forms at the given labels, or None."""
     given = _matrix(data.label_matrix).to_list()
-    output = _matrix(layer.output).to_list()
-    width = layer.value_width
-    for h, head in enumerate(layer.heads):
-        block = DomainMatrix(output[h * width : (h + 1) * width], (width, data.m), QQ)
-        readout = (_matrix(head.value) * block).to_list()
+    rows, width = _matrix(output).to_list(), int(values[0].ncols())
+    for h, value in enumerate(values):
+        block = DomainMatrix(rows[h * width : (h + 1) * width], (width, data.m), QQ)
+        readout = (_matrix(value) * block).to_list()
         for j in range(data.d):
             terms = [(monomial.index(1), c) for monomial, c in forms[h * data.d + j].terms()]
             for c in range(data.m):

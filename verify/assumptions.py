@@ -1,0 +1,238 @@
+"""The hypotheses of Theorem 1, each checked on the data at hand.
+
+Two readings of A1 are kept apart: Kruskal rank at least n (what the theorem asks, NP-hard in
+general) and the partition condition (what the proof uses for one grouping, polynomial).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+from scipy.stats import beta
+
+from constructions.dataset import Dataset
+from verify.evidence import Claim, Level
+from verify.features import PRIMES
+
+EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
+_EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
+_SAMPLES = 2_000
+_CONFIDENCE = 0.95
+
+
+def sizes(data: Dataset) -> Claim:
+    """n ≤ d."""
+    return Claim(
+        id="hypothesis.n<=d",
+        statement="The context size does not exceed the width: $n \\le d$.",
+        level=Level.PROVED if data.n <= data.d else Level.REFUTED,
+        numbers={"n": data.n, "d": data.d},
+        witness=None if data.n <= data.d else {"n": data.n, "d": data.d},
+        arithmetic="comparison of integers",
+        source="paper, Theorem 1",
+    )
+
+
+def value_width(data: Dataset, width: int) -> Claim:
+    """d_v ≥ m."""
+    return Claim(
+        id="hypothesis.d_v>=m",
+        statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
+        level=Level.PROVED if width >= data.m else Level.REFUTED,
+        numbers={"d_v": width, "m": data.m},
+        witness=None if width >= data.m else {"d_v": width, "m": data.m},
+        arithmetic="comparison of integers",
+        source="paper, Theorem 1",
+    )
+
+
+def capacity(examples: int, heads: int, r: int, bound: str) -> Claim:
+    """T ≤ H(r-1) + 1, with what r stands for given in `bound`."""
+    most = heads * (r - 1) + 1
+    return Claim(
+        id="hypothesis.capacity",
+        statement=f"The examples are within capacity: $T \\le H(r-1)+1$ with $r = {bound}$.",
+        level=Level.PROVED if examples <= most else Level.NOT_APPLICABLE,
+        numbers={"T": examples, "capacity": most, "H": heads, "r": r},
+        witness=None if examples <= most else {"T": examples, "capacity": most},
+        arithmetic="comparison of integers",
+        source="paper, Theorem 1",
+    )
+
+
+def independent_contexts(data: Dataset) -> Claim:
+    """A2: every context has rank n; refuted with the context and the exact dependency."""
+    common: dict[str, Any] = {
+        "id": "hypothesis.A2",
+        "arithmetic": EXACT,
+        "source": "paper, Assumption 2",
+    }
+    for t in range(len(data.contexts)):
+        rows = data.contexts[t].integer_matrix()
+        if _independent(rows):
+            continue
+        return Claim(
+            statement=f"The rows of context {t} are dependent: Assumption 2 is false.",
+            level=Level.REFUTED,
+            witness={"context": t, "coefficients": [str(c) for c in _relation(rows) or []]},
+            numbers={"rank": int(rows.rank()), "n": data.n},
+            **common,
+        )
+    return Claim(
+        statement="Every context has $n$ independent rows (Assumption 2).",
+        level=Level.PROVED,
+        numbers={"contexts": len(data.contexts), "n": data.n},
+        **common,
+    )
+
+
+def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
+    """The partition condition for this grouping: what the proof really needs of the queries."""
+    common: dict[str, Any] = {
+        "id": "hypothesis.partition",
+        "arithmetic": EXACT,
+        "source": "ours; read off the paper's proof (steps 2 and 3)",
+        "numbers": {"groups": len(groups), "largest": max(map(len, groups))},
+    }
+    queries = data.queries.integer_matrix().tolist()
+    earlier: list[int] = []
+    for h, group in enumerate(groups):
+        rows = [queries[t] for t in group]
+        if not _independent(fmpz_mat(rows)):
+            return _failed(common, h, list(group), rows, "dependent")
+        for s in _suspects(rows, queries, earlier):
+            if not _independent(fmpz_mat([*rows, queries[s]])):
+                return _failed(common, h, [*group, s], [*rows, queries[s]], "spans an earlier one")
+        earlier += group
+    return Claim(
+        statement="In this grouping each group's queries are independent and no earlier query "
+        "lies in the span of a later group.",
+        level=Level.PROVED,
+        **common,
+    )
+
+
+def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> Claim:
+    """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
+
+    All subsets if there are at most 20,000 of them (proved), else 2,000 random ones: then the
+    fraction of dependent subsets is at most 1 - 0.05^(1/2000) with 95 % confidence (Clopper and
+    Pearson), which says nothing about the Kruskal rank itself.
+    """
+    k = min(strength, data.T)
+    queries = data.queries.integer_matrix().tolist()
+    total = math.comb(data.T, k)
+    statement = f"Every {k} of the {data.T} queries are independent"
+    common: dict[str, Any] = {
+        "id": claim_id,
+        "source": f"paper, Assumption 1, at strength {k}",
+    }
+    exhaustive = total <= _EXHAUSTIVE
+    tried = 0
+    for subset in _subsets(data.T, k, exhaustive, seed):
+        tried += 1
+        rows = [queries[t] for t in subset]
+        if not _independent(fmpz_mat(rows)):
+            relation = _relation(fmpz_mat(rows)) or []
+            kept = [(t, str(c)) for t, c in zip(subset, relation, strict=True) if c]
+            return Claim(
+                statement=f"{statement}: false.",
+                level=Level.REFUTED,
+                numbers={"strength": k, "subsets tried": tried},
+                witness={
+                    "examples": [t for t, _ in kept],
+                    "coefficients": [c for _, c in kept],
+                },
+                arithmetic=EXACT,
+                **common,
+            )
+    numbers: dict[str, Any] = {"strength": k, "subsets": total if total < 2**53 else str(total)}
+    if exhaustive:
+        return Claim(
+            statement=f"{statement} (Assumption 1).",
+            level=Level.PROVED,
+            numbers=numbers,
+            arithmetic=EXACT + ", all subsets",
+            **common,
+        )
+    fraction = float(beta.ppf(_CONFIDENCE, 1, tried))
+    return Claim(
+        statement=f"{statement}: {tried} random subsets of {k} were all independent. With 95 % "
+        f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
+        "rank is not bounded by this.",
+        level=Level.SAMPLED,
+        numbers=numbers | {"sampled": tried, "fraction at most": round(fraction, 6)},
+        arithmetic=EXACT + ", random subsets",
+        **common,
+    )
+
+
+def _subsets(count: int, k: int, exhaustive: bool, seed: int) -> Iterator[tuple[int, ...]]:
+    if exhaustive:
+        yield from itertools.combinations(range(count), k)
+        return
+    rng = np.random.default_rng(seed)
+    for _ in range(_SAMPLES):
+        yield tuple(sorted(int(t) for t in rng.choice(count, k, replace=False)))
+
+
+def _failed(
+    common: dict[str, Any], group: int, examples: list[int], rows: list[list[int]], how: str
+) -> Claim:
+    relation = _relation(fmpz_mat(rows)) or []
+    kept = [(t, str(c)) for t, c in zip(examples, relation, strict=True) if c]
+    return Claim(
+        statement=f"The queries of group {group + 1} fail the partition condition: {how}.",
+        level=Level.REFUTED,
+        witness={
+            "group": group + 1,
+            "examples": [t for t, _ in kept],
+            "coefficients": [c for _, c in kept],
+        },
+        **common,
+    )
+
+
+def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[int]:
+    """Earlier queries that a random vector orthogonal to the group mod p does not tell apart.
+
+    v ⊥ group and v·e_s ≠ 0 mod p prove that e_s lies outside the span: only the rest is looked at.
+    """
+    if not earlier:
+        return []
+    p, width = PRIMES[0], len(rows[0])
+    basis, nullity = nmod_mat(
+        len(rows), width, [int(x) % p for row in rows for x in row], p
+    ).nullspace()
+    v = [0] * width
+    for j in range(nullity):
+        for i in range(width):
+            v[i] = (v[i] + (j + 1) * (j + 7) * int(basis[i, j])) % p
+    return [
+        s
+        for s in earlier
+        if sum(int(x) * y for x, y in zip(queries[s], v, strict=True)) % p == 0
+    ]
+
+
+def _independent(rows: fmpz_mat) -> bool:
+    p = PRIMES[0]
+    count = rows.nrows()
+    if nmod_mat(count, rows.ncols(), [int(x) % p for x in rows.entries()], p).rank() == count:
+        return True
+    return int(rows.rank()) == count
+
+
+def _relation(rows: fmpz_mat) -> list[int] | None:
+    """Integers c ≠ 0 without common factor with c·rows = 0; None if the rows are independent."""
+    basis, nullity = rows.transpose().nullspace()
+    if nullity == 0:
+        return None
+    column = [int(row[0]) for row in basis.tolist()]
+    content = math.gcd(*column)
+    return [x // content for x in column]

@@ -1,0 +1,166 @@
+"""Logits and features of a layer, recomputed from the data and the weights alone.
+
+Nothing is taken from the builder: what it believes its logits to be is one of the things checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
+
+from constructions.dataset import Dataset
+from constructions.layer import Head, Layer
+
+# Safe primes below 2^31 with p ≡ 3 (mod 8): 2 generates the whole group, so that 2^k mod p tells
+# exponents apart as well as any prime of this size can. Not the builder's primes.
+PRIMES = (2147483579, 2147483123, 2147482763)
+
+
+class NotIntegral(ValueError):
+    """A logit is not an integral multiple of ln 2, so the softmax weights are not rational."""
+
+    def __init__(self, example: int, row: int, value: str) -> None:
+        self.example, self.row, self.value = example, row, value
+        super().__init__(f"logit {row} of example {example} is {value}, not an integer")
+
+
+def logits(head: Head, data: Dataset) -> np.ndarray:
+    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for all t: a (T, n) object array of integers (units of ln 2).
+
+    Exact. Raises NotIntegral.
+    """
+    count, n, d = data.contexts.shape
+    stacked = [int(x) for x in data.contexts.numerators.ravel().tolist()]
+    keys, key_scale = (fmpq_mat(count * n, d, stacked) * head.key).numer_denom()
+    queries, query_scale = (data.query_matrix * head.query).numer_denom()
+    scale = int(key_scale) * int(query_scale) * data.contexts.denominator
+    left = _objects(keys).reshape(count, n, -1)
+    products = (left * _objects(queries)[:, None, :]).sum(axis=2)
+    if (products % scale).any():
+        t, i = (int(x) for x in np.argwhere(products % scale)[0])
+        raise NotIntegral(t, i, f"{products[t, i]}/{scale}")
+    whole: np.ndarray = products // scale
+    return whole
+
+
+def softmax_mod(table: np.ndarray, p: int) -> np.ndarray:
+    """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64. Raises ZeroDivisionError if Σ ≡ 0."""
+    rows = []
+    for row in table.tolist():
+        powers = [pow(2, int(k) % (p - 1), p) for k in row]
+        total = sum(powers) % p
+        if total == 0:
+            raise ZeroDivisionError(f"a softmax sum is 0 mod {p}")
+        inverse = pow(total, -1, p)
+        rows.append([w * inverse % p for w in powers])
+    return np.array(rows, dtype=np.int64)
+
+
+def mix_mod(weights: np.ndarray, contexts: np.ndarray, p: int) -> np.ndarray:
+    """Σ_i weight_ti E_ti mod p, (T, d) int64; contexts (T or 1, n, d) residues below 2^31."""
+    total = np.zeros((len(weights), contexts.shape[2]), dtype=np.int64)
+    for i in range(contexts.shape[1]):
+        total = (total + weights[:, i : i + 1] * contexts[:, i, :]) % p
+    return total
+
+
+def contexts_mod(data: Dataset, p: int) -> np.ndarray:
+    """Contexts mod p, (T or 1, n, d) int64. Raises ZeroDivisionError if p divides a denominator."""
+    if data.contexts.denominator % p == 0:
+        raise ZeroDivisionError(f"{p} divides the contexts' denominator")
+    inverse = pow(data.contexts.denominator, -1, p)
+    return np.mod(data.contexts.numerators, p).astype(np.int64) * inverse % p
+
+
+def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> np.ndarray:
+    """Z mod p, (T, H·d) int64."""
+    contexts = contexts_mod(data, p)
+    return np.hstack(
+        [mix_mod(softmax_mod(logits(head, data), p), contexts, p) for head in layer.heads]
+    )
+
+
+def exact_columns(
+    table: np.ndarray, data: Dataset, columns: Sequence[int]
+) -> list[list[fmpq]]:
+    """These columns of one head's features, Σ_i 2^k_ti E_tij / Σ_i 2^k_ti, over ℚ: T lists."""
+    out = []
+    contexts = data.contexts.numerators
+    for t, row in enumerate(table.tolist()):
+        low = min(row)
+        powers = [fmpz(1) << (k - low) for k in row]
+        below = sum(powers, fmpz(0)) * data.contexts.denominator
+        context = contexts[0 if data.shared else t][:, list(columns)].tolist()
+        tops = [
+            sum((w * x for w, x in zip(powers, column, strict=True)), fmpz(0))
+            for column in zip(*context, strict=True)
+        ]
+        out.append([fmpq(top, below) for top in tops])
+    return out
+
+
+class Progressive:
+    """Features mod p of the heads seen so far, for ranks that grow head by head."""
+
+    def __init__(self, data: Dataset, prime: int) -> None:
+        self.prime = prime
+        self._contexts = contexts_mod(data, prime)
+        self._blocks: list[np.ndarray] = []
+
+    def contexts(self, rows: Sequence[int]) -> np.ndarray:
+        """Contexts of these examples mod p, (N or 1, n, d)."""
+        return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
+
+    def append(self, block: np.ndarray) -> None:
+        """The next head's features of all examples, (T, d) mod p."""
+        self._blocks.append(block)
+
+    def rank(self, rows: Sequence[int], further: np.ndarray | None = None) -> int:
+        """Rank mod p of these examples' features, with one more block for them if given."""
+        blocks = [block[list(rows)] for block in self._blocks]
+        if further is not None:
+            blocks.append(further)
+        return rank_mod(np.hstack(blocks), self.prime)
+
+
+def rank_mod(matrix: np.ndarray, p: int) -> int:
+    """Rank over F_p (FLINT)."""
+    rows, columns = matrix.shape
+    return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
+
+
+def softmax_float(table: np.ndarray) -> np.ndarray:
+    """Softmax weights in float64, (T, n); for figures."""
+    drop = np.minimum(table.max(axis=1, keepdims=True) - table, 1100).astype(np.float64)
+    weights = np.exp2(-drop)
+    result: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+    return result
+
+
+def mix_float(weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+    """Features in float64, (T, d); for condition numbers."""
+    if len(contexts) == 1:
+        shared: np.ndarray = weights @ contexts[0]
+        return shared
+    mixed: np.ndarray = np.matmul(weights[:, None, :], contexts)[:, 0, :]
+    return mixed
+
+
+def log2_off_peak(table: np.ndarray) -> np.ndarray:
+    """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1. Never underflows."""
+    if table.shape[1] == 1:
+        return np.full(len(table), -np.inf)
+    ordered = np.sort(table, axis=1)
+    second = (ordered[:, -2] - ordered[:, -1]).astype(np.float64)
+    drop = np.minimum(ordered[:, -2:-1] - ordered[:, :-1], 1100).astype(np.float64)
+    others = second + np.log2(np.exp2(-drop).sum(axis=1))
+    result: np.ndarray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
+    return result
+
+
+def _objects(matrix: fmpz_mat) -> np.ndarray:
+    out = np.empty(matrix.nrows() * matrix.ncols(), dtype=object)
+    out[:] = [int(x) for x in matrix.entries()]
+    return out.reshape(matrix.nrows(), matrix.ncols())

@@ -1,0 +1,179 @@
+"""Tables of vectors, and their exact image modulo p.
+
+A table is a matrix whose rows are the vectors in question. Its entries are taken exactly: a float
+is the dyadic rational m * 2^e, and 2 is invertible modulo an odd prime, so every finite float has
+a residue; integers of any size reduce directly; a row of fractions is first multiplied by the
+least common multiple of its denominators, which changes neither independence nor rank.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from constructions.errors import InputError
+from constructions.exact_array import ExactArray, narrow
+
+__all__ = ["as_subsets", "as_table", "residues", "to_host"]
+
+_BLOCK = 1 << 20  # entries converted at a time: bounds the temporaries of `residues`
+
+
+def as_table(values: Any, name: str = "table") -> np.ndarray:
+    """`values` as a two-dimensional host array, exactly: dtype float16/32/64, integer or object.
+
+    values: NumPy, CuPy or other array-API array, nested lists of int, float, Fraction or FLINT
+        numbers, an ExactArray, or a FLINT matrix over Z or Q. Object results hold Python integers.
+    Raises InputError for a wrong shape, NaN, infinity, complex or extended-precision numbers.
+
+    >>> as_table([[0.5, 2.0], [1.0, -3.0]]).dtype, as_table([[0.5, 2], [1, 3]]).tolist()
+    (dtype('float64'), [[1, 4], [1, 3]])
+    >>> as_table([["1/2"]])
+    Traceback (most recent call last):
+    constructions.errors.InputError: table: must be a matrix of finite real numbers, not str: 1/2
+    """
+    if isinstance(values, ExactArray):
+        values = values.numerators
+    elif isinstance(values, (fmpz_mat, fmpq_mat)):
+        shape = (values.nrows(), values.ncols())
+        values = _objects(values.entries(), shape)
+    array = to_host(values, name)
+    if array.ndim != 2:
+        raise InputError(name, "a matrix (one vector per row)", f"of shape {array.shape}")
+    if array.dtype == object:
+        return _integer_rows(array, name)
+    if array.dtype.kind == "b":
+        return array.astype(np.int8)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise InputError(name, "a matrix of finite real numbers", f"of type {array.dtype}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        got = f"{array[row, column]} at row {row}, column {column}"
+        raise InputError(name, "a matrix of finite numbers", got)
+    return array
+
+
+def as_subsets(subsets: Any, vectors: int, name: str = "subsets") -> np.ndarray:
+    """Index sets as a contiguous (S, k) int64 array with entries in 0 .. vectors-1."""
+    array = to_host(subsets, name)
+    if array.size == 0 and array.ndim == 1:
+        array = array.reshape(0, 0).astype(np.int64)
+    if array.ndim != 2 or (array.dtype.kind not in "iu" and array.size):
+        got = f"of shape {array.shape} and type {array.dtype}"
+        raise InputError(name, "an (S, k) array of indices, one subset per row", got)
+    if array.size and (int(array.min()) < 0 or int(array.max()) >= vectors):
+        got = f"{int(array.min())} to {int(array.max())}"
+        raise InputError(name, f"indices from 0 to {vectors - 1}", got)
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def to_host(values: Any, name: str = "table") -> np.ndarray:
+    """A NumPy array of the same numbers: the one explicit transfer from another device."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
+        return np.asarray(values.get())
+    if hasattr(values, "__array_namespace__"):
+        return np.asarray(np.from_dlpack(values))
+    try:
+        return _from_lists(values)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(name, "a rectangular array of numbers", str(error)) from error
+
+
+def residues(table: np.ndarray, p: int) -> np.ndarray:
+    """Balanced residues of a table from `as_table`, float64, same shape, exact; 11 <= p < 2^26.
+
+    >>> residues(np.array([[0.5, -2.0, 0.0]]), 11).tolist()
+    [[-5.0, -2.0, 0.0]]
+    >>> residues(np.array([[10**30]], dtype=object), 11).tolist() == [[float(10**30 % 11)]]
+    True
+    """
+    if table.dtype == object:
+        flat = np.array([x % p for x in table.ravel().tolist()], dtype=np.float64)
+        return _balance(flat, p).reshape(table.shape)
+    out = np.empty(table.size, dtype=np.float64)
+    flat = np.ascontiguousarray(table).ravel()
+    convert = _dyadic_residues if table.dtype.kind == "f" else _integer_residues
+    for start in range(0, len(flat), _BLOCK):
+        out[start : start + _BLOCK] = convert(flat[start : start + _BLOCK], p)
+    return out.reshape(table.shape)
+
+
+def _integer_residues(x: np.ndarray, p: int) -> np.ndarray:
+    wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
+    return _balance(np.remainder(wide, wide.dtype.type(p)).astype(np.float64), p)
+
+
+def _dyadic_residues(x: np.ndarray, p: int) -> np.ndarray:
+    """m * 2^e -> residues: with x = hi * 2^(e-26) + lo * 2^(e-53), |hi| <= 2^26, 0 <= lo < 2^27.
+
+    hi * (2^27 mod p) + lo is below 2^26 * 2^25 + 2^27 < 2^53 for p < 2^26, and after one
+    reduction its product with the residue of 2^(e-53) is below B^2 < 2^53: every step is exact.
+    """
+    mantissa, exponent = np.frexp(x.astype(np.float64))
+    scaled = mantissa * 2.0**26
+    hi = np.floor(scaled)
+    lo = (scaled - hi) * 2.0**27
+    whole = _mod(hi * float(_centre(pow(2, 27, p), p)) + lo, p)
+    low = int(exponent.min(initial=0))
+    powers = [_centre(pow(2, e - 53, p), p) for e in range(low, int(exponent.max(initial=0)) + 1)]
+    return _mod(whole * np.array(powers, dtype=np.float64)[exponent - low], p)
+
+
+def _mod(x: np.ndarray, p: int) -> np.ndarray:
+    reduced: np.ndarray = x - np.rint(x * (1.0 / p)) * p  # Lemma 1 of arithmetic.py
+    return reduced
+
+
+def _balance(x: np.ndarray, p: int) -> np.ndarray:
+    return np.where(x > p // 2, x - p, x)
+
+
+def _centre(r: int, p: int) -> int:
+    return r - p if r > p // 2 else r
+
+
+def _from_lists(values: Any) -> np.ndarray:
+    """Floats stay floats (their rounding matters to `floating`); any other mixture is exact."""
+    rows = [list(row) for row in values]
+    widths = {len(row) for row in rows} or {0}
+    if len(widths) > 1:
+        raise ValueError(f"rows of {min(widths)} and {max(widths)} entries")
+    flat = [x for row in rows for x in row]
+    if all(type(x) is float for x in flat):
+        return np.array(flat, dtype=np.float64).reshape(len(rows), widths.pop())
+    return _objects(flat, (len(rows), widths.pop()))
+
+
+def _objects(flat: list[Any], shape: tuple[int, int]) -> np.ndarray:
+    out = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out.reshape(shape)
+
+
+def _integer_rows(array: np.ndarray, name: str) -> np.ndarray:
+    """Each row of an object array times the lcm of its denominators, as int64 where it fits."""
+    flat: list[int] = []
+    for row in array.tolist():
+        exact = [_fraction(x, name) for x in row]
+        scale = math.lcm(*(q.denominator for q in exact))
+        flat += [q.numerator * (scale // q.denominator) for q in exact]
+    return narrow(flat, array.shape)
+
+
+def _fraction(x: Any, name: str) -> Fraction:
+    if isinstance(x, fmpz):
+        return Fraction(int(x))
+    if isinstance(x, fmpq):
+        return Fraction(int(x.p), int(x.q))
+    if not isinstance(x, (int, float, Fraction, np.integer, np.floating)):
+        got = f"{type(x).__name__}: {x}"
+        raise InputError(name, "a matrix of finite real numbers", got)
+    if isinstance(x, (float, np.floating)) and not math.isfinite(x):
+        raise InputError(name, "a matrix of finite numbers", x)
+    return Fraction(int(x)) if isinstance(x, np.integer) else Fraction(x)  # type: ignore[arg-type]
