@@ -1,1 +1,1 @@
-"""What is built: exact data sets and exact attention weights. Imports neither verify nor reports."""
+"""What is BUILT: exact data sets, exact attention weights. Imports neither verify nor reports."""

@@ -48,7 +48,7 @@ def from_lists(argument: str, values: Any) -> Exact:
     kinds = set(map(type, flat))
     if kinds <= {int}:
         return narrow(flat, shape), 1
-    if kinds == {float}:
+    if kinds == {float} and shape:
         return from_floats(argument, np.array(flat).reshape(shape))
     ratios = []
     for index, x in enumerate(flat):
@@ -63,7 +63,7 @@ def from_lists(argument: str, values: Any) -> Exact:
 
 def from_array(argument: str, array: np.ndarray) -> Exact:
     """A NumPy array of integers, or of floats of at most 64 bits. Raises InputError."""
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" or array.ndim == 0:
         return from_lists(argument, array.tolist())
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return from_floats(argument, array)
@@ -81,7 +81,7 @@ def from_array(argument: str, array: np.ndarray) -> Exact:
 
 
 def from_floats(argument: str, array: np.ndarray) -> Exact:
-    """Floats of at most 64 bits as integers over the smallest power of two that serves them all."""
+    """Floats (one axis or more, at most 64 bits) over the smallest power of two that serves all."""
     low, high = 0, 0  # all entries are integers times 2^low, and below 2^high
     for part in _chunks(array):
         if not np.isfinite(part).all():

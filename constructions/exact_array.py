@@ -122,4 +122,4 @@ def _nearest(numerator: int, denominator: int) -> float:
     try:
         return numerator / denominator  # int / int rounds correctly
     except OverflowError:
-        return math.copysign(math.inf, numerator)
+        return math.inf if numerator > 0 else -math.inf

@@ -258,7 +258,7 @@ def _ints(row: np.ndarray) -> list[int]:
 
 
 def _relation(rows: Sequence[Sequence[int]]) -> list[int] | None:
-    """Integers, not all zero and without common factor, with Σ c_i row_i = 0; None if independent."""
+    """Integers c ≠ 0 without common factor with Σ c_i row_i = 0; None if independent."""
     matrix = fmpz_mat([[int(x) for x in row] for row in rows]).transpose()
     basis, nullity = matrix.nullspace()
     if nullity == 0:

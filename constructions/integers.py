@@ -22,12 +22,12 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a + b, broadcast."""
-    return _entrywise(np.add, a, b, largest(a) + largest(b))
+    return _entrywise(np.add, a, b)
 
 
 def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a - b, broadcast."""
-    return _entrywise(np.subtract, a, b, largest(a) + largest(b))
+    return _entrywise(np.subtract, a, b)
 
 
 def multiply(a: np.ndarray | int, b: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def multiply(a: np.ndarray | int, b: np.ndarray) -> np.ndarray:
     """
     if isinstance(a, int):
         a = narrow([a], (1,))
-    return _entrywise(np.multiply, a, b, largest(a) * largest(b))
+    return _entrywise(np.multiply, a, b)
 
 
 def largest(array: np.ndarray) -> int:
@@ -56,7 +56,8 @@ def from_flint(matrix: fmpz_mat) -> np.ndarray:
     return narrow([int(x) for x in matrix.entries()], (matrix.nrows(), matrix.ncols()))
 
 
-def _entrywise(operation: np.ufunc, a: np.ndarray, b: np.ndarray, bound: int) -> np.ndarray:
-    dtype = np.int64 if bound < _LIMIT else object
+def _entrywise(operation: np.ufunc, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    p, q = largest(a), largest(b)
+    dtype = np.int64 if max(p + q, p * q) < _LIMIT else object
     result: np.ndarray = operation(a.astype(dtype), b.astype(dtype))
     return result

@@ -71,8 +71,10 @@ def _row_lattice(rows: fmpz_mat) -> fmpz_mat:
         stacked = fmpz_mat(basis.tolist() + table[start : start + _CHUNK])
         hermite = stacked.hnf()
         basis = fmpz_mat([r for r in hermite.tolist() if any(r)] or [[0] * rows.ncols()])
-    return fmpz_mat([r for r in basis.tolist() if any(r)]) if any(basis.entries()) else fmpz_mat(
-        0, rows.ncols(), []
+    return (
+        fmpz_mat([r for r in basis.tolist() if any(r)])
+        if any(basis.entries())
+        else fmpz_mat(0, rows.ncols(), [])
     )
 
 

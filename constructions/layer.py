@@ -79,8 +79,7 @@ def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
         return [_integers(row) for row in table.tolist()]
     rows = directions.tolist()
     return [
-        _integers((data.context(t) * fmpq_mat(data.d, 1, rows[t])).entries())
-        for t in range(data.T)
+        _integers((data.context(t) * fmpq_mat(data.d, 1, rows[t])).entries()) for t in range(data.T)
     ]
 
 

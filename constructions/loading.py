@@ -37,7 +37,7 @@ MAX_DIRECTORY_BYTES = 2**12  # of the archive's list of members; NumPy writes un
 BUNDLED = {"digits": digits}
 
 _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)})"
-_KEYS = "the keys contexts, queries and labels"
+_KEYS = "contexts, queries and labels"
 _NPZ = "an .npz archive as numpy.savez writes it"
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
@@ -55,7 +55,7 @@ def load(source: str | os.PathLike[str]) -> Dataset:
     constructions.errors.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
 data (digits), not missing
     """
-    path, shown = Path(source), str(source)
+    path, shown = Path(source), str(source) or "''"
     if shown in BUNDLED and not os.path.lexists(path):
         return BUNDLED[shown]()
     try:
@@ -160,7 +160,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _require_keys(source: str, keys: list[str], count: int = 3) -> None:
     if set(keys) != set(ARGUMENTS) or count != 3:
         got = ", ".join(repr(key[:40]) for key in sorted(keys)) or "none"
-        raise InputError(source, f"an object with {_KEYS}", f"with {got}")
+        raise InputError(source, f"made of {_KEYS}", f"of {got}")
 
 
 def _require_few(examples: int) -> None:

@@ -69,7 +69,7 @@ class Draft:
     @property
     def bits(self) -> int:
         """Bits that the head adds to the softmax denominators of all examples."""
-        return int(np.ptp(self.logits, axis=1).sum())
+        return int((self.logits.max(axis=1) - self.logits.min(axis=1)).sum())
 
 
 class HeadBuilder:
@@ -79,9 +79,7 @@ class HeadBuilder:
         self.data, self.interior, self.prime = data, interior, prime
         self.rng = np.random.default_rng(seed)
         count, n, d = data.contexts.shape
-        self.keys = image_lattice(
-            integers.to_flint(data.contexts.numerators.reshape(count * n, d))
-        )
+        self.keys = image_lattice(integers.to_flint(data.contexts.numerators.reshape(count * n, d)))
         self.queries = image_lattice(integers.to_flint(data.queries.numerators))
         self.context_images = integers.from_flint(self.keys.images).reshape(count, n, -1)
         self.query_images = integers.from_flint(self.queries.images)
@@ -143,9 +141,7 @@ class HeadBuilder:
         products = integers.product(self.query_images, v[:, None])[:, 0]
         return Direction(pair.u, v, rows.reshape(count, n), products)
 
-    def _place(
-        self, group: Sequence[int], duals: list[Dual], direction: Direction | None
-    ) -> Draft:
+    def _place(self, group: Sequence[int], duals: list[Dual], direction: Direction | None) -> Draft:
         """Steps 5 to 8: targets one example at a time, then the smallest c."""
         earlier = self.placed.rows
         targets = np.zeros(0, dtype=np.int64)
@@ -187,7 +183,7 @@ class HeadBuilder:
             )
             multipliers = self.placed.multipliers([t] * len(logits))
             residual = self.placed.residual(multipliers, points, limit)
-            best = choose(span, residual, [float(np.ptp(g)) for g in finite])
+            best = choose(span, residual, [float(g.max() - g.min()) for g in finite])
             if best is None:
                 raise UnluckyPrime
             span.add(residual[best : best + 1])
@@ -197,13 +193,15 @@ class HeadBuilder:
     def _candidates(self, t: int) -> np.ndarray:
         """Logits that example t may be given, (k, n), first entry 0.
 
-        The barycentre (all logits equal); then, with D·1_i the smallest multiple of a unit vector
+        The barycentre (all logits equal; not in the first head, where it would save little and
+        leave M_1 empty); then, with D·1_i the smallest multiple of a unit vector
         that integral weights reach, ±D·1_i for every row i, and short vectors that they reach.
         The n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
         scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
         """
         n = self.data.n
-        options = [np.zeros(n, dtype=np.int64)] if self.interior or n == 1 else []
+        uniform = n == 1 or (self.interior and bool(self.placed.rows))
+        options = [np.zeros(n, dtype=np.int64)] if uniform else []
         if n > 1:
             solver = self._steer_solver(t)
             units = np.vstack([-np.ones(n - 1, dtype=np.int64), np.eye(n - 1, dtype=np.int64)])
@@ -220,7 +218,7 @@ class HeadBuilder:
     def _steer(self, t: int, dual: Dual, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
         count, n, k = self.context_images.shape
-        if not np.ptp(logits):
+        if logits.min() == logits.max():
             return np.zeros(k, dtype=np.int64), np.zeros((count, n), dtype=np.int64)
         solver = self._steer_solver(t)
         w = solver.solve(integers.subtract(logits[1:], logits[:1]))
@@ -254,8 +252,7 @@ class HeadBuilder:
         need = integers.add(integers.subtract(beta, beta[rows, targets][:, None]), np.array([1]))
         others = np.arange(self.data.n)[None, :] != targets[:, None]
         least = max([1, *(-(-need[others] // gap[others])).tolist()])
-        for c in range(least, least + _LINEAR_SEARCH):
-            yield c
+        yield from range(least, least + _LINEAR_SEARCH)
         for doubling in range(1, 64):
             yield (least + _LINEAR_SEARCH) << doubling
 

@@ -75,7 +75,7 @@ class Span:
 
 
 def choose(span: Span, candidates: Block, costs: list[float]) -> int | None:
-    """The cheapest candidate row within SLACK_BITS of the farthest one; None if all are in the span.
+    """The cheapest candidate within SLACK_BITS of the farthest; None if all are in the span.
 
     candidates: (k, d) residuals. costs: k numbers, 0 the cheapest. Ties go to the farther.
     """

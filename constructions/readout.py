@@ -53,8 +53,10 @@ def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:
             context = contexts[0 if data.shared else t]
             sums[t].append(sum(powers))
             numerators[t].append(
-                [sum(w * row[j] for w, row in zip(powers, context, strict=True))
-                 for j in head.pivots]  # fmt: skip
+                [
+                    sum(w * row[j] for w, row in zip(powers, context, strict=True))
+                    for j in head.pivots
+                ]
             )
     rows, scale = [], []
     for blocks, denominators in zip(numerators, sums, strict=True):
@@ -74,9 +76,7 @@ def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:
         scale.append(product // common)
     columns = tuple((h, j) for h, head in enumerate(construction.heads) for j in head.pivots)
     denominator = data.contexts.denominator
-    return PivotSystem(
-        fmpz_mat(rows), tuple(s * denominator for s in scale), columns
-    )
+    return PivotSystem(fmpz_mat(rows), tuple(s * denominator for s in scale), columns)
 
 
 def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:

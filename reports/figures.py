@@ -23,7 +23,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from reports.graph_figure import graph
 from reports.numbers import count
-from reports.view import diagram
+from reports.view import compact, diagram
 from verify.proof import HeadSummary, Proof
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -35,7 +35,7 @@ WIDTH = 8.0  # inches
 def draw(proof: Proof) -> dict[str, bytes]:
     """Figures by name; those of the heads only where heads were built."""
     with style():
-        figures = {"graph": graph(diagram(proof.trace))}
+        figures = {"graph": graph(compact(diagram(proof.trace)))}
         if proof.heads:
             figures["saturation"] = saturation(proof.heads)
             figures["own-weights"] = own_weights(proof.heads)

@@ -123,7 +123,7 @@ def _one_line_errors(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError("--out", "a folder that can be written", f"{path}: {reason}") from None
+        raise InputError("--out", "a folder that can be written", f"{reason}: {path}") from None
     except ValueError as error:
         if isinstance(error, InputError) or "null" not in str(error):
             raise

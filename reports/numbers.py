@@ -139,8 +139,13 @@ def value(x: Any) -> str:
 
 
 def words(key: Any) -> str:
-    """A key as words: `logit_bits` becomes "logit bits"."""
-    return str(key).replace("_", " ")
+    """A key as words, or as the symbol that it names.
+
+    >>> words("logit_bits"), words("d_h")
+    ('logit bits', '$d_h$')
+    """
+    key = str(key)
+    return f"${key}$" if re.fullmatch("[A-Za-z]_[A-Za-z]", key) else key.replace("_", " ")
 
 
 def _sequence(items: Sequence[Any]) -> str:

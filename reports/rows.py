@@ -24,7 +24,7 @@ MOST_HEADS = 24
 MOST_HEAD_CLAIMS = 40  # of heads that the table of unproved claims lists one by one
 _PREFIX = "hypothesis."
 _ELSEWHERE = frozenset({"command", "seed", "device", "claim", "regrouped", "construction", "heads",
-                        "head_width", "value_width", "capacity", "parameters"})  # fmt: skip
+                        "head_width", "value_width", "r", "capacity", "parameters"})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         ("head width $d_h$", value(s.get("head_width"))),
         ("value width $d_v$", value(s.get("value_width"))),
     ]
-    if s.get("construction") == "paper" and isinstance(s.get("head_width"), int):
-        rows.append(("usable width $r = \\min(n, d_h)$", whole(min(data.n, s["head_width"]))))
+    if "r" in s:
+        rows.append(("usable width $r = \\min(n, d_h)$", value(s["r"])))
     rows += [
         ("examples that these heads can place", value(s.get("capacity"))),
         ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.get("parameters"))),

@@ -143,6 +143,33 @@ def diagram(trace: ProofTrace) -> Diagram:
     return _quotient(trace, lambda i: label(i) if head_and_step(i) else i.partition(".")[0])
 
 
+def compact(view: Diagram) -> Diagram:
+    """Heads that stand alike (same premises, same conclusions, same standing) in one box: for a
+    page, where eight equal boxes side by side are too wide to read."""
+    rests = [frozenset(a for a, b in view.edges if b == k) for k in range(len(view.boxes))]
+    carries = [frozenset(b for a, b in view.edges if a == k) for k in range(len(view.boxes))]
+    alike: dict[object, list[int]] = {}
+    for k, box in enumerate(view.boxes):
+        one_head = all(head_and_step(i) for i in box.claims) and len(box.claims) > 1
+        key = (rests[k], carries[k], box.standing) if one_head else k
+        alike.setdefault(key, []).append(k)
+    place = {k: new for new, ks in enumerate(alike.values()) for k in ks}
+    return Diagram(
+        tuple(_merged([view.boxes[k] for k in ks]) for ks in alike.values()),
+        tuple(sorted({(place[a], place[b]) for a, b in view.edges})),
+        view.reduced,
+        view.bundled,
+    )
+
+
+def _merged(boxes: Sequence[Box]) -> Box:
+    if len(boxes) == 1:
+        return boxes[0]
+    claims = tuple(i for box in boxes for i in box.claims)
+    heads = sorted({head[0] for i in claims if (head := head_and_step(i))})
+    return Box(_run_name(heads), boxes[0].standing, claims)
+
+
 def _runs(trace: ProofTrace, heads: Sequence[int]) -> list[list[int]]:
     """Consecutive heads of equal standing; the first and the last head stand alone."""
     standing = {h: weakest(trace, claims) for h, claims in by_head(trace) if h is not None}

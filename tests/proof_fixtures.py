@@ -6,6 +6,7 @@ and the sizes of real ones. What the reports *say* about them is what is tested.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -18,6 +19,7 @@ from flint import fmpq_mat, fmpz
 
 from constructions.dataset import Dataset
 from constructions.layer import Head, Layer, parameter_count
+from reports import render
 from verify.evidence import Claim, Level
 from verify.proof import HeadSummary, Proof
 from verify.trace import ProofTrace
@@ -231,6 +233,13 @@ KINDS: dict[str, Callable[[], Proof]] = {
 }
 
 
+@functools.cache
+def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
+    """A proof by name, "large" included, and its report; made once for all tests."""
+    proof = large() if kind == "large" else KINDS[kind]()
+    return proof, render(proof)
+
+
 def certificate(
     data: Dataset, claim: str, groups: tuple[tuple[int, ...], ...]
 ) -> Mapping[str, Any]:
@@ -256,6 +265,7 @@ def _settings(
         "heads": heads,
         "head_width": head_width,
         "value_width": data.m,
+        "r": r,
         "capacity": heads * (r - 1) + 1,
         "parameters": parameter_count(data.d, data.m, heads, head_width, data.m),
         "claim": claim,

@@ -3,7 +3,6 @@ worded above its level, no text of a data set or a claim that turns into structu
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from dataclasses import replace
 import proof_fixtures as fixtures
 import pytest
 from markdown_it import MarkdownIt
-from proof_fixtures import KINDS
+from proof_fixtures import KINDS, rendered
 
 import reports
 from constructions.dataset import Dataset
@@ -27,12 +26,6 @@ HTML = re.compile(
     r"<details( open)?>|</details>|<summary>|</summary>|<a id=\"step-\d+\">|</a>|<span>|</span>"
     r"|<code>|</code>|<!-- attncert report/1 -->"
 )
-
-
-@functools.cache
-def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
-    proof = fixtures.large() if kind == "large" else KINDS[kind]()
-    return proof, reports.render(proof)
 
 
 def page(kind: str) -> str:
@@ -133,7 +126,9 @@ def test_unproved_steps_of_many_heads_share_a_line() -> None:
     rows = table_rows(section(reports.render(proof)["report.md"].decode(), "What was not proved"))
     names = {row[0]: row[2] for row in rows}
     assert names["saturation of heads 2–6, 8–60"] == "numerical"
-    assert names["independence of heads 2–60"] == "proved by itself; numerical with what it rests on"
+    assert (
+        names["independence of heads 2–60"] == "proved by itself; numerical with what it rests on"
+    )
 
 
 @pytest.mark.parametrize("kind", ["small", "single", "refused-grouping", "full-rank"])

@@ -28,10 +28,10 @@ _CONFIDENCE = 0.95
 def sizes(data: Dataset) -> Claim:
     """n ≤ d."""
     return Claim(
-        id="hypothesis.n<=d",
+        id="hypothesis.context-size",
         statement="The context size does not exceed the width: $n \\le d$.",
         level=Level.PROVED if data.n <= data.d else Level.REFUTED,
-        numbers={"n": data.n, "d": data.d},
+        numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
         witness=None if data.n <= data.d else {"n": data.n, "d": data.d},
         arithmetic="comparison of integers",
         source="paper, Theorem 1",
@@ -41,10 +41,10 @@ def sizes(data: Dataset) -> Claim:
 def value_width(data: Dataset, width: int) -> Claim:
     """d_v ≥ m."""
     return Claim(
-        id="hypothesis.d_v>=m",
+        id="hypothesis.value-width",
         statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
         level=Level.PROVED if width >= data.m else Level.REFUTED,
-        numbers={"d_v": width, "m": data.m},
+        numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
         witness=None if width >= data.m else {"d_v": width, "m": data.m},
         arithmetic="comparison of integers",
         source="paper, Theorem 1",
@@ -58,7 +58,7 @@ def capacity(examples: int, heads: int, r: int, bound: str) -> Claim:
         id="hypothesis.capacity",
         statement=f"The examples are within capacity: $T \\le H(r-1)+1$ with $r = {bound}$.",
         level=Level.PROVED if examples <= most else Level.NOT_APPLICABLE,
-        numbers={"T": examples, "capacity": most, "H": heads, "r": r},
+        numbers={"asked": f"T at most {most} (H = {heads}, r = {r})", "found": f"T = {examples}"},
         witness=None if examples <= most else {"T": examples, "capacity": most},
         arithmetic="comparison of integers",
         source="paper, Theorem 1",
@@ -80,13 +80,17 @@ def independent_contexts(data: Dataset) -> Claim:
             statement=f"The rows of context {t} are dependent: Assumption 2 is false.",
             level=Level.REFUTED,
             witness={"context": t, "coefficients": [str(c) for c in _relation(rows) or []]},
-            numbers={"rank": int(rows.rank()), "n": data.n},
+            numbers={"asked": f"rank {data.n}", "found": f"rank {int(rows.rank())} in context {t}"},
             **common,
         )
     return Claim(
         statement="Every context has $n$ independent rows (Assumption 2).",
         level=Level.PROVED,
-        numbers={"contexts": len(data.contexts), "n": data.n},
+        numbers={
+            "asked": f"rank {data.n}",
+            "found": f"rank {data.n} in "
+            + ("the shared context" if data.shared else f"all {data.T} contexts"),
+        },
         **common,
     )
 
@@ -97,8 +101,10 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
         "id": "hypothesis.partition",
         "arithmetic": EXACT,
         "source": "ours; read off the paper's proof (steps 2 and 3)",
-        "numbers": {"groups": len(groups), "largest": max(map(len, groups))},
     }
+    sizes = [len(group) for group in groups]
+    asked = {"asked": f"{len(groups)} groups, the first of {sizes[0]}, the others of at most "
+             f"{max(sizes[1:], default=0)}"}  # fmt: skip
     queries = data.queries.integer_matrix().tolist()
     earlier: list[int] = []
     for h, group in enumerate(groups):
@@ -113,6 +119,7 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
         statement="In this grouping each group's queries are independent and no earlier query "
         "lies in the span of a later group.",
         level=Level.PROVED,
+        numbers=asked | {"found": "all independent, no span meets an earlier query"},
         **common,
     )
 
@@ -143,7 +150,10 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
             return Claim(
                 statement=f"{statement}: false.",
                 level=Level.REFUTED,
-                numbers={"strength": k, "subsets tried": tried},
+                numbers={
+                    "asked": f"every {k} of {data.T} queries independent",
+                    "found": f"a dependent set among the first {tried} subsets tried",
+                },
                 witness={
                     "examples": [t for t, _ in kept],
                     "coefficients": [c for _, c in kept],
@@ -151,12 +161,12 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
                 arithmetic=EXACT,
                 **common,
             )
-    numbers: dict[str, Any] = {"strength": k, "subsets": total if total < 2**53 else str(total)}
+    asked = {"asked": f"every {k} of {data.T} queries independent"}
     if exhaustive:
         return Claim(
             statement=f"{statement} (Assumption 1).",
             level=Level.PROVED,
-            numbers=numbers,
+            numbers=asked | {"found": f"all {total:,} subsets independent"},
             arithmetic=EXACT + ", all subsets",
             **common,
         )
@@ -166,7 +176,11 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
         f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
         "rank is not bounded by this.",
         level=Level.SAMPLED,
-        numbers=numbers | {"sampled": tried, "fraction at most": round(fraction, 6)},
+        numbers=asked
+        | {
+            "found": f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of "
+            "all is not (95 %)"
+        },
         arithmetic=EXACT + ", random subsets",
         **common,
     )
@@ -214,9 +228,7 @@ def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[i
         for i in range(width):
             v[i] = (v[i] + (j + 1) * (j + 7) * int(basis[i, j])) % p
     return [
-        s
-        for s in earlier
-        if sum(int(x) * y for x, y in zip(queries[s], v, strict=True)) % p == 0
+        s for s in earlier if sum(int(x) * y for x, y in zip(queries[s], v, strict=True)) % p == 0
     ]
 
 

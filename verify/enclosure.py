@@ -100,7 +100,7 @@ def enclose_error(
 
 
 def enclose_features(data: Dataset, weights: Weights, bits: int) -> arb_mat:
-    """Z, T×(H·d): row t is [z_t¹ ... z_tᴴ], z_tʰ = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ K_h Q_hᵀ e⁽ᵗ⁾), in balls of `bits` bits.
+    """Z, T×(H·d), in balls of `bits` bits: row t has z_tʰ = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ K_h Q_hᵀ e⁽ᵗ⁾), h = 1..H.
 
     weights: as in `enclose_error`; only keys and queries are used. Every ball contains the true
     entry. Raises InputError as `enclose_error` does.

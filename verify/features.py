@@ -82,9 +82,7 @@ def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> np.ndarray:
     )
 
 
-def exact_columns(
-    table: np.ndarray, data: Dataset, columns: Sequence[int]
-) -> list[list[fmpq]]:
+def exact_columns(table: np.ndarray, data: Dataset, columns: Sequence[int]) -> list[list[fmpq]]:
     """These columns of one head's features, Σ_i 2^k_ti E_tij / Σ_i 2^k_ti, over ℚ: T lists."""
     out = []
     contexts = data.contexts.numerators

@@ -67,10 +67,7 @@ def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
     table = queries * _side_by_side(head.duals, data.d)
     size = len(head.group)
     wrong = [
-        (i, j)
-        for i in range(size)
-        for j in range(size)
-        if table[i, j] != (1 if i == j else 0)
+        (i, j) for i in range(size) for j in range(size) if table[i, j] != (1 if i == j else 0)
     ]
     return _claim(
         number,
@@ -123,7 +120,10 @@ def selector(data: Dataset, head: PaperHead, number: int) -> Claim:
         "The selector $v$ is orthogonal to the group's queries and to no earlier query.",
         not inside and not vanishing,
         {"least |v·e_s|": str(min(sizes)), "largest |v·e_s|": str(max(sizes))},
-        lambda: {"example": (inside + vanishing)[0], "product": str(products[(inside + vanishing)[0]])},
+        lambda: {
+            "example": (inside + vanishing)[0],
+            "product": str(products[(inside + vanishing)[0]]),
+        },
         source="paper, proof of Theorem 1, step 3",
         uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
         rests_on=("hypothesis.partition",),
@@ -151,9 +151,7 @@ def separator(data: Dataset, head: PaperHead, number: int) -> Claim:
     )
 
 
-def head_weights(
-    data: Dataset, head: PaperHead, weights: Head, r: int, number: int
-) -> Claim:
+def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: int) -> Claim:
     """Step 5: key·queryᵀ is c·u vᵀ + Σ w_t ê_tᵀ, of rank at most r ≤ d_h; group logits are g_t."""
     built = weights.key * weights.query.transpose()
     formula = fmpq_mat(data.d, data.d)
@@ -286,7 +284,7 @@ def lead(data: Dataset, head: PaperHead) -> np.ndarray:
 
 
 def _integral(table: np.ndarray, number: int) -> Claim:
-    spread = int(max(np.ptp(row) for row in table))
+    spread = int(max(row.max() - row.min() for row in table))
     return _claim(
         number,
         "integral",

@@ -92,9 +92,7 @@ class ProofTrace:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form: claims in order, each with its derived standing; no times."""
-        return {
-            "claims": [c.as_dict() | {"standing": self.standing(c.id).value} for c in self]
-        }
+        return {"claims": [c.as_dict() | {"standing": self.standing(c.id).value} for c in self]}
 
     def seconds(self) -> dict[str, float]:
         """Time of each claim, for `timings.json`."""

@@ -44,6 +44,7 @@ from verify.interpolation import require_readout
 
 GUARD = 64  # bits by which a tolerance must be below 1 and below the labels
 WORK_LIMIT = 6 * 10**10  # see `affordable_bits`: about 20 seconds
+MOST_BITS = 2**18  # of the default working precision, even where there is little to compute
 
 _ID = "interpolation.multiprecision"
 _SOURCE = "step 10; ours: error bound and precision (verify/interpolation/multiprecision.py)"
@@ -101,9 +102,10 @@ def affordable_bits(data: Dataset, layer: Layer, limit: int = WORK_LIMIT) -> int
     """The precision p at which T·H·n exponentials stay below `limit`; 0 or less where none does.
 
     An exponential with all that goes with it costs about (p + 4,000)^1.5 in the units of `limit`.
+    Never more than `MOST_BITS`.
     """
     exponentials = data.T * len(layer.heads) * data.n
-    return int((limit / exponentials) ** (2 / 3)) - 4000
+    return min(MOST_BITS, int((limit / exponentials) ** (2 / 3)) - 4000)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ The logits are the expressions log(2)·(E_i K Qᵀ e); SymPy takes exp(k log 2) 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from verify.evidence import Claim, Level
 from verify.interpolation import require_readout, short
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
+_ENDLESS = 1e30  # stands for a length beyond float64
 
 _ID = "interpolation.symbolic"
 _STATEMENT = (
@@ -108,21 +110,22 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     words = max([int(unit.bit_length()), *lengths]) // 64 + 1
     exponentials = data.T * len(layer.heads) * data.n
     products = sum(
-        len(lengths) * (words * (span // 64 + 1) + 3_000) for span in _feature_bits(data, layer)
+        len(lengths) * (words * (int(bits) // 64 + 1) + 3_000)
+        for bits in _feature_bits(data, layer)
     )
     return products + 400_000 * exponentials
 
 
-def _feature_bits(data: Dataset, layer: Layer) -> list[int]:
+def _feature_bits(data: Dataset, layer: Layer) -> list[float]:
     """About the bits of Π_h S_h for each example: Σ_h (max k - min k + log2 n)."""
     contexts, queries = data.contexts.floats(), data.queries.floats()
-    total = np.full(data.T, float(len(layer.heads) * data.n.bit_length()))
-    with np.errstate(all="ignore"):  # numbers beyond float64 become infinite, and so the estimate
+    bits = np.full(data.T, float(len(layer.heads) * data.n.bit_length()))
+    with np.errstate(all="ignore"):  # beyond float64: infinite, hence far too much work
         for head in layer.heads:
-            key, query = _floats(head.key), _floats(head.query)
-            directions = queries @ query @ key.T
-            total += np.ptp(np.einsum("tnd,td->tn", *np.broadcast_arrays(contexts, ...)), axis=1)
-    return total
+            directions = queries @ _floats(head.query) @ _floats(head.key).T
+            bits += np.ptp(np.matmul(contexts, directions[:, :, None])[..., 0], axis=1)
+    finite: list[float] = np.nan_to_num(bits, nan=_ENDLESS, posinf=_ENDLESS).tolist()
+    return finite
 
 
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
@@ -208,3 +211,16 @@ def _entries(matrix: DomainMatrix) -> list[Any]:
 
 def _claim(level: Level, numbers: dict[str, Any], witness: dict[str, Any] | None) -> Claim:
     return Claim(_ID, _STATEMENT, level, numbers, witness, _ARITHMETIC, source=_SOURCE)
+
+
+def _floats(matrix: fmpq_mat) -> np.ndarray:
+    """Nearest float64, infinite beyond."""
+    flat = [_float(int(x.p), int(x.q)) for x in matrix.entries()]
+    return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
+
+
+def _float(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.copysign(math.inf, numerator)

@@ -244,10 +244,19 @@ def _tile(panel, rows, at, multipliers, q, start):  # type: ignore[no-untyped-de
 @_compiled
 def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # type: ignore
     """Step 1 for one earlier panel, whose pivot rows are rows[at:at+8]."""
-    for q in range(8):
-        column = pivots[at + q]
+    in_order = pivots[at] >= 0
+    for q in range(1, 8):
+        in_order &= pivots[at + q] == pivots[at] + q
+    if in_order:
+        left = np.uint64(pivots[at])
         for i in range(8):
-            multipliers[i, q] = _reduced(panel[i, column], p, over_p) if column >= 0 else 0
+            for q in range(np.uint64(8)):
+                multipliers[i, q] = _reduced(panel[i, left + q], p, over_p)
+    else:
+        for q in range(8):
+            for i in range(8):
+                column = pivots[at + q]
+                multipliers[i, q] = _reduced(panel[i, column], p, over_p) if column >= 0 else 0
     _tile(panel, rows, at, multipliers, 0, start)
     _tile(panel, rows, at + 4, multipliers, 4, start)
 
@@ -305,20 +314,22 @@ def _eliminate(  # type: ignore[no-untyped-def]
     m, n = len(order), len(columns)
     rank, first = 0, 0  # pivots found; the columns before `first` have pivots and hold zeros
     used = np.zeros(n + 1, dtype=np.bool_)
+    starts = np.zeros(len(pivots) // 8, dtype=np.int64)  # where the rows of each panel begin
     for base in range(0, m, 8):
         for i in range(8):
             if base + i < m:
                 _gather(panel, i, table, order[base + i], columns, contiguous)
             else:
                 panel[i] = 0
-        start = first // 16 * 16
         pending = 0
         for at in range(0, base, 8):
             if pending == lazy:
-                _reduce_columns(panel, start, panel.shape[1], p, over_p)
+                _reduce_columns(panel, starts[at // 8], panel.shape[1], p, over_p)
                 pending = 0
-            _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p)
+            _subtract_panel(panel, rows, at, pivots, multipliers, starts[at // 8], p, over_p)
             pending += 1
+        start = first // 16 * 16
+        starts[base // 8] = start
         found = 0
         for i in range(min(8, m - base)):
             column = first

@@ -1,0 +1,37 @@
+# make report: the main job on real data.   make test: everything CI runs but the slow tests.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/python -W ignore::DeprecationWarning
+
+.PHONY: setup report test slow check gallery bench clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "attncert needs Python 3.11 or later; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+report: setup
+	$(BIN)/attncert prove digits --heads 8 --head-width 4 --examples 25
+	$(BIN)/attncert check attncert-report/digits/certificate.json
+
+test: check
+	$(BIN)/python -m pytest -q -n 2
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+slow: setup
+	$(BIN)/python -m pytest -q -m slow
+
+bench: setup
+	$(BIN)/python benchmarks/prove.py
+
+clean:
+	rm -rf $(VENV) attncert-report build *.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,148 @@
+"""The command line: parses, calls constructions, verify and reports, and sets the exit status.
+
+Exit status: 0 every claim asked for holds; 1 a claim is refuted, or a certificate is wrong;
+2 unusable input or arguments (one line); 3 undecided, or the theorem does not apply;
+130 interrupted.
+
+As a library, the same things in a few lines:
+
+>>> from attncert import Dataset, Settings, prove
+>>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+>>> proof = prove(data, Settings(heads=2))
+>>> proof.standing.value, proof.trace["memorization"].numbers["examples"]
+('proved', 3)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.loading import load
+from verify.proof import Proof
+from verify.prove import CLAIMS, Settings, prove
+
+if TYPE_CHECKING:
+    from verify.checker import Verdict
+
+__all__ = ["Dataset", "InputError", "Proof", "Settings", "check", "load", "main", "prove"]
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Exact attention weights from memorization proofs, every step verified.",
+)
+
+
+def check(path: str | os.PathLike[str]) -> Verdict:
+    """Re-derive everything a certificate claims, from the file alone."""
+    from verify.checker import check_file
+
+    return check_file(str(path))
+
+
+@app.callback()
+def _commands() -> None:
+    """Exact attention weights from memorization proofs, every step verified."""
+
+
+@app.command("prove")
+def prove_command(
+    data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
+    construction: Annotated[str, typer.Option(help="paper")] = "paper",
+    heads: Annotated[int | None, typer.Option(help="H; default: the fewest that suffice")] = None,
+    head_width: Annotated[int | None, typer.Option(help="d_h; default: n")] = None,
+    value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
+    examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
+    out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
+    claim: Annotated[str, typer.Option(help=" | ".join(CLAIMS))] = "auto",
+    vertices: Annotated[
+        bool, typer.Option("--vertices", help="no barycentre targets: longer numbers")
+    ] = False,
+    device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
+    seed: Annotated[int, typer.Option(help="of the searches")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
+) -> int:
+    """Build weights that memorize DATA, prove every step, write a report and a certificate."""
+    from reports import check_folder, one_line_verdict, summary_dict, write_report
+    from reports.progress import Stages
+
+    settings = Settings(
+        construction=construction,
+        heads=heads,
+        head_width=head_width,
+        value_width=value_width,
+        claim=claim,
+        interior=not vertices,
+        device=device,
+        seed=seed,
+    )
+    examples_of = load(data)
+    chosen = examples_of if examples is None else examples_of.take(examples)
+    folder = Path(out) if out is not None else Path("attncert-report") / examples_of.name
+    check_folder(folder)
+    with Stages() as progress:
+        proof = prove(chosen, settings, progress)
+    write_report(proof, folder)
+    if as_json:
+        _print_json(summary_dict(proof) | {"folder": str(folder)})
+    else:
+        typer.echo(one_line_verdict(proof))
+        typer.echo(f"Report: {folder / 'report.md'}")
+    return proof.exit_status
+
+
+@app.command("check")
+def check_command(
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
+    fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
+) -> int:
+    """Re-derive everything a certificate claims, from the file alone."""
+    from verify import checker, fast_check
+
+    arguments = [certificate, *(["--json"] if as_json else [])]
+    return fast_check.main(arguments) if fast else checker.main(arguments)
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    typer.echo(json.dumps(content, sort_keys=True, indent=1))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status instead of raising."""
+    words = sys.argv[1:] if arguments is None else arguments
+    command = typer.main.get_command(app)
+    try:
+        result = command.main(words, prog_name="attncert", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except InputError as error:
+        message = str(error)
+    except typer.TyperException as error:
+        message = _usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("interrupted: nothing was written", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    typer.echo(f"attncert: {' '.join(message.split())}", err=True)
+    return 2
+
+
+def _usage(error: typer.TyperException) -> str:
+    """A usage error in the same words as any other: the argument, what it must be, what it is."""
+    return f"{error.format_message()} (see attncert --help)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

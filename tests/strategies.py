@@ -1,0 +1,101 @@
+"""Hypothesis strategies for data sets of all shapes and kinds.
+
+`raw_data` draws what a user writes (nested lists), `datasets` arbitrary exact data (nothing
+holds), `families` data with contexts of rank n, `planted` data with one known dependency.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from constructions import generators
+from constructions.dataset import Dataset
+from constructions.generators import Planted
+
+small_integers = st.integers(-5, 5)
+integers = st.one_of(
+    small_integers,
+    st.integers(),
+    st.sampled_from([0, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) + 1, -(2**63), 2**64 - 1, 10**40]),
+)
+floats = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),  # subnormals and the largest included
+    st.sampled_from([0.0, -0.0, 5e-324, -2.5e-310, 0.1, 1.7976931348623157e308]),
+)
+fractions = st.one_of(
+    st.fractions(max_denominator=12),
+    st.builds(Fraction, st.integers(), st.integers(1, 10**30)),
+)
+numbers = st.one_of(small_integers, integers, floats, fractions)
+
+
+@st.composite
+def shapes(
+    draw: st.DrawFn, max_T: int = 5, max_n: int = 3, max_d: int = 4, max_m: int = 2
+) -> tuple[int, int, int, int]:
+    """(T, n, d, m)."""
+    T, n, d, m = (draw(st.integers(1, most)) for most in (max_T, max_n, max_d, max_m))
+    return T, n, d, m
+
+
+@st.composite
+def raw_data(
+    draw: st.DrawFn, entries: st.SearchStrategy[Any] = numbers, **limits: int
+) -> dict[str, Any]:
+    """{"contexts", "queries", "labels"}: contexts (T, n, d) or (n, d), labels (T,) or (T, m)."""
+    T, n, d, m = draw(shapes(**limits))
+
+    def table(*shape: int) -> Any:
+        if not shape:
+            return draw(entries)
+        return [table(*shape[1:]) for _ in range(shape[0])]
+
+    contexts = draw(st.sampled_from([(T, n, d), (1, n, d), (n, d)]))
+    labels = draw(st.sampled_from([(T,), (T, m)]))
+    return {"contexts": table(*contexts), "queries": table(T, d), "labels": table(*labels)}
+
+
+def datasets(
+    entries: st.SearchStrategy[Any] = small_integers, **limits: int
+) -> st.SearchStrategy[Dataset]:
+    """Arbitrary exact data sets: no assumption of the theorem need hold."""
+    return st.builds(lambda raw: Dataset.of(**raw), raw_data(entries, **limits))
+
+
+@st.composite
+def families(
+    draw: st.DrawFn, max_T: int = 7, max_n: int = 3, extra_d: int = 2, max_m: int = 2
+) -> Dataset:
+    """A member of `generators.family`: contexts of rank n <= d, queries of any kind."""
+    n = draw(st.integers(1, max_n))
+    return generators.family(
+        draw(st.integers(1, max_T)),
+        n,
+        n + draw(st.integers(0, extra_d)),
+        contexts=draw(st.sampled_from(sorted(generators.CONTEXTS))),
+        queries=draw(st.sampled_from(sorted(generators.QUERIES))),
+        m=draw(st.integers(1, max_m)),
+        shared=draw(st.booleans()),
+        bound=draw(st.sampled_from([2, 5, 30])),
+        seed=draw(st.integers(0, 2**32 - 1)),
+    )
+
+
+@st.composite
+def planted(draw: st.DrawFn, **limits: int) -> Planted:
+    """A family with a dependency planted in one context or among the queries."""
+    data = draw(families(**limits))
+    in_context = draw(st.booleans())
+    count = data.n if in_context else data.T
+    target = draw(st.integers(0, count - 1))
+    others = [i for i in range(count) if i != target]
+    chosen = draw(st.lists(st.sampled_from(others), unique=True)) if others else []
+    coefficient = st.fractions(-3, 3, max_denominator=2).filter(bool)
+    combination = {i: draw(coefficient) for i in chosen}
+    if in_context:
+        context = draw(st.integers(0, len(data.contexts) - 1))
+        return generators.dependent_context(data, context, target, combination)
+    return generators.dependent_query(data, target, combination)

@@ -1,0 +1,176 @@
+"""The claims about the layer as a whole: what applies, the rank, and the answer.
+
+Edges are honest about what an answer rests on. That the layer outputs the labels rests on its
+weights and the data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails
+from constructions.layer import Layer
+from verify import features
+from verify.assumptions import EXACT
+from verify.evidence import Claim, Level
+
+UNIVERSAL = (
+    "With these key and query weights every labelling of the examples is memorized by some values "
+    "and output."
+)
+
+
+def theorem_applies(premises: Sequence[str]) -> Claim:
+    """Does the paper's theorem, as stated, cover this data? No other claim rests on this one."""
+    return Claim(
+        "theorem",
+        "The hypotheses of Theorem 1 hold for this data, so the theorem applies as stated.",
+        Level.PROVED,
+        rests_on=tuple(premises),
+        source="paper, Theorem 1",
+    )
+
+
+def parameters(count: int) -> Claim:
+    """Step 11: counting."""
+    return Claim(
+        "parameters",
+        f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count:,}$ parameters.",
+        Level.PROVED,
+        numbers={"parameters": count},
+        arithmetic="counting",
+        source="paper, Theorem 1, step 11",
+    )
+
+
+def full_rank(data: Dataset, layer: Layer) -> Claim:
+    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
+
+    Tries several primes: the first whose rank is T, else the last. `numbers["prime"]` says which.
+    """
+    start = time.perf_counter()
+    rank, prime, columns = 0, features.PRIMES[0], 0
+    for prime in features.PRIMES:
+        try:
+            matrix = features.feature_matrix_mod(data, layer, prime)
+        except ZeroDivisionError:
+            continue  # p divides a denominator: no statement mod this prime
+        rank, columns = features.rank_mod(matrix, prime), matrix.shape[1]
+        if rank == data.T:
+            break
+    return Claim(
+        "rank",
+        "The features $Z$ of the finished layer, at its finite $c$, have rank "
+        f"$T={data.T}$ over $\\mathbb{{Q}}$.",
+        Level.PROVED if rank == data.T else Level.UNDECIDED,
+        numbers={"rank": rank, "T": data.T, "prime": prime, "columns": columns},
+        arithmetic=f"features and rank mod {prime}; the rank over ℚ is at least that",
+        source="mathematics, section 3",
+        seconds=time.perf_counter() - start,
+    )
+
+
+def reduction() -> Claim:
+    """Step 1."""
+    return Claim(
+        "reduction",
+        "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
+        "values and output: $ZV=Y$ is solvable for every $Y$.",
+        Level.ARGUED,
+        source="paper, proof of Theorem 1, step 1; docs/mathematics.md, section 1",
+    )
+
+
+def universal() -> Claim:
+    return Claim(
+        "universal",
+        UNIVERSAL,
+        Level.PROVED,
+        rests_on=("rank", "reduction"),
+        source="paper, Theorem 1",
+    )
+
+
+def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
+    """The answer when an exact readout was written down; rests on the exact routes that ran.
+
+    A route that *refutes* the equality refutes the answer, whatever the others found.
+    """
+    against = [c for c in routes if c.level is Level.REFUTED]
+    names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
+    exact = [c.id for c in routes if c.level is Level.PROVED]
+    agreement = Claim(
+        "interpolation.agreement",
+        f"The {len(routes)} routes that ran ({names}) found nothing against the equality.",
+        Level.REFUTED if against else Level.PROVED,
+        numbers={"routes": len(routes)},
+        witness={c.id: dict(c.witness or {}) for c in against} or None,
+        arithmetic="comparison",
+        source="ours",
+    )
+    level = Level.PROVED if exact else Level.UNDECIDED
+    answer = Claim(
+        "memorization",
+        "The layer outputs exactly the label, $A(E^{(t)},e^{(t)})=y^{(t)}$, on all "
+        f"{data.T} examples.",
+        Level.REFUTED if against else level,
+        numbers={"examples": data.T},
+        rests_on=() if against else (*exact, "interpolation.agreement"),
+        witness={"see": "interpolation.agreement"} if against else None,
+        source="paper, Theorem 1, step 10",
+    )
+    return [agreement, universal(), answer]
+
+
+def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
+    """The answer when no exact readout is written down: universal memorization by rank alone."""
+    size = f"{bits:,}" if bits < 10**9 else f"about 2^{bits.bit_length()}"
+    why = "as asked" if asked else f"its numbers would have {size} bits each, too long to compute"
+    return [
+        Claim(
+            "readout",
+            f"No exact readout was written down: {why}.",
+            Level.UNDECIDED,
+            numbers={"predicted bits": size},
+            source="paper, proof of Theorem 1, step 9",
+        ),
+        universal(),
+        Claim(
+            "memorization",
+            "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
+            "$Y$, so every labelling of these examples is memorized by some readout.",
+            Level.PROVED,
+            numbers={"examples": data.T},
+            rests_on=("rank",),
+            source="paper, Theorem 1, steps 1 and 8",
+        ),
+    ]
+
+
+def no_grouping(failure: HypothesisFails) -> Claim:
+    """No order of the examples meets the partition condition (or none was found)."""
+    return Claim(
+        "hypothesis.some-partition",
+        f"Some grouping meets the partition condition: {failure.reason}.",
+        Level.REFUTED if failure.decided else Level.UNDECIDED,
+        numbers={"asked": "some order of the examples", "found": "none"},
+        witness=failure.witness or None,
+        arithmetic=EXACT,
+        source="ours; constructions/grouping.py",
+    )
+
+
+def refused(failure: HypothesisFails) -> Claim:
+    """The answer when nothing could be built."""
+    witness: Mapping[str, Any] | None = failure.witness or None
+    return Claim(
+        "memorization",
+        f"The construction applies to this data and memorizes it: it does not, {failure.reason}. "
+        "Whether some other weights memorize the data is not decided by this.",
+        Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
+        witness=witness,
+        source="paper, Theorem 1",
+    )

@@ -1,0 +1,33 @@
+"""Each head in numbers, for the report's tables and figures; nothing here is evidence."""
+
+from __future__ import annotations
+
+from constructions.dataset import Dataset
+from constructions.mahdavi2024 import Construction
+from verify import features, paper_steps
+from verify.apriori import Conditioning
+from verify.proof import HeadSummary
+
+
+def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, ...]:
+    """One record per head that places a group, from the layer's own logits."""
+    conditioning, out = Conditioning(data), []
+    for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
+        table = features.logits(weights, data)
+        lead = None if record.selector is None else paper_steps.lead(data, record)
+        numbers = conditioning.add(record, table, lead)
+        own = features.softmax_float(table[list(record.group)])
+        out.append(
+            HeadSummary(
+                group=record.group,
+                c=record.c,
+                bits=record.gap_bits,
+                apriori_c=numbers.apriori_c,
+                apriori_bits=numbers.apriori_bits,
+                z_bits=max(int(row.max() - row.min()) for row in table),
+                condition=numbers.condition,
+                log2_off_peak=tuple(features.log2_off_peak(table).tolist()),
+                own_weights=tuple(tuple(row) for row in own.tolist()),
+            )
+        )
+    return tuple(out)
