@@ -215,7 +215,8 @@ def _random_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int
 
 
 def _collinear_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
-    return 1000 * bound * _full_rank(rng, 1, d, bound) + _random_queries(rng, T, n, d, bound)
+    direction: np.ndarray = 1000 * bound * _full_rank(rng, 1, d, bound)
+    return direction + _random_queries(rng, T, n, d, bound)
 
 
 def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:

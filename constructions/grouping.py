@@ -21,7 +21,7 @@ from flint import fmpz_mat, nmod_mat
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
-from constructions.modular import PRIMES, matmul_mod, residues
+from constructions.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
 
 _PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
 _SEARCH_STEPS = 20_000  # groups tried before the search gives up
@@ -41,22 +41,30 @@ def consecutive(examples: Sequence[int], first: int, further: int) -> tuple[tupl
     return tuple(groups)
 
 
-def violation(data: Dataset, groups: Sequence[Sequence[int]]) -> dict[str, Any] | None:
+def violation(
+    data: Dataset, groups: Sequence[Sequence[int]], placed: Sequence[int] = ()
+) -> dict[str, Any] | None:
     """The first way in which the partition condition fails, as an exact relation; None if it holds.
 
+    placed: examples that are earlier than all groups.
     Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0, integers,
     not all zero. kind: "dependent group" or "earlier query in span".
     """
-    table = data.queries.numerators.tolist()
-    earlier: list[int] = []
+    queries = data.queries.numerators
+    reduced_queries = residues(queries, PRIMES[0])
+    earlier = list(placed)
     for h, group in enumerate(groups):
-        relation = _relation([table[t] for t in group])
-        if relation:
-            return _witness("dependent group", h, group, relation)
-        if earlier and group:
-            for s in _in_span(data, group, earlier):
-                relation = _relation([table[t] for t in (*group, s)])
-                assert relation
+        if not group:
+            continue
+        suspects: Sequence[int] | None = _suspects(reduced_queries, group, earlier)
+        if suspects is None:  # dependent mod p
+            relation = _relation([queries[t].tolist() for t in group])
+            if relation:
+                return _witness("dependent group", h, group, relation)
+            suspects = earlier
+        for s in suspects:
+            relation = _relation([queries[t].tolist() for t in (*group, s)])
+            if relation:
                 return _witness("earlier query in span", h, (*group, s), relation)
         earlier += group
     return None
@@ -128,7 +136,8 @@ class _Queries:
 def _greedy(
     matroid: _Queries, order: list[int], first: int, further: int, heads: int
 ) -> list[tuple[int, ...]] | None:
-    remaining, groups = list(order), []
+    remaining = list(order)
+    groups: list[tuple[int, ...]] = []
     while len(remaining) > first or not matroid.independent(remaining):
         if len(groups) + 1 >= heads or further == 0:
             return None
@@ -229,32 +238,25 @@ def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     return None
 
 
-def _in_span(data: Dataset, group: Sequence[int], earlier: Sequence[int]) -> list[int]:
-    """Earlier examples whose query lies in the span of the (independent) group's. Exact.
+def _suspects(queries: np.ndarray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
+    """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
 
-    One v ⊥ group settles every s with v·e_s ≠ 0, and v·e_s mod p is enough for that; the few that
-    are left are compared with the whole orthogonal complement, over the integers.
+    queries: all of them as residues mod p = PRIMES[0]. If the group is independent mod p, a query
+    in its span over Q is in its span mod p, so that every v with v·e_t = 0 mod p on the group has
+    v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears s.
     """
-    numerators = data.queries.numerators
-    basis, nullity = fmpz_mat([_ints(numerators[t]) for t in group]).nullspace()
-    if nullity == 0:
-        return list(earlier)
-    complement = [[int(row[j]) for row in basis.tolist()] for j in range(nullity)]
-    p = PRIMES[0]
-    v = np.zeros(data.d)
-    for j, column in enumerate(complement):
-        v = np.mod(v * 3 + residues(np.array(column, dtype=object), p) * (j + 1), p)
-    left = matmul_mod(residues(numerators[list(earlier)], p), v[:, None], p)[:, 0] == 0
-    suspects = [s for s, zero in zip(earlier, left, strict=True) if zero]
-    if not suspects:
+    p, d = PRIMES[0], queries.shape[1]
+    echelon, pivots = echelon_mod(queries[list(group)], p)
+    if len(pivots) < len(group):
+        return None
+    if not earlier:
         return []
-    rows = fmpz_mat([_ints(numerators[s]) for s in suspects])
-    images = (rows * fmpz_mat(complement).transpose()).tolist()
-    return [s for s, row in zip(suspects, images, strict=True) if not any(row)]
-
-
-def _ints(row: np.ndarray) -> list[int]:
-    return [int(x) for x in row.tolist()]
+    free = np.setdiff1d(np.arange(d), pivots)
+    v = np.zeros((d, 1))
+    v[free, 0] = np.random.default_rng(0).integers(1, p, len(free))
+    v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
+    images = matmul_mod(queries[earlier], v, p)[:, 0]
+    return [s for s, image in zip(earlier, images.tolist(), strict=True) if image == 0]
 
 
 def _relation(rows: Sequence[Sequence[int]]) -> list[int] | None:

@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -39,6 +39,7 @@ BUNDLED = {"digits": digits}
 _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)})"
 _KEYS = "contexts, queries and labels"
 _NPZ = "an .npz archive as numpy.savez writes it"
+_PIECE = 2**20  # bytes of an array that are read at a time
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 
@@ -126,7 +127,7 @@ def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Datase
             for key in ARGUMENTS:
                 if headers[key].start + headers[key].bytes != members[key].file_size:
                     raise zipfile.BadZipFile(f"{key} has another size than its shape says")
-            arrays = [_array(archive, members[key]) for key in ARGUMENTS]
+            arrays = [_array(archive, members[key], headers[key]) for key in ARGUMENTS]
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -191,23 +192,26 @@ def _require_short_directory(file: BinaryIO) -> None:
 class _Header:
     """What an array claims to be."""
 
+    dtype: str
     shape: tuple[int, ...]
-    itemsize: int
+    order: Literal["C", "F"]
     start: int  # bytes before the numbers
 
     @property
     def bytes(self) -> int:
-        return math.prod(self.shape) * self.itemsize
+        return math.prod(self.shape) * int(self.dtype[-1])
 
 
+_MAGIC = re.compile(rb"\x93NUMPY[\1\2\3]\0")
 _LAYOUT = re.compile(
-    rb"\{\s*'descr': *(?P<descr>.+?), *'fortran_order': *(True|False), "
-    rb"*'shape': *\((?P<shape>[0-9, ]*)\),? *\}\s*"
+    rb"\{ *'descr': *(?P<descr>.+?), *'fortran_order': *(?P<fortran>True|False), "
+    rb"*'shape': *\((?P<shape>[0-9, ]*)\),? *\}[ \n]*"
 )
-_DTYPE = re.compile(r"'[<>|=](i[1248]|u[1248]|f[248])'")
+_DTYPE = re.compile(r"'([<>|=](?:[iu][1248]|f[248]))'")
 
 
 def _header(archive: zipfile.ZipFile, key: str, info: zipfile.ZipInfo) -> _Header:
+    """Read here and not by NumPy, which evaluates it as Python and takes the memory at once."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile("neither stored nor deflated")
     with archive.open(info) as member:
@@ -216,16 +220,24 @@ def _header(archive: zipfile.ZipFile, key: str, info: zipfile.ZipInfo) -> _Heade
         size = int.from_bytes(member.read(length), "little")
         text = member.read(min(size, MAX_HEADER_BYTES))
     match = _LAYOUT.fullmatch(text)
-    if not magic.startswith(b"\x93NUMPY") or len(text) != size or match is None:
+    if not _MAGIC.fullmatch(magic) or len(text) != size or match is None:
         raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it")
     descr = match["descr"].decode("latin-1")
     dtype = _DTYPE.fullmatch(descr)
     if dtype is None:
         raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {descr}")
     shape = tuple(int(x) for x in match["shape"].split(b",") if x.strip())
-    return _Header(shape, int(dtype[1][1]), 8 + length + size)
+    return _Header(dtype[1], shape, "F" if match["fortran"] == b"True" else "C", 8 + length + size)
 
 
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: _Header) -> np.ndarray:
+    flat = np.empty(math.prod(header.shape), dtype=header.dtype)
+    rest = memoryview(flat.view(np.uint8))
     with archive.open(info) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
+        member.read(header.start)
+        while rest:
+            count = member.readinto(rest[:_PIECE])
+            if not count:
+                raise EOFError("it ends early")
+            rest = rest[count:]
+    return flat.reshape(header.shape, order=header.order)

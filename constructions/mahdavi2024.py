@@ -132,7 +132,7 @@ def build(
     for prime in PRIMES:
         try:
             builder = HeadBuilder(data, interior=interior, seed=seed, prime=prime)
-            chosen = []
+            chosen: list[PaperHead] = []
             for group in groups:
                 progress(len(chosen), len(groups))
                 earlier = tuple(builder.placed.rows)

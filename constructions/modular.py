@@ -28,15 +28,51 @@ def matmul_mod(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
 
     Each partial sum has at most 2^11 terms below 2^42: it stays below 2^53 and is exact.
     """
+    if a.shape[1] <= _TERMS:
+        return reduced(a @ b, p)
     total = np.zeros((a.shape[0], b.shape[1]))
     for start in range(0, a.shape[1], _TERMS):
-        total += np.mod(a[:, start : start + _TERMS] @ b[start : start + _TERMS], p)
-    return np.mod(total, p)
+        total += reduced(a[:, start : start + _TERMS] @ b[start : start + _TERMS], p)
+    return reduced(total, p)
+
+
+def reduced(integral: np.ndarray, p: int) -> np.ndarray:
+    """Integers held in float64, below 2^53 in absolute value, mod p; exact.
+
+    By way of int64, whose remainder is ten times as fast as that of float64.
+    """
+    return (integral.astype(np.int64) % p).astype(np.float64)
 
 
 def residues(integers: np.ndarray, p: int) -> np.ndarray:
     """Integers (int64 or object) as float64 residues in [0, p)."""
     return np.mod(integers, p).astype(np.float64)
+
+
+def echelon_mod(matrix: np.ndarray, p: int) -> tuple[np.ndarray, list[int]]:
+    """Reduced row echelon form of residues (float64) and its pivot columns, without zero rows.
+
+    >>> echelon_mod(np.array([[2.0, 4.0, 1.0], [1.0, 2.0, 3.0], [3.0, 6.0, 4.0]]), 7)
+    (array([[1., 2., 0.],
+           [0., 0., 1.]]), [0, 2])
+    """
+    work = matrix.copy()
+    pivots: list[int] = []
+    for column in range(work.shape[1]):
+        rank = len(pivots)
+        if rank == len(work):
+            break
+        below = np.flatnonzero(work[rank:, column])
+        if not len(below):
+            continue
+        lead = rank + int(below[0])
+        work[[rank, lead]] = work[[lead, rank]]
+        work[rank] = reduced(work[rank] * pow(int(work[rank, column]), -1, p), p)
+        factor = work[:, column].copy()
+        factor[rank] = 0
+        work = reduced(work - factor[:, None] * work[rank], p)
+        pivots.append(column)
+    return work[: len(pivots)], pivots
 
 
 def inverse_mod(values: np.ndarray, p: int) -> np.ndarray:
@@ -80,8 +116,8 @@ def _mix(weights: np.ndarray, contexts: np.ndarray, p: int | None) -> np.ndarray
     total = np.zeros((len(weights), contexts.shape[2]))
     for start in range(0, contexts.shape[1], _TERMS):
         part = slice(start, start + _TERMS)
-        total += np.mod(np.matmul(weights[:, None, part], contexts[:, part, :])[:, 0, :], p)
-    return np.mod(total, p)
+        total += reduced(np.matmul(weights[:, None, part], contexts[:, part, :])[:, 0, :], p)
+    return reduced(total, p)
 
 
 @lru_cache(maxsize=len(PRIMES))

@@ -17,14 +17,17 @@ Everything is kept twice: mod p, which decides, and in float64, which only prefe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from constructions.modular import matmul_mod
+from constructions.modular import echelon_mod, matmul_mod, reduced
 
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
+_ROWS = 64  # rows eliminated together
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Block:
     mod: np.ndarray
     float: np.ndarray
 
-    def __getitem__(self, rows: object) -> Block:
-        return Block(self.mod[rows], self.float[rows])  # type: ignore[index]
+    def __getitem__(self, rows: Any) -> Block:
+        return Block(self.mod[rows], self.float[rows])
 
 
 class Span:
@@ -43,43 +46,55 @@ class Span:
 
     def __init__(self, prime: int) -> None:
         self.prime = prime
-        self._echelon: list[tuple[int, np.ndarray]] = []
-        self._basis: list[np.ndarray] = []
+        self._pivots: list[int] = []
+        self._echelon = np.zeros((0, 0))  # reduced: the identity at the pivots
+        self._basis = np.zeros((0, 0))
 
-    def distance(self, row: Block) -> float | None:
-        """Distance of a (1, d) row to the span, in float64; None if it lies in the span mod p."""
-        if not self._reduce(row.mod[0]).any():
-            return None
-        return float(np.linalg.norm(self._project(row.float[0])))
+    def distances(self, rows: Block) -> list[float | None]:
+        """Distance of each row (k, d) to the span, in float64; None if it lies in it mod p."""
+        outside = np.count_nonzero(self._reduce(rows.mod), axis=1)
+        with np.errstate(all="ignore"):
+            lengths = np.nan_to_num(np.linalg.norm(self._project(rows.float), axis=1))
+        return [
+            float(length) if out else None for length, out in zip(lengths, outside, strict=True)
+        ]
 
     def add(self, row: Block) -> None:
-        reduced = self._reduce(row.mod[0])
-        pivot = int(np.flatnonzero(reduced)[0])
-        inverse = pow(int(reduced[pivot]), -1, self.prime)
-        self._echelon.append((pivot, np.mod(reduced * inverse, self.prime)))
-        rest = self._project(row.float[0])
-        length = np.linalg.norm(rest)
-        if length > 0:
-            self._basis.append(rest / length)
+        """Add a (1, d) row that is not in the span mod p."""
+        p, new = self.prime, self._reduce(row.mod)
+        pivot = int(np.flatnonzero(new[0])[0])
+        new = reduced(new * pow(int(new[0, pivot]), -1, p), p)
+        if self._pivots:
+            old = reduced(self._echelon - self._echelon[:, pivot : pivot + 1] * new, p)
+            new = np.vstack([old, new])
+        self._echelon = new
+        self._pivots.append(pivot)
+        with np.errstate(all="ignore"):
+            rest = self._project(row.float)
+            length = np.linalg.norm(rest)
+            if length > 0:
+                unit = rest / length
+                self._basis = np.vstack([self._basis, unit]) if self._basis.size else unit
 
-    def _reduce(self, row: np.ndarray) -> np.ndarray:
-        for pivot, echelon in self._echelon:
-            row = np.mod(row - row[pivot] * echelon, self.prime)
-        return row
+    def _reduce(self, rows: np.ndarray) -> np.ndarray:
+        if not self._pivots:
+            return rows
+        known = matmul_mod(rows[:, self._pivots], self._echelon, self.prime)
+        return reduced(rows - known, self.prime)
 
-    def _project(self, row: np.ndarray) -> np.ndarray:
-        for _ in range(2):  # twice is enough (Kahan)
-            for b in self._basis:
-                row = row - (row @ b) * b
-        return row
+    def _project(self, rows: np.ndarray) -> np.ndarray:
+        if self._basis.size:
+            for _ in range(2):  # twice is enough (Kahan)
+                rows = rows - (rows @ self._basis.T) @ self._basis
+        return rows
 
 
-def choose(span: Span, candidates: Block, costs: list[float]) -> int | None:
-    """The cheapest candidate within SLACK_BITS of the farthest; None if all are in the span.
+def choose(span: Span, candidates: Block, costs: Sequence[float]) -> int | None:
+    """The cheapest candidate within SLACK_BITS of the farthest one; None if all lie in the span.
 
     candidates: (k, d) residuals. costs: k numbers, 0 the cheapest. Ties go to the farther.
     """
-    distances = [span.distance(candidates[k : k + 1]) for k in range(len(costs))]
+    distances = span.distances(candidates)
     usable = [(costs[k], -far, k) for k, far in enumerate(distances) if far is not None]
     if not usable:
         return None
@@ -88,10 +103,13 @@ def choose(span: Span, candidates: Block, costs: list[float]) -> int | None:
 
 
 class Placement:
-    """The rows placed so far, one pivot column for each, and the inverse of A = Z[S, C].
+    """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
 
     rows:    examples in the order in which they were placed.
     columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
+
+    Block elimination by heads, right-looking: L is kept for all T examples (L = Z[:, C] U⁻¹, so
+    that Λ = L[t] P), U never, and P = L[S]⁻¹ only grows by rows: N·T·d operations for a residual.
     """
 
     def __init__(self, examples: int, prime: int) -> None:
@@ -99,96 +117,152 @@ class Placement:
         self.rows: list[int] = []
         self.columns: list[tuple[int, int]] = []
         self._heads = 0
-        self._pivots = Block(np.zeros((examples, 0)), np.zeros((examples, 0)))
-        self._inverse = Block(np.zeros((0, 0)), np.zeros((0, 0)))
+        size = examples, examples  # zeros take no memory before they are written to
+        self._left = Block(np.zeros(size), np.zeros(size))
+        self._inverse = Block(np.zeros(size), np.zeros(size))
 
     def multipliers(self, examples: list[int]) -> Block:
         """Λ of these examples, (g, N)."""
-        rows = self._pivots[examples]
+        left, inverse = self._factors(examples)
         return Block(
-            matmul_mod(rows.mod, self._inverse.mod, self.prime), rows.float @ self._inverse.float
+            matmul_mod(left.mod, inverse.mod, self.prime), _guide(left.float, inverse.float)
         )
 
     def residual(self, multipliers: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
-        return Block(
-            np.mod(targets.mod - matmul_mod(multipliers.mod, placed.mod, self.prime), self.prime),
-            targets.float - multipliers.float @ placed.float,
+        return self._difference(targets, multipliers, placed)
+
+    def remainder(self, examples: list[int], block: Block) -> Block:
+        """The residuals of these examples for a new head with features `block` (T, d): (g, d).
+
+        The same as `residual`, by way of P X_S: fast for many examples.
+        """
+        left, inverse = self._factors(examples)
+        placed = block[self.rows]
+        upper = Block(
+            matmul_mod(inverse.mod, placed.mod, self.prime), _guide(inverse.float, placed.float)
         )
+        return self._difference(block[examples], left, upper)
 
     def pivots(self, group: list[int], block: Block) -> list[int] | None:
         """Columns of the new block that make the group's residuals invertible; None if none do.
 
         block: (T, d), the new head's features of all examples.
         """
-        residual = self.residual(self.multipliers(group), block[group], block[self.rows])
-        return _pivot_columns(residual, self.prime)
+        rows, columns = independent_rows(self.remainder(group, block), self.prime)
+        return columns if len(rows) == len(group) else None
 
     def extend(self, group: list[int], block: Block, pivots: list[int]) -> None:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
-        With B = X_S, Λ and the Schur complement σ = residual (all at the pivots),
-        the inverse of [[A, B], [Z[G, C], X_G]] is [[A⁻¹ + A⁻¹B σ⁻¹ Λ, -A⁻¹B σ⁻¹], [-σ⁻¹Λ, σ⁻¹]].
+        With σ the group's residuals at the pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals
+        there; the identity on the group) and P the rows [-Λ, I].
         """
-        p, columns = self.prime, block[:, pivots]
-        multipliers = self.multipliers(group)
-        schur = self.residual(multipliers, columns[group], columns[self.rows])
-        old, placed = self._inverse, columns[self.rows]
-        schur_mod, schur_float = _inverse_mod(schur.mod, p), np.linalg.pinv(schur.float)
-        left_mod = matmul_mod(matmul_mod(old.mod, placed.mod, p), schur_mod, p)
-        left_float = old.float @ placed.float @ schur_float
-        self._inverse = Block(
-            np.mod(
-                np.block(
-                    [
-                        [old.mod + matmul_mod(left_mod, multipliers.mod, p), -left_mod],
-                        [-matmul_mod(schur_mod, multipliers.mod, p), schur_mod],
-                    ]
-                ),
-                p,
-            ),
-            np.block(
-                [
-                    [old.float + left_float @ multipliers.float, -left_float],
-                    [-schur_float @ multipliers.float, schur_float],
-                ]
-            ),
-        )
-        self._pivots = Block(
-            np.hstack([self._pivots.mod, columns.mod]),
-            np.hstack([self._pivots.float, columns.float]),
-        )
+        p, old, new = self.prime, len(self.rows), len(self.rows) + len(group)
+        every = list(range(len(block.mod)))
+        columns = Block(block.mod[:, pivots], block.float[:, pivots])
+        rest, multipliers = self.remainder(every, columns), self.multipliers(group)
+        schur = rest[group]
+        self._left.mod[:, old:new] = matmul_mod(rest.mod, _inverse_mod(schur.mod, p), p)
+        self._left.float[:, old:new] = _guide(rest.float, _inverse_float(schur.float))
+        self._inverse.mod[old:new, :old] = reduced(-multipliers.mod, p)
+        self._inverse.float[old:new, :old] = -multipliers.float
+        for inverse in (self._inverse.mod, self._inverse.float):
+            inverse[old:new, old:new] = np.eye(len(group))
         self.rows += group
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
 
+    def _factors(self, examples: list[int]) -> tuple[Block, Block]:
+        """L of these examples (g, N), and P (N, N)."""
+        count = len(self.rows)
+        return (
+            Block(self._left.mod[examples, :count], self._left.float[examples, :count]),
+            Block(self._inverse.mod[:count, :count], self._inverse.float[:count, :count]),
+        )
 
-def _pivot_columns(residual: Block, p: int) -> list[int] | None:
-    """Greedy elimination: for each row the largest float entry among those nonzero mod p."""
-    mod, approx = residual.mod.copy(), residual.float.copy()
-    chosen: list[int] = []
+    def _difference(self, targets: Block, left: Block, right: Block) -> Block:
+        product = matmul_mod(left.mod, right.mod, self.prime)
+        with np.errstate(all="ignore"):
+            guide = targets.float - _guide(left.float, right.float)
+        return Block(reduced(targets.mod - product, self.prime), guide)
+
+
+def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:
+    """The first rows of the block (N, d) that are independent mod p, at most `most`, and pivots.
+
+    Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
+    float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.
+    """
+    count, d = block.mod.shape
+    most = min(count, d) if most is None else min(most, count, d)
+    echelon = Block(np.zeros((0, d)), np.zeros((0, d)))
+    rows: list[int] = []
+    pivots: list[int] = []
+    for start in range(0, count, _ROWS):
+        mod = block.mod[start : start + _ROWS].copy()
+        guide = block.float[start : start + _ROWS].copy()
+        with np.errstate(all="ignore"):
+            if rows:
+                mod = reduced(mod - matmul_mod(mod[:, pivots], echelon.mod, p), p)
+                guide -= guide[:, pivots] @ echelon.float
+            kept, chosen = _eliminate(mod, guide, p, most - len(rows))
+            if rows and kept:
+                shift = matmul_mod(echelon.mod[:, chosen], mod[kept], p)
+                echelon = Block(
+                    reduced(echelon.mod - shift, p),
+                    echelon.float - echelon.float[:, chosen] @ guide[kept],
+                )
+        echelon = Block(
+            np.vstack([echelon.mod, mod[kept]]), np.vstack([echelon.float, guide[kept]])
+        )
+        rows += [start + i for i in kept]
+        pivots += chosen
+        if len(rows) == most:
+            break
+    return rows, pivots
+
+
+def _eliminate(
+    mod: np.ndarray, guide: np.ndarray, p: int, most: int
+) -> tuple[list[int], list[int]]:
+    """Gauss-Jordan in place, row by row; the rows kept and their pivot columns."""
+    kept: list[int] = []
+    pivots: list[int] = []
     for i in range(len(mod)):
+        if len(kept) == most:
+            break
         allowed = mod[i] != 0
         if not allowed.any():
-            return None
-        j = int(np.argmax(np.where(allowed, np.abs(approx[i]), -1.0)))
-        chosen.append(j)
-        factor = np.mod(mod[i + 1 :, j] * pow(int(mod[i, j]), -1, p), p)
-        mod[i + 1 :] = np.mod(mod[i + 1 :] - factor[:, None] * mod[i], p)
-        if approx[i, j]:
-            approx[i + 1 :] -= (approx[i + 1 :, j] / approx[i, j])[:, None] * approx[i]
-    return chosen
+            continue
+        j = int(np.argmax(np.where(allowed, np.abs(np.nan_to_num(guide[i])), -1.0)))
+        mod[i] = reduced(mod[i] * pow(int(mod[i, j]), -1, p), p)
+        factor = mod[:, j].copy()
+        factor[i] = 0
+        mod[:] = reduced(mod - factor[:, None] * mod[i], p)
+        if guide[i, j]:
+            guide[i] /= guide[i, j]
+            factor = guide[:, j].copy()
+            factor[i] = 0
+            guide -= factor[:, None] * guide[i]
+        kept.append(i)
+        pivots.append(j)
+    return kept, pivots
 
 
 def _inverse_mod(matrix: np.ndarray, p: int) -> np.ndarray:
-    """Inverse of a small invertible matrix of residues, by Gauss-Jordan."""
-    g = len(matrix)
-    work = np.hstack([matrix, np.eye(g)])
-    for i in range(g):
-        pivot = i + int(np.flatnonzero(work[i:, i])[0])
-        work[[i, pivot]] = work[[pivot, i]]
-        work[i] = np.mod(work[i] * pow(int(work[i, i]), -1, p), p)
-        for k in range(g):
-            if k != i:
-                work[k] = np.mod(work[k] - work[k, i] * work[i], p)
-    return work[:, g:]
+    """Inverse of an invertible matrix of residues: the echelon form of [matrix, I]."""
+    echelon, _ = echelon_mod(np.hstack([matrix, np.eye(len(matrix))]), p)
+    return echelon[:, len(matrix) :]
+
+
+def _inverse_float(matrix: np.ndarray) -> np.ndarray:
+    """Pseudo-inverse, for guidance only: finite whatever comes in."""
+    with np.errstate(all="ignore"):
+        return np.linalg.pinv(np.nan_to_num(matrix, posinf=0.0, neginf=0.0))
+
+
+def _guide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        product: np.ndarray = a @ b
+    return product

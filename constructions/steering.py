@@ -35,8 +35,8 @@ class Solver:
         """Raises ValueError if the rows are dependent."""
         kernel, preimages, reach = kernel_and_preimages(integers.to_flint(rows))
         inverse = fmpq_mat(reach).inv() if reach.nrows() else fmpq_mat(0, 0)
-        arrays = map(integers.from_flint, (kernel, reach, preimages))
-        return cls(*arrays, inverse)
+        whole = integers.from_flint
+        return cls(whole(kernel), whole(reach), whole(preimages), inverse)
 
     def factor(self, b: np.ndarray) -> int:
         """The smallest positive f for which f·b is reached."""

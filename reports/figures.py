@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from reports.graph_figure import graph
-from reports.numbers import count
+from reports.numbers import BEYOND, count
 from reports.view import compact, diagram
 from verify.proof import HeadSummary, Proof
 
@@ -75,15 +75,17 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
     rest = sorted(set(range(len(heads[0].log2_off_peak))) - set(order))  # in no group: at the end
     bits = -np.array([head.log2_off_peak for head in heads], dtype=float)[:, order + rest]
     shown = _least(bits)
-    finite = shown[np.isfinite(shown)]
+    finite = shown[shown < BEYOND]
     H, T = bits.shape
     figure = Figure(figsize=(WIDTH, 1.5 + min(max(0.22 * H, 0.5), 5.0)), layout="constrained")
     axes = figure.add_subplot()
-    cmap = mpl.colormaps["cividis_r"].with_extremes(over="#000000", bad="#bbbbbb")
+    cmap = mpl.colormaps["cividis_r"].with_extremes(bad="#bbbbbb")
     high = float(finite.max()) if finite.size else 1.0
     norm: Normalize = Normalize(0.0, max(1.0, high))
     if high > 64:
         norm = LogNorm(max(min(float(finite.min()), 1.0), 1e-3), high)
+    if finite.size:
+        shown = np.minimum(shown, high)  # beyond floats: as dark as it gets
     image = axes.imshow(
         shown, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest",
         extent=(0, T, H + 0.5, 0.5),
@@ -234,8 +236,8 @@ def _series(
     marker: str,
     label: str,
 ) -> None:
-    known = [(a, float(y)) for a, y in zip(x.tolist(), ys, strict=True) if y is not None]
-    finite = [(a, y) for a, y in known if np.isfinite(y)]
+    known = [(a, y) for a, y in zip(x.tolist(), ys, strict=True) if y is not None]
+    finite = [(a, float(y)) for a, y in known if abs(y) < BEYOND]
     if not finite:
         return
     a, y = zip(*finite, strict=True)

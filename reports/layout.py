@@ -23,6 +23,7 @@ _SWEEPS = 24
 
 Node = int | tuple[int, int, int]  # a box, or the stand-in of an edge in one layer
 _GAP = (1.0, 0.66, 0.28)  # distance of neighbours in a layer: none, one or both are stand-ins
+_NARROW = 1.5  # cost of the drawing's width, against that of slanted edges
 _PULL = (1.0, 2.0, 8.0)  # how upright an edge is kept: by the same count (Gansner et al.)
 
 
@@ -116,28 +117,32 @@ def _ordered(rows: list[list[Node]], links: list[tuple[Node, Node]]) -> list[lis
 def _places(
     rows: list[list[Node]], links: list[tuple[Node, Node]]
 ) -> dict[Node, tuple[float, float]]:
-    """x minimizes the weighted sum of |x_a - x_b| over the links (and, faintly, of |x|), with the
-    order and the distances inside each layer kept. Variables: every x, then one bound per link."""
+    """x minimizes the weighted sum of |x_a - x_b| over the links and of the drawing's width, with
+    the order and the distances inside each layer kept.
+
+    Variables: every x, one bound for each link, and the drawing's two edges.
+    """
     nodes = [n for row in rows for n in row]
     at = {n: k for k, n in enumerate(nodes)}
-    pairs = links + [(n, n) for n in nodes]  # (n, n) stands for |x_n - 0|
-    cost = [0.0] * len(nodes) + [1e-3 if a == b else _PULL[_loose(a) + _loose(b)] for a, b in pairs]
-    matrix, bound = [], []
-    for k, (a, b) in enumerate(pairs):
-        for sign in (1.0, -1.0):
-            row = np.zeros(len(cost))
-            row[at[a]] += sign
-            row[at[b]] -= sign if a != b else 0.0
-            row[len(nodes) + k] = -1.0
-            matrix.append(row)
-            bound.append(0.0)
+    left = len(nodes) + len(links)
+    right = left + 1
+    cost = np.zeros(right + 1)
+    cost[left], cost[right] = -_NARROW, _NARROW
+    smaller: list[tuple[dict[int, float], float]] = []  # sum of coefficient · variable <= bound
+    for k, (a, b) in enumerate(links, start=len(nodes)):
+        cost[k] = _PULL[_loose(a) + _loose(b)]
+        smaller += [({at[a]: s, at[b]: -s, k: -1.0}, 0.0) for s in (1.0, -1.0)]
+    for n in nodes:
+        smaller += [({left: 1.0, at[n]: -1.0}, 0.0), ({at[n]: 1.0, right: -1.0}, 0.0)]
     for layer in rows:
         for a, b in pairwise(layer):
-            row = np.zeros(len(cost))
-            row[at[a]], row[at[b]] = 1.0, -1.0
-            matrix.append(row)
-            bound.append(-_GAP[_loose(a) + _loose(b)])
-    x = linprog(cost, np.array(matrix), bound, bounds=(None, None), method="highs").x
+            smaller.append(({at[a]: 1.0, at[b]: -1.0}, -_GAP[_loose(a) + _loose(b)]))
+    matrix = np.zeros((len(smaller), right + 1))
+    for row, (coefficients, _) in zip(matrix, smaller, strict=True):
+        for k, c in coefficients.items():
+            row[k] = c
+    fixed = [(None, None)] * left + [(0.0, 0.0), (None, None)]  # the left edge is at 0
+    x = linprog(cost, matrix, [b for _, b in smaller], bounds=fixed, method="highs").x
     return {n: (round(float(x[at[n]]), 4), float(k)) for k, row in enumerate(rows) for n in row}
 
 

@@ -16,7 +16,6 @@ class Wording:
     """opener: what stands before the statement in the verdict.
     meaning:  the legend's line.
     gap:      what is missing for it to be proved (empty for PROVED).
-    denial:   what stands before the statement of a claim that fails (empty where it holds).
     fill, edge: colours (pale, and a tone of the same hue), told apart with any colour vision
               because every box also carries the level as a word.
     """
@@ -26,7 +25,6 @@ class Wording:
     gap: str
     fill: str
     edge: str
-    denial: str = ""
 
 
 WORDING: dict[Level, Wording] = {
@@ -78,7 +76,6 @@ WORDING: dict[Level, Wording] = {
         "it is false: see the witness",
         "#f8cfb8",
         "#b34700",
-        "false here",
     ),
     Level.UNDECIDED: Wording(
         "Undecided.",
@@ -86,7 +83,6 @@ WORDING: dict[Level, Wording] = {
         "it was tried and not decided",
         "#f3d5e7",
         "#9c4a80",
-        "not decided",
     ),
     Level.NOT_APPLICABLE: Wording(
         "Not applicable.",
@@ -94,6 +90,5 @@ WORDING: dict[Level, Wording] = {
         "the hypotheses exclude this input",
         "#ffffff",
         "#444444",
-        "does not hold for this input",
     ),
 }

@@ -17,6 +17,7 @@ from flint import fmpz
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _LONG = 12  # digits of an integer that is written in full
+BEYOND = 10**250  # exponents above it are not drawn nor told: floats end soon after
 _SHOWN = 8  # items of a list that are written
 
 
@@ -26,13 +27,22 @@ def whole(x: int) -> str:
     >>> whole(1782), whole(-(2**137000)), whole(3**200)
     ('1,782', '$-2^{137000}$', 'about $2.66\\\\cdot 10^{95}$ (317 bits)')
     """
-    size, sign = abs(x), "-" if x < 0 else ""
-    bits = size.bit_length()
-    if bits <= 3.3 * _LONG:
+    magnitude, sign = abs(x), "-" if x < 0 else ""
+    bits = magnitude.bit_length()
+    if magnitude < 10**_LONG:
         return f"{x:,}"
-    if size & (size - 1) == 0:
+    if magnitude & (magnitude - 1) == 0:
         return f"${sign}2^{{{bits - 1}}}$"
-    return f"about {_scientific(_log10(size), sign)} ({bits:,} bits)"
+    return f"about {_scientific(_log10(magnitude), sign)} ({bits:,} bits)"
+
+
+def size(x: int) -> str:
+    """A natural number that counts something, such as bits: in full or to three digits.
+
+    >>> size(1451), size(3**200)
+    ('1,451', 'about $2.66\\\\cdot 10^{95}$')
+    """
+    return f"{x:,}" if x < 10**_LONG else f"about {_scientific(_log10(x), '')}"
 
 
 def rational(x: Fraction | int | str) -> str:
@@ -47,8 +57,8 @@ def rational(x: Fraction | int | str) -> str:
         return whole(p)
     if p.bit_length() + q.bit_length() <= 3.3 * 2 * _LONG:
         return f"{p}/{q}"
-    size = _scientific(_log10(abs(p)) - _log10(q), "-" if p < 0 else "")
-    return f"about {size} ({p.bit_length():,} bits over {q.bit_length():,})"
+    about = _scientific(_log10(abs(p)) - _log10(q), "-" if p < 0 else "")
+    return f"about {about} ({p.bit_length():,} bits over {q.bit_length():,})"
 
 
 def fraction(x: Fraction | int | str) -> Fraction:
@@ -86,7 +96,12 @@ def power_of_two(log2: float) -> str:
         return "0"
     if abs(log2) <= 10:
         return real(2.0**log2)
-    return f"$2^{{{log2:.1f}}}$" if abs(log2) < 1000 else f"$2^{{{log2:.0f}}}$"
+    if abs(log2) < 1000:
+        return f"$2^{{{log2:.1f}}}$"
+    if abs(log2) < 1e9:
+        return f"$2^{{{log2:.0f}}}$"
+    exponent = _scientific(math.log10(abs(log2)), "-" if log2 < 0 else "").strip("$")
+    return f"$2^{{{exponent}}}$"
 
 
 def indices(values: Iterable[int], limit: int = _SHOWN) -> str:
@@ -113,7 +128,7 @@ def count(k: int, noun: str) -> str:
     >>> count(1, "head"), count(1800, "example")
     ('1 head', '1,800 examples')
     """
-    return f"{k:,} {noun}" if k == 1 else f"{k:,} {noun}s"
+    return f"{k:,} {noun}" if k == 1 else f"{size(k)} {noun}s"
 
 
 def value(x: Any) -> str:
@@ -156,10 +171,10 @@ def _sequence(items: Sequence[Any]) -> str:
     return ", ".join(shown) or "none"
 
 
-def _log10(size: int) -> float:
+def _log10(x: int) -> float:
     """log10 of a positive integer of any size."""
-    shift = max(0, size.bit_length() - 64)
-    return math.log10(size >> shift) + shift * math.log10(2)
+    shift = max(0, x.bit_length() - 64)
+    return math.log10(x >> shift) + shift * math.log10(2)
 
 
 def _scientific(log10: float, sign: str) -> str:

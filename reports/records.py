@@ -29,18 +29,18 @@ _MOST_BITS = 14_000  # of an integer that is written as a JSON number
 
 
 def one_line_verdict(proof: Proof) -> str:
-    """For the terminal: the level, the statement, and where it fails what fails first."""
+    """For the terminal: the level and the statement, or what fails first below it."""
     opener = WORDING[proof.standing].opener
     line = f"{opener} {plain(sentence(proof.trace[proof.conclusion].statement))}"
-    if proof.standing.holds:
+    below = proof.trace.ancestors(proof.conclusion)
+    failing = [c for c in pivotal(proof.trace, proof.conclusion) if c.id in below]
+    if proof.standing.holds or not failing:
         return line
-    first = pivotal(proof.trace, proof.conclusion)[0]
-    if first.id == proof.conclusion:
-        return line
-    told = f"{WORDING[first.level].denial}: {first.statement.rstrip('.')} ({first.id})"
+    first = failing[0]
+    told = f"{first.id} is {first.level.value}: {first.statement}"
     witness = first.witness or {}
     equation = readable(witness)[:1] if {"reason", "coefficients"} & set(witness) else []
-    return " ".join([opener, *(plain(sentence(text)) for text in (told, *equation))])
+    return " ".join([opener, *(plain(sentence(text, capital=False)) for text in (told, *equation))])
 
 
 def summary_dict(proof: Proof) -> dict[str, Any]:

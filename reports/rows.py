@@ -12,7 +12,7 @@ from flint import fmpq_mat
 
 from constructions.layer import Layer
 from reports.levels import WORDING
-from reports.numbers import count, indices, power_of_two, real, value, whole, words
+from reports.numbers import BEYOND, count, indices, power_of_two, real, size, value, whole, words
 from reports.records import not_proved, worst_earlier
 from reports.view import bundle, by_head, causes, head_and_step, title, weakest
 from verify.evidence import Claim, Level
@@ -67,8 +67,8 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         ("head width $d_h$", value(s.get("head_width"))),
         ("value width $d_v$", value(s.get("value_width"))),
     ]
-    if "r" in s:
-        rows.append(("usable width $r = \\min(n, d_h)$", value(s["r"])))
+    if s.get("construction") == "paper" and isinstance(s.get("head_width"), int):
+        rows.append(("usable width $r = \\min(n, d_h)$", whole(min(data.n, s["head_width"]))))
     rows += [
         ("examples that these heads can place", value(s.get("capacity"))),
         ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.get("parameters"))),
@@ -77,6 +77,9 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         rows.append(
             ("order of the examples", "the given order did not work; another one was found")
         )
+    busy = sum(1 for group in proof.groups if group)
+    if proof.heads and isinstance(s.get("heads"), int) and busy < s["heads"]:
+        rows.append(("heads that place examples", f"{busy:,}; the others are idle (zero weights)"))
     if proof.heads:
         z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
         rows.append(("largest number in $Z$", _bits(max(z_bits, default=None))))
@@ -102,16 +105,11 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
     worsts = worst_earlier(proof.heads)
     for k, (head, worst) in enumerate(zip(proof.heads, worsts, strict=True), start=1):
         if k in chosen:
-            bound = None
-            if head.bits is not None:
-                few = proof.data.n - 1
-                bound = math.log2(few) - head.bits if few else -math.inf
             rows.append((
                 str(k), indices(head.group, 4), _maybe(head.c), _maybe(head.apriori_c),
-                _maybe(head.bits), _maybe(head.apriori_bits),
-                NONE if worst is None else power_of_two(worst),
-                NONE if bound is None else power_of_two(bound),
-                _maybe(head.z_bits), NONE if head.condition is None else real(head.condition),
+                _count(head.bits), _count(head.apriori_bits),
+                *_off_peak(worst, head.bits, proof.data.n),
+                _count(head.z_bits), NONE if head.condition is None else real(head.condition),
                 standing.get(k, NONE),
             ))  # fmt: skip
     return rows
@@ -227,6 +225,8 @@ def _where_used(proof: Proof, claim: Claim) -> str:
         parts.append(names_of(others))
     text = "; ".join(parts[:6]) + (f"; and {count(len(parts) - 6, 'other')}" if parts[6:] else "")
     rests = claim.id in proof.trace.ancestors(proof.conclusion) or claim.id == proof.conclusion
+    if not rests and not proof.heads and not text:
+        return NONE  # a refusal: nothing was built that could use it
     if not rests:
         return f"{text or 'nowhere'}. The conclusion does not rest on it"
     return text or "the conclusion"
@@ -236,8 +236,25 @@ def _heads_together(ids: list[str]) -> list[str]:
     return sorted(ids, key=lambda i: head_and_step(i) or (0, ""))
 
 
+def _off_peak(worst: float | None, bits: int | None, n: int) -> tuple[str, str]:
+    """1 - p_max over earlier examples and its bound (n-1)·2^-B, from their logarithms."""
+    if worst is None or bits is None:
+        return NONE, NONE
+    if n == 1:
+        return "0", "0"
+    tiny = f"below $2^{{-10^{{{len(str(BEYOND)) - 1}}}}}$"
+    return (
+        tiny if worst < -BEYOND else power_of_two(worst),
+        tiny if bits > BEYOND else power_of_two(math.log2(n - 1) - bits),
+    )
+
+
 def _maybe(x: int | None) -> str:
     return NONE if x is None else whole(x)
+
+
+def _count(x: int | None) -> str:
+    return NONE if x is None else size(x)
 
 
 def _bits(bits: int | None) -> str:

@@ -99,10 +99,14 @@ def causes(trace: ProofTrace, claim: Claim) -> list[str]:
 
 
 def pivotal(trace: ProofTrace, conclusion: str) -> list[Claim]:
-    """The claims to show first where the conclusion does not hold: what fails by itself, among all
-    that the conclusion rests on, and the conclusion only where nothing below it fails."""
-    failing = trace.failures(conclusion)
-    return [c for c in failing if c.id != conclusion] or failing
+    """The claims to show first where the conclusion does not hold: what fails by itself among all
+    that it rests on, else the hypotheses that fail, and itself where it adds a witness."""
+    itself = trace[conclusion]
+    below = [c for c in trace.failures(conclusion) if c is not itself]
+    below = below or [c for c in trace.failures() if c.id.startswith("hypothesis.")]
+    told = [c.witness for c in below]
+    adds = not itself.level.holds and (not below or itself.witness not in (None, {}, *told))
+    return [*below, itself] if adds else below
 
 
 @dataclass(frozen=True)

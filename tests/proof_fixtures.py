@@ -287,7 +287,7 @@ def _layer(data: Dataset, heads: int, head_width: int) -> Layer:
 def _summary(h: int, groups: tuple[tuple[int, ...], ...], n: int) -> HeadSummary:
     T, start = sum(map(len, groups)), groups[h][0]
     bits = 12 + 3 * h if h else None
-    own = [_softmax([(i * (t + 2)) % (n + 1) for i in range(n)]) for t in range(T)]
+    own = _softmaxes(T, n)
     off = []
     for t in range(T):
         if n == 1:
@@ -309,9 +309,11 @@ def _summary(h: int, groups: tuple[tuple[int, ...], ...], n: int) -> HeadSummary
     )
 
 
-def _softmax(logits: list[int]) -> list[float]:
-    powers = [2.0**k for k in logits]
-    return [p / sum(powers) for p in powers]
+@functools.cache
+def _softmaxes(T: int, n: int) -> list[list[float]]:
+    """One row of n weights for each example, all different enough."""
+    powers = [[2.0 ** ((i * (t + 2)) % (n + 1)) for i in range(n)] for t in range(T)]
+    return [[p / sum(row) for p in row] for row in powers]
 
 
 def _paper_claims(

@@ -84,7 +84,7 @@ def test_float_weights_of_a_planted_layer(name: str) -> None:
     assert json.loads(json.dumps(claim.as_dict())) == claim.as_dict()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     T=st.integers(1, 3),

@@ -95,7 +95,8 @@ def test_large_arrays_stay_narrow_but_compute_wide(dtype: str) -> None:
 
 
 def test_other_exact_types_and_nested_arrays() -> None:
-    values = [[fmpz(2**70), fmpq(-1, 3)], np.array([1, 2], dtype=np.uint8), (np.float32(0.1), True + 1)]
+    narrow = np.array([1, 2], dtype=np.uint8)
+    values = [[fmpz(2**70), fmpq(-1, 3)], narrow, (np.float32(0.1), np.int16(2))]
     assert ExactArray.of(values).fractions() == [
         [2**70, Fraction(-1, 3)],
         [1, 2],
@@ -176,13 +177,13 @@ def test_the_longest_strings_are_read(text: str) -> None:
     want = fmpq(fmpz(top), fmpz(bottom or "1"))
     assert ExactArray.of([[text]]).matrix()[0, 0] == want
     for longer in (text + "9", text + "9" * 10_000):
-        with pytest.raises(InputError, match=r"x\[0\]: must be a number of at most 4300 digits, not '"):
+        with pytest.raises(InputError, match=r"^x\[0\]: must be a number of at most 4300 digits, "):
             ExactArray.of([longer], "x")
 
 
 @pytest.mark.parametrize("dtype", ["?", "c8", "c16", "U3", "S3", "M8[s]", "g", "V4"])
 def test_arrays_of_other_types_are_refused(dtype: str) -> None:
-    with pytest.raises(InputError, match=r"^x: must be integers, or floats of at most 64 bits, not dty"):
+    with pytest.raises(InputError, match=r"^x: must be integers, or floats of at most 64 bits, not "):
         ExactArray.of(np.zeros((2, 2), dtype=dtype), "x")
 
 
@@ -202,13 +203,13 @@ def test_endless_nesting_is_refused() -> None:
 
 def test_a_common_denominator_too_long_is_refused_before_it_is_made() -> None:
     values = [Fraction(1, 10**4200 + k) for k in range(200)]
-    with pytest.raises(InputError, match=r"^x: must be numbers with a common denominator of at most"):
+    with pytest.raises(InputError, match=r"^x: must be numbers with a common denominator of at mo"):
         ExactArray.of(values, "x")
 
 
 def test_numerators_too_large_for_memory_are_refused_before_they_are_made() -> None:
     values = [Fraction(1, 3**165_000)] + [1] * 200_000
-    with pytest.raises(InputError, match=r"^x: must be numbers that fit 4 GiB .*, not 200001 integers"):
+    with pytest.raises(InputError, match=r"^x: must be numbers that fit 4 GiB .*, not 200001 inte"):
         ExactArray.of(values, "x")
 
 

@@ -228,6 +228,19 @@ def test_idle_heads_are_drawn_too() -> None:
     assert "| 3 | none |" in reports.render(more)["report.md"].decode()
 
 
+def test_numbers_beyond_floats_are_told_and_drawn() -> None:
+    """Logits of data with huge exponents: B with hundreds of digits, 1 - p_max below any float."""
+    proof = fixtures.paper_proof()
+    huge = replace(
+        proof.heads[1], c=10**400, bits=10**400, apriori_bits=10**350, z_bits=10**500,
+        condition=float("inf"), log2_off_peak=(float("-inf"), -1e300, -0.5),
+    )  # fmt: skip
+    files = reports.render(replace(proof, heads=(proof.heads[0], huge)))
+    assert "| below $2^{-10^{250}}$ |" in files["report.md"].decode()
+    assert "about $1.00\\cdot 10^{500}$ bits" in files["report.md"].decode()
+    assert json.loads(files["trace.json"])["heads"][1]["log2_off_peak"][0] == "-inf"
+
+
 def test_merged_cells_show_the_least_saturated_pair() -> None:
     bits = np.full((600, 1000), 50.0)
     bits[321, 777] = 3.0

@@ -177,14 +177,16 @@ def test_numbers_beyond_python_s_limit_on_digits() -> None:
     assert "about" in numbers.value("9" * 5000)
 
 
-@pytest.mark.parametrize("log2", [-0.4, -9.9, -700.25, -1e5, -1.1e17])
+@pytest.mark.parametrize("log2", [-0.4, -9.9, -700.25, -1e5, -1.1e17, -9.14e30])
 def test_powers_of_two_far_below_floats(log2: float) -> None:
     written = numbers.power_of_two(log2)
     if log2 > -10:
         assert math.isclose(float(written), 2**log2, rel_tol=0.006)
-    else:
-        exponent = float(re.fullmatch(r"\$2\^\{(.*)\}\$", written)[1])  # type: ignore[index]
-        assert abs(exponent - log2) <= 0.5
+        return
+    match = re.fullmatch(r"\$2\^\{(.*)\}\$", written)
+    assert match
+    exponent = read_back(match[1])
+    assert abs(exponent - Fraction(log2)) <= max(0.5, 0.006 * abs(log2))
 
 
 @given(st.lists(st.integers(0, 30), unique=True).map(sorted))
@@ -238,9 +240,8 @@ def test_no_wording_promotes_a_level() -> None:
     with_word = {
         level
         for level, w in WORDING.items()
-        if any("prove" in part.lower() for part in (w.opener, w.gap, w.denial))
+        if any("prove" in part.lower() for part in (w.opener, w.gap))
     }
     assert with_word == {Level.PROVED}
     assert set(WORDING) == set(Level)
     assert all(bool(WORDING[x].gap) == (x is not Level.PROVED) for x in Level)
-    assert all(bool(WORDING[x].denial) != x.holds for x in Level)

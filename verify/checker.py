@@ -1,9 +1,9 @@
 """Check an ``attncert/1`` certificate: python checker.py FILE [--json] [--limit-seconds N]
 
-Standard library only; nothing in the file is believed. docs/certificate.md says what each field
-and claim means and why the check is a proof. Head h gives example t, with context E (n tokens of
-width d) and query e, the logits ln 2 * k, k = E @ key @ query.T @ e, which must be integers: so
-softmax weights are 2^k_i / sum_j 2^k_j, and the features z_h = weights @ E are rational.
+Standard library only; nothing in the file is believed; docs/certificate.md says what is proved.
+Head h gives example t, with context E (n tokens of width d) and query e, the logits ln 2 * k,
+k = E @ key @ query.T @ e, which must be integers: so softmax weights are 2^k_i / sum_j 2^k_j, and
+the features z_h = weights @ E are rational.
 """
 
 import argparse
@@ -17,8 +17,7 @@ from operator import mul
 from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
-MAX_DIGITS = 500_000  # of a numerator or denominator
-MAX_HELD_BITS = 2**34  # 2 GiB of integers at once
+MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
 LIMIT_SECONDS = 300.0  # of work, as estimated before it is done
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 NUMBER = re.compile(f"(-?[0-9]{{1,{MAX_DIGITS}}})(?:/([1-9][0-9]{{0,{MAX_DIGITS - 1}}}))?")
@@ -26,16 +25,13 @@ NUMBER = re.compile(f"(-?[0-9]{{1,{MAX_DIGITS}}})(?:/([1-9][0-9]{{0,{MAX_DIGITS 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the file claims and whether that holds; `status` is a key of EXIT."""
-
-    status: str
+    status: str  # a key of EXIT
     claim: str | None
     message: str
     numbers: dict[str, int]
 
 
-class Rejected(Exception):
-    """Its arguments: the status, and the reason in one line."""
+class Rejected(Exception): ...
 
 
 def need(condition: object, message: str, status: str = "unusable") -> None:
@@ -43,10 +39,19 @@ def need(condition: object, message: str, status: str = "unusable") -> None:
         raise Rejected(status, message)
 
 
+def afford(limit: float, held_bits: int, *products: tuple[int, int, int]) -> None:
+    """Products (count, a, b) are of integers of a and of b bits, at the speed of CPython 3.11."""
+    seconds = sum(n * (1.2e-7 + 1.1e-12 * max(a, 30) * max(b, 30)) for n, a, b in products)
+    work = f"{seconds:.2g} s, {held_bits >> 23} MiB: see --limit-seconds and attncert check --fast"
+    need(seconds <= limit and held_bits <= MAX_HELD_BITS, f"estimated at {work}", "over limit")
+
+
 def typed(value: Any, kind: type, where: str, keys: str = "") -> Any:
-    """The value, which must be of exactly this type; an object, with exactly these keys."""
-    fits = type(value) is kind and (kind is not dict or set(value) == set(keys.split()))
-    need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys: '}{keys}")
+    """The value, if of this type; an object, or each object in a list, has exactly the keys."""
+    objects = [value] if kind is dict else value if keys else []
+    fits = type(value) is kind
+    fits = fits and all(type(x) is dict and set(x) == set(keys.split()) for x in objects)
+    need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
     return value
 
 
@@ -56,13 +61,13 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read(path: str) -> dict[str, Any]:
-    """The certificate as JSON values; its keys, digests and dims are in order."""
+    """The certificate as JSON values; its digests and dims are in order."""
     with open(path, "rb") as file:
         raw = file.read(MAX_FILE_BYTES + 1)
     small = len(raw) <= MAX_FILE_BYTES and sum(map(raw.count, b",[{")) <= MAX_ITEMS
     need(small, f"the file must have at most {MAX_FILE_BYTES} bytes and {MAX_ITEMS} items")
-    no_floats: Any = {"parse_float": int, "parse_constant": int}  # for int("1.0") raises
-    cert: dict[str, Any] = json.loads(raw.decode(), object_pairs_hook=unique, **no_floats)
+    no_float: Any = {"parse_float": int, "parse_constant": int}  # int("1.0") raises ValueError
+    cert = json.loads(raw.decode(), object_pairs_hook=unique, **no_float)
     need(type(cert) is dict and cert.get("format") == "attncert/1", "the format is not attncert/1")
     need(str(cert.get("claim")) in CLAIMS, f"the claim must be one of: {', '.join(CLAIMS)}")
     _, fields, data, dims = CLAIMS[cert["claim"]]
@@ -74,25 +79,12 @@ def read(path: str) -> dict[str, Any]:
         need(fresh, f"{name} is stale: the content was changed", "wrong")
     typed(cert["data"], dict, "data", data)
     for name, size in typed(cert["dims"], dict, "dims", dims).items():
-        need(typed(size, int, f"dims.{name}") > 0, f"dims.{name} must be positive")
-    if "layer" in cert:
-        full = cert["claim"] == "interpolation"
-        layer = typed(cert["layer"], dict, "layer", "logit_unit heads" + " output" * full)
-        for head in typed(layer["heads"], list, "layer.heads"):
-            typed(head, dict, "each of layer.heads", "key query" + " value" * full)
-    return cert | {"dims": {name: cert["dims"][name] for name in dims.split()}}
-
-
-def afford(limit: float, held_bits: int, *products: tuple[int, int, int]) -> None:
-    """Products (count, a, b): of integers of a and of b bits, at the speed of CPython 3.11."""
-    seconds = sum(n * (1.2e-7 + 1.1e-12 * max(a, 30) * max(b, 30)) for n, a, b in products)
-    size = f"{seconds:.2g} s and {held_bits >> 23} MiB"
-    advice = f"the work is estimated at {size}: see --limit-seconds and attncert check --fast"
-    need(seconds <= limit and held_bits <= MAX_HELD_BITS, advice, "over limit")
+        need(0 < typed(size, int, f"dims.{name}") <= MAX_ITEMS, f"dims.{name} must be positive")
+    return body | {"dims": {name: cert["dims"][name] for name in dims.split()}}
 
 
 def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
-    """Nested lists of numbers as integers over one denominator; the denominator; bits of both."""
+    """Nested lists of numbers as integers over one denominator; that; the most bits of one."""
     texts = [value]
     for size in shape:
         fits = all(type(x) is list and len(x) == size for x in texts)
@@ -101,15 +93,14 @@ def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, in
     found = [NUMBER.fullmatch(text) if type(text) is str else None for text in texts]
     need(all(found), f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
     longest = max(map(len, texts))
-    afford(limit, 4 * longest * len(texts), (1, 6 * sum(map(len, texts)), longest))
+    afford(limit, 4 * longest * len(texts), (1, 5 * sum(map(len, texts)), longest))
     pairs = [(int(match[1]), int(match[2] or 1)) for match in found if match]
     unit = 1
-    for _, q in pairs:
-        if unit % q:
-            unit = math.lcm(unit, q)
-            afford(limit, unit.bit_length() * len(texts))
+    for q in {q for _, q in pairs}:
+        unit = math.lcm(unit, q) if unit % q else unit
+        afford(limit, unit.bit_length() * len(texts))
     flat: Any = [p if q == unit else p * (unit // q) for p, q in pairs]
-    bits = max(x.bit_length() for x in flat) + unit.bit_length()
+    bits = max(x.bit_length() for x in [unit, *flat])
     for size in shape[:0:-1]:
         flat = [flat[i : i + size] for i in range(0, len(flat), size)]
     return flat, unit, bits
@@ -120,50 +111,50 @@ def dot(x: Any, y: Any) -> int:
 
 
 def features(cert: Any, limit: float, b_out: int, p: int | None = None) -> Any:
-    """For each example and head: integers z and s, the features being z / s (modulo p, if given)."""
+    """For each example and head: integers z, s, so that the features are z / s (modulo p)."""
     T, n, d, m, H, d_h, _ = cert["dims"].values()
-    heads, given = cert["layer"]["heads"], cert["data"]["contexts"]
+    heads, contexts = cert["layer"]["heads"], typed(cert["data"]["contexts"], list, "contexts")
     need(cert["layer"]["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
     groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
     members = sorted(typed(t, int, "each member of a group") for group in groups for t in group)
     need(all(groups) and members == list(range(T)), "groups must hold each example once", "wrong")
-    count = 1 if len(typed(given, list, "contexts")) == 1 else T  # a single one is shared
-    contexts, unit, b_e = integers(limit, given, "contexts", count, n, d)
+    count = 1 if len(contexts) == 1 else T  # a single context is shared by all examples
+    contexts, unit, b_e = integers(limit, contexts, "contexts", count, n, d)
     queries, unit_q, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
     key, unit_k, b_k = integers(limit, [head["key"] for head in heads], "key", H, d, d_h)
     query, unit_w, b_w = integers(limit, [head["query"] for head in heads], "query", H, d, d_h)
     divisor, b = unit * unit_q * unit_k * unit_w, b_e + b_q + b_k + b_w
-    afford(limit, T * H * n * b, (T * H * (2 * d * d_h + n * d + n), b, b // 4))
-    exponents: list[list[list[int]]] = []  # of each example, head, token
+    afford(limit, n * H * b, (T * H * (2 * d * d_h + n * d + n), b, b // 4))
     for context, e in zip(contexts * (T // count), queries, strict=True):
-        exponents.append([])
+        terms, columns = [], list(zip(*context, strict=True))
         for k, w in zip(key, query, strict=True):
             inner = [dot(column, e) for column in zip(*w, strict=True)]
             outer = [dot(row, inner) for row in k]
             logits = [divmod(dot(token, outer), divisor) for token in context]
-            need(not any(rest for _, rest in logits), "a logit is not an integer", "wrong")
-            exponents[-1].append([logit - min(logits)[0] for logit, _ in logits])
-    r = p.bit_length() if p else max(max(k) for of_heads in exponents for k in of_heads)
-    work = (T * H * d * n, r, b_e), (T * H * d * m, r, b_out), (T * H * m, H * r, b_out)
-    afford(limit, H * d * (r + b_out), *work)
-    for context, of_heads in zip(contexts * (T // count), exponents, strict=True):
-        powers = [[pow(2, x % (p - 1) if p else x, p) for x in k] for k in of_heads]  # Fermat
-        columns = list(zip(*context, strict=True))
-        yield [([dot(w, column) for column in columns], unit * sum(w)) for w in powers]
+            need(not any(rest for _, rest in logits), "a logit / ln 2 is no integer", "wrong")
+            low = min(logits)[0]  # softmax does not see a shift of all logits
+            shifts = [logit - low for logit, _ in logits]
+            r = p.bit_length() if p else min(max(shifts), 10**18)
+            work = (T * H * d * n, r, b_e), (T * H * m * (d + H), r, b_out)
+            afford(limit, H * d * (r + b_out), *work)
+            powers = [pow(2, x % (p - 1) if p else x, p) for x in shifts]  # 2^(p-1) = 1 mod p
+            terms.append(([dot(powers, column) for column in columns], unit * sum(powers)))
+        yield terms
 
 
 def interpolation(cert: Any, limit: float) -> str:
     T, _, d, m, H, _, d_v = cert["dims"].values()
-    given = [head["value"] for head in cert["layer"]["heads"]]
-    value, unit_v, b_v = integers(limit, given, "value", H, d, d_v)
-    output, unit_o, b_o = integers(limit, cert["layer"]["output"], "output", H * d_v, m)
+    layer = typed(cert["layer"], dict, "layer", "logit_unit heads output")
+    heads = typed(layer["heads"], list, "layer.heads", "key query value")
+    value, unit_v, b_v = integers(limit, [head["value"] for head in heads], "value", H, d, d_v)
+    output, unit_o, b_o = integers(limit, layer["output"], "output", H * d_v, m)
     labels, unit_y, b_y = integers(limit, cert["data"]["labels"], "labels", T, m)
     afford(limit, H * d * m * (b_v + b_o), (H * d * d_v * m, b_v, b_o))
-    out = [list(zip(*output[h * d_v : (h + 1) * d_v], strict=True)) for h in range(H)]
-    maps = [[[dot(v, o) for v in value[h]] for o in out[h]] for h in range(H)]  # value @ output
-    for t, heads in enumerate(features(cert, limit, b_v + b_o + b_y)):
-        common, total = math.prod(s for _, s in heads), [0] * m
-        for (z, s), rows in zip(heads, maps, strict=True):
+    columns = list(zip(*output, strict=True))  # below, dot stops at the end of v
+    maps = [[[dot(v, o[h * d_v :]) for v in value[h]] for o in columns] for h in range(H)]
+    for t, terms in enumerate(features(cert, limit, b_v + b_o + b_y)):
+        common, total = math.prod(s for _, s in terms), [0] * m
+        for (z, s), rows in zip(terms, maps, strict=True):
             total = [x + common // s * dot(z, row) for x, row in zip(total, rows, strict=True)]
         equal = [x * unit_y for x in total] == [y * common * unit_v * unit_o for y in labels[t]]
         need(equal, f"the output of example {t} is not its label", "wrong")
@@ -171,31 +162,30 @@ def interpolation(cert: Any, limit: float) -> str:
 
 
 def is_prime(n: int) -> bool:
-    """Miller-Rabin; the first twelve primes as bases decide all n up to 3.1e23."""
-    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-    if n < 2 or any(n % q == 0 for q in bases):
-        return n in bases
-    twos = (n - 1 & 1 - n).bit_length() - 1
-    runs = ([pow(a, n - 1 >> r, n) for r in range(twos, 0, -1)] for a in bases)
+    """Miller-Rabin for odd n > 1; the first twelve primes decide all n up to 3.1e23."""
+    power = n - 1 & 1 - n  # of two, the largest that divides n - 1
+    bases = [a for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37) if a % n]
+    runs = ([pow(a, n // power << i, n) for i in range(power.bit_length() - 1)] for a in bases)
     return all(run[0] == 1 or n - 1 in run for run in runs)
 
 
 def full_rank(cert: Any, limit: float) -> str:
     T, _, d, m, H, _, d_v = cert["dims"].values()
+    layer = typed(cert["layer"], dict, "layer", "logit_unit heads")
+    typed(layer["heads"], list, "layer.heads", "key query")
     rank = typed(cert["rank"], dict, "rank", "prime value")
     digits = re.fullmatch("[0-9]{1,19}", typed(rank["prime"], str, "rank.prime"))
     need(digits, "rank.prime must be a string of at most 19 digits")
     p = int(rank["prime"])
-    need(p > 2 and is_prime(p), "rank.prime is not an odd prime", "wrong")
+    need(p > 2 and p % 2 and is_prime(p), "rank.prime is not an odd prime", "wrong")
     need(typed(rank["value"], int, "rank.value") == T, "rank.value is not examples", "wrong")
     need(d_v >= m, "value_width is less than labels", "wrong")
     integers(limit, cert["data"]["labels"], "labels", T, m)
     afford(limit, T * H * d * 500, (T * T * H * d // 2, 30, 30))
     pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
-    for t, heads in enumerate(features(cert, limit, 0, p)):
-        units = all(s % p for _, s in heads)
-        need(units, f"a denominator of example {t} is 0 modulo rank.prime", "wrong")
-        row = [x * r % p for z, s in heads for r in [pow(s, -1, p)] for x in z]
+    for t, terms in enumerate(features(cert, limit, 0, p)):
+        need(all(s % p for _, s in terms), f"a denominator of example {t} is 0 mod p", "wrong")
+        row = [x * r % p for z, s in terms for r in [pow(s, -1, p)] for x in z]
         for start, pivot in pivots:
             if factor := row[start] % p:
                 row[start:] = [x - factor * y for x, y in zip(row[start:], pivot, strict=True)]
@@ -214,10 +204,10 @@ def dependent_set(cert: Any, limit: float) -> str:
     need(known, "relation.indices must be distinct, from 0 to vectors - 1", "wrong")
     factors, _, b_f = integers(limit, relation["coefficients"], "coefficients", len(indices))
     vectors, _, b_v = integers(limit, cert["data"]["vectors"], "vectors", N, d)
+    need(all(factors), "a coefficient is 0", "wrong")
     afford(limit, 0, (len(indices) * d, b_f, b_v))
     columns = zip(*(vectors[i] for i in indices), strict=True)
-    zero = not any(dot(factors, column) for column in columns)
-    need(zero and all(factors), "the combination or one of its coefficients ...", "wrong")
+    need(not any(dot(factors, x) for x in columns), "the combination is not 0", "wrong")
     return f"{len(indices)} of the {N} vectors are dependent"
 
 
@@ -233,6 +223,8 @@ CLAIMS: dict[str, tuple[Any, str, str, str]] = {
 def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
     """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
     claim, numbers = None, {}
+    if sys.get_int_max_str_digits():  # 0: no limit
+        sys.set_int_max_str_digits(MAX_DIGITS)
     try:
         cert = read(path)
         claim, numbers = cert["claim"], cert["dims"]

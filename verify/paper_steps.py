@@ -157,7 +157,7 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
     formula = fmpq_mat(data.d, data.d)
     for w, dual in zip(head.steering, head.duals, strict=True):
         formula += w * dual.transpose()
-    if head.separator is not None:
+    if head.separator is not None and head.selector is not None:
         formula += head.separator * head.selector.transpose() * fmpq(head.c)
     rank = int(built.rank())
     moved = []
@@ -169,7 +169,7 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
         number,
         "weights",
         "The layer's $M_h = W_K W_Q^\\top$ is $c\\,uv^\\top+\\sum_t w_t\\hat e_t^\\top$ (up to "
-        "$\\ln 2$), has rank at most $r\\le d_h$, and gives its group the logits $g_t$, free of $c$.",
+        "$\\ln 2$), has rank at most $r\\le d_h$, and gives its group the logits $g_t$, without $c$.",
         built == formula and rank <= r and not moved,
         {"rank of M": rank, "r": r, "d_h": weights.width},
         lambda: {

@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -13,6 +14,7 @@ from constructions import mahdavi2024
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails, InputError
 from constructions.float_weights import float64_weights
+from constructions.grouping import consecutive
 from constructions.layer import Layer, parameter_count
 from constructions.mahdavi2024 import Construction
 from constructions.readout import pivot_system, predicted_bits, right_inverse, solve, with_readout
@@ -32,8 +34,10 @@ CONSTRUCTIONS = ("paper",)
 CLAIMS = ("auto", "interpolation", "full-rank")
 
 # Work of the exact readout, bits²·T per right-hand side (FLINT's p-adic lifting): 7·10^11 a second
-# where it was measured (docs/measured.md), so the limit is about half a minute.
-SOLVE_WORK = 2 * 10**13
+# where it was measured (docs/measured.md), so the limit is about 15 seconds.
+SOLVE_WORK = 10**13
+INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
+MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**6  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
@@ -162,7 +166,7 @@ class _Run:
         heads = self.settings.heads or mahdavi2024.fewest_heads(data.T, data.n, r) or 1
         self.check(assumptions.capacity, data.T, heads, r, "\\min(n,d_h)")
         if failure.hypothesis == "grouping":
-            given = mahdavi2024.consecutive(range(data.T), r, max(r - 1, 1))
+            given = consecutive(range(data.T), r, max(r - 1, 1))
             self.check(assumptions.partition, data, given)
             self.claims.append(conclusions.no_grouping(failure))
         self.claims.append(conclusions.refused(failure))
@@ -202,13 +206,14 @@ class _Run:
         self.check(readout_solves, data, layer)
         self.progress("interpolation", 0, 3)
         routes = [self.check(rational, data, layer)]
-        if work * data.T <= SOLVE_WORK:  # T right-hand sides: the inverse, for symbolic labels
+        if work * data.T <= INVERSE_WORK:
             inverse = right_inverse(built, data, system)
             if feasible(data, layer, inverse):
                 self.progress("interpolation", 1, 3)
                 routes.append(self.check(symbolic, data, layer, inverse))
         self.progress("interpolation", 2, 3)
-        routes.append(self.check(multiprecision, data, layer))
+        bounded = partial(multiprecision, max_bits=MULTIPRECISION_BITS)
+        routes.append(self.check(bounded, data, layer))
         self.claims += conclusions.interpolates(data, routes)
         return layer, "interpolation"
 

@@ -30,8 +30,8 @@ def require_heads(data: Dataset, layer: Layer) -> None:
     if not layer.heads:
         raise InputError("layer", "of one head or more", "without heads")
     for h, head in enumerate(layer.heads):
-        _require_shape(f"layer.heads[{h}].key", head.key, data.d, layer.head_width)
-        _require_shape(f"layer.heads[{h}].query", head.query, data.d, layer.head_width)
+        require_shape(f"layer.heads[{h}].key", head.key, data.d, layer.head_width)
+        require_shape(f"layer.heads[{h}].query", head.query, data.d, layer.head_width)
 
 
 def require_readout(data: Dataset, layer: Layer) -> tuple[list[fmpq_mat], fmpq_mat]:
@@ -45,8 +45,8 @@ def require_readout(data: Dataset, layer: Layer) -> tuple[list[fmpq_mat], fmpq_m
         raise InputError("layer", "complete: heads with values, and an output", "without them")
     width = int(values[0].ncols())
     for h, value in enumerate(values):
-        _require_shape(f"layer.heads[{h}].value", value, data.d, width)
-    _require_shape("layer.output", layer.output, len(values) * width, data.m)
+        require_shape(f"layer.heads[{h}].value", value, data.d, width)
+    require_shape("layer.output", layer.output, len(values) * width, data.m)
     return values, layer.output
 
 
@@ -69,6 +69,7 @@ def short(numerator: int, denominator: int) -> str:
     return f"{leading} (exact: {bits} bits)"
 
 
-def _require_shape(argument: str, matrix: fmpq_mat, rows: int, columns: int) -> None:
+def require_shape(argument: str, matrix: fmpq_mat, rows: int, columns: int) -> None:
+    """Raise InputError unless the matrix is rows×columns."""
     if (matrix.nrows(), matrix.ncols()) != (rows, columns):
         raise InputError(argument, f"{rows}×{columns}", f"{matrix.nrows()}×{matrix.ncols()}")

@@ -29,10 +29,9 @@ from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement, ring
 
 from constructions.dataset import Dataset
-from constructions.errors import InputError
 from constructions.layer import Layer
 from verify.evidence import Claim, Level
-from verify.interpolation import require_readout, short
+from verify.interpolation import require_readout, require_shape, short
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
 _ENDLESS = 1e30  # stands for a length beyond float64
@@ -59,9 +58,7 @@ def symbolic(
     Raises InputError where shapes do not fit.
     """
     values, output = require_readout(data, layer)
-    shape = right_inverse.nrows(), right_inverse.ncols()
-    if shape != (len(layer.heads) * data.d, data.T):
-        raise InputError("right_inverse", f"{len(layer.heads) * data.d}×{data.T}", shape)
+    require_shape("right_inverse", right_inverse, len(layer.heads) * data.d, data.T)
     estimate = work(data, layer, right_inverse)
     if estimate > limit:
         reason = f"about {estimate:.1e} word products, more than the limit of {limit:.1e}"
@@ -223,4 +220,4 @@ def _float(numerator: int, denominator: int) -> float:
     try:
         return numerator / denominator
     except OverflowError:
-        return math.copysign(math.inf, numerator)
+        return math.inf if numerator > 0 else -math.inf

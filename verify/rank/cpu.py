@@ -119,7 +119,7 @@ def echelon(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     >>> pivots.tolist(), (rows % 11).tolist()
     ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
     """
-    independent, pivots, rows = _forward(matrix, p)
+    _, pivots, rows = _forward(matrix, p)
     _back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
     kept = pivots >= 0
     order = np.flatnonzero(kept)
@@ -369,7 +369,7 @@ def _eliminate(  # type: ignore[no-untyped-def]
 @_compiled
 def _back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
     """Clear, from the last panel up, the pivot columns of all later panels."""
-    panel, multipliers = np.empty_like(rows[:8]), np.zeros_like(rows[:8, :8])
+    panel, multipliers = np.empty_like(rows[:8]), np.zeros((8, 8), rows.dtype)
     for base in range(len(pivots) - 16, -1, -8):
         panel[:] = rows[base : base + 8]
         pending = 0
@@ -408,11 +408,8 @@ def _systematic_range(  # type: ignore[no-untyped-def]
     k, r = subsets.shape[1], coefficients.shape[1]
     height, widest = (k + 7) // 8 * 8, (k + 15) // 16 * 16
     independent, pivots = np.zeros(k, np.bool_), np.zeros(height, np.int64)
-    rows, panel = (
-        np.zeros((height, widest), coefficients.dtype),
-        np.zeros((8, widest), coefficients.dtype),
-    )
-    multipliers, pivot_row = np.zeros_like(panel[:, :8]), np.zeros_like(panel[0])
+    store = np.zeros((height + 9) * widest, coefficients.dtype)
+    multipliers = np.zeros((8, 8), coefficients.dtype)
     order, columns, taken = np.zeros(k, np.int64), np.zeros(widest, np.int64), np.zeros(r, np.bool_)
     for s in range(start, stop):
         taken[:] = False
@@ -437,9 +434,11 @@ def _systematic_range(  # type: ignore[no-untyped-def]
                 columns[found] = q
                 found += 1
             q = q + 1 if q + 1 < r else 0
-        padded = (width + 15) // 16 * 16
+        padded, tall = (width + 15) // 16 * 16, (left + 7) // 8 * 8
+        rows = store[: tall * padded].reshape(tall, padded)
+        panel = store[tall * padded : (tall + 8) * padded].reshape(8, padded)
         out[s] = units + _eliminate(
             coefficients, order[:left], columns[:width], False,
-            independent, pivots, rows[:, :padded], panel[:, :padded], multipliers, pivot_row,
+            independent, pivots[:tall], rows, panel, multipliers, store[-widest:],
             p, over_p, lazy, inverses, True,
         )  # fmt: skip

@@ -1,0 +1,34 @@
+"""What a benchmark ran on: goes into every result file."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+
+def machine(*packages: str) -> dict[str, Any]:
+    """Processor, cores, Python and the versions of these packages."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "packages": {name: metadata.version(name) for name in packages},
+    }
+
+
+def peak_mebibytes() -> int:
+    """Largest resident size of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,209 @@
+"""Small true certificates for the checker's tests, made by brute force over plain fractions.
+
+Random small integer heads are drawn until the features have full rank, and the readout is solved
+by Gauss over `fractions.Fraction`. Nothing here is shared with verify/ or constructions/: canonical
+form, softmax, rank and readout are written once more, in the most direct way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+Matrix = list[list[Fraction]]
+Certificate = dict[str, Any]
+PRIME = 2147483579  # safe: (PRIME - 1) / 2 is prime, and 2 has order PRIME - 1
+
+
+# Digests.
+
+
+def canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def sealed(certificate: Certificate) -> Certificate:
+    """A copy with both digests computed afresh."""
+    body = {key: value for key, value in certificate.items() if key != "digest"}
+    if "data" in body:
+        body["input_sha256"] = hashlib.sha256(canonical(body["data"])).hexdigest()
+    return body | {"digest": hashlib.sha256(canonical(body)).hexdigest()}
+
+
+def written(certificate: Any, folder: Path, name: str = "certificate.json") -> str:
+    path = folder / name
+    path.write_text(json.dumps(certificate))
+    return str(path)
+
+
+# The plain formulas.
+
+
+def features_of(context: Matrix, query: list[Fraction], key: Matrix, weight: Matrix) -> list[Any]:
+    """z = softmax(E key query^T e) E with logits in units of ln 2, which must be integers."""
+    n, d = len(context), len(query)
+    inner = [sum(weight[i][a] * query[i] for i in range(d)) for a in range(len(key[0]))]
+    outer = [sum(key[i][a] * inner[a] for a in range(len(inner))) for i in range(d)]
+    logits = [sum(context[i][j] * outer[j] for j in range(d)) for i in range(n)]
+    if any(logit.denominator != 1 for logit in logits):
+        raise ValueError("a logit is not an integer")
+    powers = [Fraction(2) ** int(logit) for logit in logits]
+    return [sum(powers[i] * context[i][j] for i in range(n)) / sum(powers) for j in range(d)]
+
+
+def echelon(rows: Matrix) -> tuple[Matrix, list[int]]:
+    """Reduced row echelon form, zero rows dropped, and the columns of its pivots."""
+    rows, pivots, top = [list(row) for row in rows], [], 0
+    for column in range(len(rows[0])):
+        hit = next((i for i in range(top, len(rows)) if rows[i][column]), None)
+        if hit is None:
+            continue
+        rows[top], rows[hit] = rows[hit], rows[top]
+        rows[top] = [x / rows[top][column] for x in rows[top]]
+        for i, row in enumerate(rows):
+            if i != top and row[column]:
+                rows[i] = [x - row[column] * y for x, y in zip(row, rows[top], strict=True)]
+        pivots.append(column)
+        top += 1
+    return rows[:top], pivots
+
+
+def solution(matrix: Matrix, right: Matrix) -> Matrix:
+    """Some X with matrix X = right; free unknowns are 0. The matrix has full row rank."""
+    width = len(matrix[0])
+    rows, pivots = echelon([a + b for a, b in zip(matrix, right, strict=True)])
+    unknowns = [[Fraction(0)] * len(right[0]) for _ in range(width)]
+    for row, column in zip(rows, pivots, strict=True):
+        unknowns[column] = row[width:]
+    return unknowns
+
+
+def text(matrix: Any) -> Any:
+    return [text(x) for x in matrix] if isinstance(matrix, list) else str(matrix)
+
+
+# The certificates.
+
+
+def layer_certificate(
+    claim: str,
+    *,
+    T: int = 4,
+    n: int = 2,
+    d: int = 3,
+    m: int = 1,
+    H: int = 3,
+    d_h: int = 1,
+    d_v: int = 1,
+    shared: bool = False,
+    rational: bool = False,
+    seed: int = 0,
+    prime: int = PRIME,
+    spread: int = 2,
+) -> Certificate:
+    """An interpolation or full-rank certificate over small random data; T must be reachable."""
+    draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
+
+    def entries(rows: int, columns: int, bottom: int = 1) -> Matrix:
+        return [
+            [Fraction(draw.randint(-spread, spread), bottom) for _ in range(columns)]
+            for _ in range(rows)
+        ]
+
+    bottom = 3 if rational else 1
+    while True:
+        contexts = [entries(n, d, bottom) for _ in range(1 if shared else T)]
+        queries, labels = entries(T, d, bottom), entries(T, m, bottom)
+        # With denominators 3 and 3 in the data, halves in `key` and 18 in `query` keep k integral.
+        halves = 2 if rational else 1
+        heads = [
+            {
+                "key": entries(d, d_h, halves),
+                "query": [[x * halves * bottom**2 for x in row] for row in entries(d, d_h)],
+            }
+            for _ in range(H)
+        ]
+        Z = [
+            [
+                x
+                for head in heads
+                for x in features_of(contexts[t % len(contexts)], queries[t], *head.values())
+            ]
+            for t in range(T)
+        ]
+        if len(echelon(Z)[1]) == T:
+            break
+    certificate: Certificate = {
+        "format": "attncert/1",
+        "claim": claim,
+        "construction": "random",
+        "dims": {
+            "examples": T,
+            "context": n,
+            "width": d,
+            "labels": m,
+            "heads": H,
+            "head_width": d_h,
+            "value_width": d_v,
+        },
+        "data": {"contexts": text(contexts), "queries": text(queries), "labels": text(labels)},
+        "layer": {"logit_unit": "ln 2", "heads": [text_of_head(head) for head in heads]},
+        "groups": [list(range(T - T // 2)), list(range(T - T // 2, T))][: 2 if T > 1 else 1],
+        "produced_by": {"version": "0", "command": "brute force", "seed": seed},
+    }
+    if claim == "full-rank":
+        certificate["rank"] = {"prime": str(prime), "value": T}
+        return sealed(certificate)
+    V = solution(Z, labels)
+    for h, head in enumerate(certificate["layer"]["heads"]):
+        padding = entries(d, d_v - m) if d_v > m else [[]] * d
+        head["value"] = text([V[h * d + i] + padding[i] for i in range(d)])
+    stack = [[Fraction(int(i == j)) for j in range(m)] for i in range(d_v)]
+    certificate["layer"]["output"] = text(stack * H)
+    return sealed(certificate)
+
+
+def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
+    return {name: text(matrix) for name, matrix in head.items()}
+
+
+def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certificate:
+    """Five vectors of width 3, with a relation between four of them."""
+    draw = random.Random(f"dependent set {seed}")
+    bottom = 3 if rational else 1
+    coefficients: list[Fraction] = []
+    while not (coefficients and all(coefficients)):
+        vectors = [[Fraction(draw.randint(-4, 4), bottom) for _ in range(3)] for _ in range(5)]
+        indices = draw.sample(range(5), 4)
+        columns = [[vectors[i][j] for i in indices[:3]] for j in range(3)]
+        if len(echelon(columns)[1]) == 3:
+            right = [[vectors[indices[3]][j]] for j in range(3)]
+            coefficients = [x for [x] in solution(columns, right)] + [Fraction(-1)]
+    return sealed(
+        {
+            "format": "attncert/1",
+            "claim": "dependent-set",
+            "construction": "brute force",
+            "dims": {"vectors": 5, "width": 3},
+            "data": {"vectors": text(vectors)},
+            "relation": {"indices": indices, "coefficients": text(coefficients)},
+            "produced_by": {"version": "0", "command": "brute force", "seed": None},
+        }
+    )
+
+
+CASES: dict[str, Callable[[], Certificate]] = {
+    "interpolation": lambda: layer_certificate("interpolation"),
+    "interpolation, shared": lambda: layer_certificate("interpolation", shared=True, T=4, H=3),
+    "interpolation, padded": lambda: layer_certificate("interpolation", m=2, d_v=3, rational=True),
+    "interpolation, one": lambda: layer_certificate("interpolation", T=1, n=1, d=1, H=1),
+    "full-rank": lambda: layer_certificate("full-rank", d_h=2),
+    "full-rank, shared": lambda: layer_certificate("full-rank", shared=True, rational=True, m=2, d_v=2),
+    "dependent-set": dependent_set_certificate,
+    "dependent-set, rational": lambda: dependent_set_certificate(seed=1, rational=True),
+}
