@@ -39,7 +39,7 @@ BUNDLED = {"digits": digits}
 _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)})"
 _KEYS = "contexts, queries and labels"
 _NPZ = "an .npz archive as numpy.savez writes it"
-_PIECE = 2**20  # bytes of an array that are read at a time
+_PIECE = 2**18  # bytes of an array that are read at a time
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 
@@ -205,7 +205,7 @@ class _Header:
 _MAGIC = re.compile(rb"\x93NUMPY[\1\2\3]\0")
 _LAYOUT = re.compile(
     rb"\{ *'descr': *(?P<descr>.+?), *'fortran_order': *(?P<fortran>True|False), "
-    rb"*'shape': *\((?P<shape>[0-9, ]*)\),? *\}[ \n]*"
+    rb"*'shape': *\((?P<shape>(?:[0-9]+, ?)*[0-9]*)\),? *\}[ \n]*"
 )
 _DTYPE = re.compile(r"'([<>|=](?:[iu][1248]|f[248]))'")
 
@@ -232,12 +232,13 @@ def _header(archive: zipfile.ZipFile, key: str, info: zipfile.ZipInfo) -> _Heade
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: _Header) -> np.ndarray:
     flat = np.empty(math.prod(header.shape), dtype=header.dtype)
-    rest = memoryview(flat.view(np.uint8))
+    raw, done = flat.view(np.uint8), 0
     with archive.open(info) as member:
         member.read(header.start)
-        while rest:
-            count = member.readinto(rest[:_PIECE])
-            if not count:
+        while done < len(raw):
+            piece = np.frombuffer(member.read(_PIECE), dtype=np.uint8)
+            if not len(piece):
                 raise EOFError("it ends early")
-            rest = rest[count:]
+            raw[done : done + len(piece)] = piece
+            done += len(piece)
     return flat.reshape(header.shape, order=header.order)

@@ -30,12 +30,20 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from constructions import integers
+from constructions.construction import (
+    Construction,
+    capacity,
+    fewest_heads,
+    require_independent_rows,
+    theorem_groups,
+)
 from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.grouping import consecutive, find, violation
+from constructions.errors import InputError
 from constructions.layer import Head, Layer
 from constructions.modular import PRIMES, SumVanishes
 from constructions.paper_head import Draft, HeadBuilder, UnluckyPrime
+
+__all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 
 
 @dataclass(frozen=True)
@@ -66,44 +74,6 @@ class PaperHead:
     pivots: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Construction:
-    """The layer's key and query weights and everything that was chosen on the way.
-
-    groups are in the order of the heads; examples keep the data set's numbering. regrouped: the
-    given order failed the partition condition and another one was found.
-    """
-
-    name: str
-    layer: Layer
-    groups: tuple[tuple[int, ...], ...]
-    heads: tuple[PaperHead, ...]
-    head_width: int
-    r: int
-    regrouped: bool
-
-
-def capacity(heads: int, n: int, head_width: int) -> int:
-    """H(r - 1) + 1 with r = min(n, d_h)                              (paper, Theorem 1).
-
-    >>> capacity(8, 4, 4), capacity(8, 4, 1)
-    (25, 1)
-    """
-    return heads * (min(n, head_width) - 1) + 1
-
-
-def fewest_heads(examples: int, n: int, head_width: int) -> int | None:
-    """The smallest H with capacity at least `examples`; None if there is none (r = 1).
-
-    >>> fewest_heads(25, 4, 4), fewest_heads(26, 4, 4), fewest_heads(2, 1, 4)
-    (8, 9, None)
-    """
-    r = min(n, head_width)
-    if examples <= r:
-        return 1
-    return None if r == 1 else -(-(examples - 1) // (r - 1))
-
-
 def build(
     data: Dataset,
     *,
@@ -127,8 +97,8 @@ def build(
         if value < 1:
             raise InputError(argument, "a positive integer", value)
     r = min(data.n, width)
-    _require_independent_rows(data)
-    groups, regrouped = _groups(data, r, heads, width, seed)
+    require_independent_rows(data)
+    groups, regrouped = theorem_groups(data, r, heads, seed)
     for prime in PRIMES:
         try:
             builder = HeadBuilder(data, interior=interior, seed=seed, prime=prime)
@@ -146,52 +116,6 @@ def build(
     used = tuple(_layer_head(head, width, data.d) for head in chosen)
     layer = Layer(used + (idle,) * ((heads or 0) - len(chosen)))
     return Construction("mahdavi2024", layer, groups, tuple(chosen), width, r, regrouped)
-
-
-def _require_independent_rows(data: Dataset) -> None:
-    """A2: every context has rank n."""
-    if data.n > data.d:
-        raise HypothesisFails(
-            "n <= d",
-            f"{data.n} context rows of width {data.d} cannot be independent",
-            {"n": data.n, "d": data.d},
-        )
-    for t in range(len(data.contexts)):
-        rows = data.contexts[t].integer_matrix()
-        if rows.rank() < data.n:
-            basis, _ = rows.transpose().nullspace()
-            relation = [int(row[0]) for row in basis.tolist()]
-            content = int(np.gcd.reduce(np.array(relation, dtype=object)))
-            raise HypothesisFails(
-                "A2",
-                f"the rows of context {t} are dependent",
-                {"context": t, "coefficients": [str(x // content) for x in relation]},
-            )
-
-
-def _groups(
-    data: Dataset, r: int, heads: int | None, width: int, seed: int
-) -> tuple[tuple[tuple[int, ...], ...], bool]:
-    """Consecutive groups if the partition condition allows, else another grouping."""
-    fewest = fewest_heads(data.T, data.n, width)
-    if fewest is None or (heads is not None and heads < fewest):
-        given = "any number of" if heads is None else str(heads)
-        raise HypothesisFails(
-            "capacity",
-            f"{data.T} examples are more than the theorem places with {given} heads of r = {r}",
-            {"examples": data.T, "capacity": capacity(heads or 1, data.n, width), "r": r},
-        )
-    given_order = consecutive(range(data.T), r, r - 1)
-    if violation(data, given_order) is None:
-        return given_order, False
-    most = fewest + max(4, fewest // 4) if heads is None else heads
-    for allowed in range(fewest, most + 1):
-        try:
-            return tuple(find(data, r, r - 1, allowed, seed)), True
-        except HypothesisFails:
-            if allowed == most:
-                raise
-    raise AssertionError("unreachable")
 
 
 def _record(

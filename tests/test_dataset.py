@@ -20,7 +20,9 @@ from constructions.dataset import Dataset
 from constructions.digits import FILE, all_digits, digits, left_out
 from constructions.errors import HypothesisFails, InputError
 
-RATIONAL = Dataset.of([[0.5, "-2/3"], [0, -(2**63)]], [[1, 5e-324], ["1/7", 2]], [[3, -1], ["4/6", 0]])
+RATIONAL = Dataset.of(
+    [[0.5, "-2/3"], [0, -(2**63)]], [[1, 5e-324], ["1/7", 2]], [[3, -1], ["4/6", 0]]
+)
 
 
 def nest(values: Any) -> Any:
@@ -62,9 +64,7 @@ def test_the_hash_is_that_of_the_canonical_json(data: Dataset) -> None:
 def test_canonical_form_and_hashes_are_frozen() -> None:
     """Certificates hold these hashes: they may never change. Computed once from Fractions alone."""
     data = Dataset.of([[0.5, "-2/4"], [0, 3]], [[1, "1/7"]], [[2.0, -0.0]])
-    text = (
-        '{"contexts":[[["1/2","-1/2"],["0","3"]]],"labels":[["2","0"]],"queries":[["1","1/7"]]}'
-    )
+    text = '{"contexts":[[["1/2","-1/2"],["0","3"]]],"labels":[["2","0"]],"queries":[["1","1/7"]]}'
     assert json.dumps(data.canonical(), sort_keys=True, separators=(",", ":")) == text
     assert data.sha256 == hashlib.sha256(text.encode()).hexdigest()
     pairs = "6d3070506b9e10ab9676cf5321630e448c7612b8db7aeb817ff474cde8f99180"

@@ -183,7 +183,9 @@ def test_the_longest_strings_are_read(text: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["?", "c8", "c16", "U3", "S3", "M8[s]", "g", "V4"])
 def test_arrays_of_other_types_are_refused(dtype: str) -> None:
-    with pytest.raises(InputError, match=r"^x: must be integers, or floats of at most 64 bits, not "):
+    with pytest.raises(
+        InputError, match=r"^x: must be integers, or floats of at most 64 bits, not "
+    ):
         ExactArray.of(np.zeros((2, 2), dtype=dtype), "x")
 
 

@@ -35,7 +35,7 @@ Weights = Layer | Mapping[str, np.ndarray]
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # of the last
 RELATIVE_WIDTH = fmpq(1, 2**10)  # of an error that counts as known
-DIGITS = 6  # of the decimal bounds
+DIGITS = 6  # of the decimal bounds, at least
 _DECIMAL_BITS = 1_000_000  # beyond 2^±this a bound is given as a power of ten
 
 _ID = "enclosure.error"
@@ -200,7 +200,7 @@ def _tolerance(tolerance: int | float | str | Fraction) -> fmpq:
 
 
 def _decimal(point: arb, *, up: bool) -> str:
-    """A non-negative exact point in `DIGITS` decimal digits, rounded down or up.
+    """A non-negative exact point in `DIGITS` decimal digits or one more, rounded down or up.
 
     >>> _decimal(arb(1) / 8, up=False), _decimal(arb(2) ** 70, up=False), _decimal(arb(0), up=True)
     ('0.125', '1.18059e+21', '0')

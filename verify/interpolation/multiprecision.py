@@ -43,7 +43,7 @@ from verify.evidence import Claim, Level
 from verify.interpolation import require_readout
 
 GUARD = 64  # bits by which a tolerance must be below 1 and below the labels
-WORK_LIMIT = 6 * 10**10  # see `affordable_bits`: about 20 seconds
+WORK_LIMIT = 3 * 10**10  # see `affordable_bits`: 10 to 20 seconds
 MOST_BITS = 2**18  # of the default working precision, even where there is little to compute
 
 _ID = "interpolation.multiprecision"

@@ -21,9 +21,6 @@ pivot hold zeros and are skipped.
 every sum is exact (Lemma 2 of `arithmetic.py`); step 1 reduces the panel after each `lazy`
 earlier panels. Every multiplier and every pivot row is balanced when it is used, and the scaling
 multiplies one balanced residue by another (one product). Reductions use the floor form of Lemma 1.
-
-The inner loops run over columns with unsigned indices (a signed one costs a test for Python's
-negative indexing and with it the vectorisation); rows are padded with zeros to 16 columns.
 """
 
 from __future__ import annotations
@@ -33,9 +30,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 
 from verify.rank.arithmetic import lazy_terms, modulus
+from verify.rank.cpu_kernels import back, eliminate, prefix_range, systematic_range
 
 __all__ = ["PANEL", "available_threads", "echelon", "prefixes", "profile", "systematic_prefixes"]
 
@@ -64,7 +61,7 @@ def prefixes(table: np.ndarray, subsets: np.ndarray, p: int, threads: int = 1) -
     arithmetic = _arithmetic(p, table.dtype)
 
     def work(start: int, stop: int) -> None:
-        _prefix_range(table, subsets, start, stop, out, *arithmetic)
+        prefix_range(table, subsets, start, stop, out, *arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
@@ -88,7 +85,7 @@ def systematic_prefixes(
     arithmetic = _arithmetic(p, coefficients.dtype)
 
     def work(start: int, stop: int) -> None:
-        _systematic_range(coefficients, position, subsets, start, stop, out, *arithmetic)
+        systematic_range(coefficients, position, subsets, start, stop, out, *arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
@@ -120,7 +117,7 @@ def echelon(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
     """
     _, pivots, rows = _forward(matrix, p)
-    _back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
+    back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
     kept = pivots >= 0
     order = np.flatnonzero(kept)
     return pivots[order], rows[order, : matrix.shape[1]]
@@ -136,7 +133,7 @@ def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.nda
     order, columns = np.arange(m, dtype=np.int64), np.arange(n, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
     args = (independent, pivots, rows, panel, multipliers, pivot_row)
-    _eliminate(matrix, order, columns, True, *args, *_arithmetic(p, matrix.dtype), False)
+    eliminate(matrix, order, columns, True, *args, *_arithmetic(p, matrix.dtype), False)
     return independent, pivots, rows
 
 
@@ -173,272 +170,3 @@ def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
     with ThreadPoolExecutor(threads) as pool:
         for done in [pool.submit(work, *r) for r in ranges]:
             done.result()
-
-
-# --------------------------------------------------------------------------- compiled kernels
-
-_HALF = np.float32(0.5)
-_ONE = np.uint64(1)
-_compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add, no more
-_inlined = njit(cache=True, nogil=True, fastmath={"contract"}, inline="always")
-
-
-@_inlined
-def _reduced(x, p, over_p):  # type: ignore[no-untyped-def]
-    return x - p * np.floor(x * over_p + _HALF)
-
-
-@_compiled
-def _inverse(x, p, inverses):  # type: ignore[no-untyped-def]
-    """1/x modulo p as an integer: looked up, or by the extended Euclidean algorithm."""
-    a, modulus_ = np.int64(x), np.int64(p)
-    if a < 0:
-        a += modulus_
-    if len(inverses) > 1:
-        return np.int64(inverses[a])
-    b, u, v = modulus_, np.int64(1), np.int64(0)
-    while a > 0:
-        quotient = b // a
-        a, b = b - quotient * a, a
-        u, v = v - quotient * u, u
-    if 2 * v > modulus_:
-        v -= modulus_
-    elif 2 * v < -modulus_:
-        v += modulus_
-    return v
-
-
-@_compiled
-def _reduce_columns(panel, start, stop, p, over_p):  # type: ignore[no-untyped-def]
-    for i in range(8):
-        for j in range(np.uint64(start), np.uint64(stop)):
-            panel[i, j] = _reduced(panel[i, j], p, over_p)
-
-
-@_compiled
-def _tile(panel, rows, at, multipliers, q, start):  # type: ignore[no-untyped-def]
-    """panel[:, start:] -= multipliers[:, q:q+4] @ rows[at:at+4, start:]."""
-    m = multipliers
-    a0, a1, a2, a3 = m[0, q], m[0, q + 1], m[0, q + 2], m[0, q + 3]
-    b0, b1, b2, b3 = m[1, q], m[1, q + 1], m[1, q + 2], m[1, q + 3]
-    c0, c1, c2, c3 = m[2, q], m[2, q + 1], m[2, q + 2], m[2, q + 3]
-    d0, d1, d2, d3 = m[3, q], m[3, q + 1], m[3, q + 2], m[3, q + 3]
-    e0, e1, e2, e3 = m[4, q], m[4, q + 1], m[4, q + 2], m[4, q + 3]
-    f0, f1, f2, f3 = m[5, q], m[5, q + 1], m[5, q + 2], m[5, q + 3]
-    g0, g1, g2, g3 = m[6, q], m[6, q + 1], m[6, q + 2], m[6, q + 3]
-    h0, h1, h2, h3 = m[7, q], m[7, q + 1], m[7, q + 2], m[7, q + 3]
-    r0 = np.uint64(at)
-    r1, r2, r3 = r0 + _ONE, r0 + _ONE + _ONE, r0 + _ONE + _ONE + _ONE
-    for j in range(np.uint64(start), np.uint64(panel.shape[1])):
-        w, x, y, z = rows[r0, j], rows[r1, j], rows[r2, j], rows[r3, j]
-        panel[0, j] -= a0 * w + a1 * x + a2 * y + a3 * z
-        panel[1, j] -= b0 * w + b1 * x + b2 * y + b3 * z
-        panel[2, j] -= c0 * w + c1 * x + c2 * y + c3 * z
-        panel[3, j] -= d0 * w + d1 * x + d2 * y + d3 * z
-        panel[4, j] -= e0 * w + e1 * x + e2 * y + e3 * z
-        panel[5, j] -= f0 * w + f1 * x + f2 * y + f3 * z
-        panel[6, j] -= g0 * w + g1 * x + g2 * y + g3 * z
-        panel[7, j] -= h0 * w + h1 * x + h2 * y + h3 * z
-
-
-@_compiled
-def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # type: ignore
-    """Step 1 for one earlier panel, whose pivot rows are rows[at:at+8]."""
-    in_order = pivots[at] >= 0
-    for q in range(1, 8):
-        in_order &= pivots[at + q] == pivots[at] + q
-    if in_order:
-        left = np.uint64(pivots[at])
-        for i in range(8):
-            for q in range(np.uint64(8)):
-                multipliers[i, q] = _reduced(panel[i, left + q], p, over_p)
-    else:
-        for q in range(8):
-            for i in range(8):
-                column = pivots[at + q]
-                multipliers[i, q] = _reduced(panel[i, column], p, over_p) if column >= 0 else 0
-    _tile(panel, rows, at, multipliers, 0, start)
-    _tile(panel, rows, at + 4, multipliers, 4, start)
-
-
-@_compiled
-def _clear_column(panel, pivot_row, i, column, start, p, over_p, inverse):  # type: ignore
-    """Step 2: scale row i to pivot 1, clear the pivot column in the other rows of the panel."""
-    stop = np.uint64(panel.shape[1])
-    row = np.uint64(i)
-    for j in range(np.uint64(start), stop):
-        pivot_row[j] = _reduced(_reduced(panel[row, j], p, over_p) * inverse, p, over_p)
-    a, b = _reduced(panel[0, column], p, over_p), _reduced(panel[1, column], p, over_p)
-    c, d = _reduced(panel[2, column], p, over_p), _reduced(panel[3, column], p, over_p)
-    e, f = _reduced(panel[4, column], p, over_p), _reduced(panel[5, column], p, over_p)
-    g, h = _reduced(panel[6, column], p, over_p), _reduced(panel[7, column], p, over_p)
-    for j in range(np.uint64(start), stop):
-        y = pivot_row[j]
-        panel[0, j] -= a * y
-        panel[1, j] -= b * y
-        panel[2, j] -= c * y
-        panel[3, j] -= d * y
-        panel[4, j] -= e * y
-        panel[5, j] -= f * y
-        panel[6, j] -= g * y
-        panel[7, j] -= h * y
-    for j in range(np.uint64(start), stop):
-        panel[row, j] = pivot_row[j]
-
-
-@_compiled
-def _gather(panel, i, table, row, columns, contiguous):  # type: ignore[no-untyped-def]
-    target, source, width = np.uint64(i), np.uint64(row), np.uint64(len(columns))
-    if contiguous:
-        for j in range(width):
-            panel[target, j] = table[source, j]
-    else:
-        for j in range(width):
-            panel[target, j] = table[source, np.uint64(columns[j])]
-    for j in range(width, np.uint64(panel.shape[1])):
-        panel[target, j] = 0
-
-
-@_compiled
-def _eliminate(  # type: ignore[no-untyped-def]
-    table, order, columns, contiguous,
-    independent, pivots, rows, panel, multipliers, pivot_row,
-    p, over_p, lazy, inverses, stop_early,
-):  # fmt: skip
-    """The algorithm of the module on table[order][:, columns]; returns the rank modulo p.
-
-    independent (m,) and pivots (m padded) are outputs; rows (m padded, n padded) keeps the pivot
-    rows of panel b at 8b, 8b+1, ..., zero rows behind them. With stop_early it returns the
-    position of the first dependent vector instead.
-    """
-    m, n = len(order), len(columns)
-    rank, first = 0, 0  # pivots found; the columns before `first` have pivots and hold zeros
-    used = np.zeros(n + 1, dtype=np.bool_)
-    starts = np.zeros(len(pivots) // 8, dtype=np.int64)  # where the rows of each panel begin
-    for base in range(0, m, 8):
-        for i in range(8):
-            if base + i < m:
-                _gather(panel, i, table, order[base + i], columns, contiguous)
-            else:
-                panel[i] = 0
-        pending = 0
-        for at in range(0, base, 8):
-            if pending == lazy:
-                _reduce_columns(panel, starts[at // 8], panel.shape[1], p, over_p)
-                pending = 0
-            _subtract_panel(panel, rows, at, pivots, multipliers, starts[at // 8], p, over_p)
-            pending += 1
-        start = first // 16 * 16
-        starts[base // 8] = start
-        found = 0
-        for i in range(min(8, m - base)):
-            column = first
-            while column < n and _reduced(panel[i, column], p, over_p) == 0:
-                column += 1
-            if column == n:
-                if stop_early:
-                    return base + i
-                continue
-            value = _inverse(_reduced(panel[i, column], p, over_p), p, inverses)
-            _clear_column(panel, pivot_row, i, column, start, p, over_p, rows.dtype.type(value))
-            independent[base + i] = True
-            pivots[base + found] = column
-            used[column] = True
-            while used[first]:
-                first += 1
-            if found < i:
-                panel[found] = panel[i]
-                panel[i] = 0
-            found += 1
-        _reduce_columns(panel, start, panel.shape[1], p, over_p)
-        for i in range(8):
-            if i < found:
-                for j in range(np.uint64(start), np.uint64(panel.shape[1])):
-                    rows[base + i, j] = panel[i, j]
-            else:
-                rows[base + i] = 0
-                pivots[base + i] = -1
-        rank += found
-        if rank == n:
-            for at in range(base + 8, len(pivots)):
-                pivots[at] = -1
-            return rank
-    return rank
-
-
-@_compiled
-def _back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
-    """Clear, from the last panel up, the pivot columns of all later panels."""
-    panel, multipliers = np.empty_like(rows[:8]), np.zeros((8, 8), rows.dtype)
-    for base in range(len(pivots) - 16, -1, -8):
-        panel[:] = rows[base : base + 8]
-        pending = 0
-        for at in range(base + 8, len(pivots), 8):
-            if pending == lazy:
-                _reduce_columns(panel, 0, panel.shape[1], p, over_p)
-                pending = 0
-            _subtract_panel(panel, rows, at, pivots, multipliers, 0, p, over_p)
-            pending += 1
-        _reduce_columns(panel, 0, panel.shape[1], p, over_p)
-        rows[base : base + 8] = panel
-
-
-@_compiled
-def _prefix_range(table, subsets, start, stop, out, p, over_p, lazy, inverses):  # type: ignore
-    k, n = subsets.shape[1], table.shape[1]
-    height, width = (k + 7) // 8 * 8, (n + 15) // 16 * 16
-    independent, pivots = np.zeros(k, np.bool_), np.zeros(height, np.int64)
-    rows, panel = np.zeros((height, width), table.dtype), np.zeros((8, width), table.dtype)
-    multipliers, pivot_row = np.zeros((8, 8), table.dtype), np.zeros(width, table.dtype)
-    columns = np.arange(n)
-    for s in range(start, stop):
-        out[s] = _eliminate(
-            table, subsets[s], columns, True,
-            independent, pivots, rows, panel, multipliers, pivot_row,
-            p, over_p, lazy, inverses, True,
-        )  # fmt: skip
-
-
-@_compiled
-def _systematic_range(  # type: ignore[no-untyped-def]
-    coefficients, position, subsets, start, stop, out, p, over_p, lazy, inverses
-):
-    """Unit vectors of the subset are pivots already; what is left must be independent in the
-    other coordinates, of which enough are taken, from a place that depends on the subset only."""
-    k, r = subsets.shape[1], coefficients.shape[1]
-    height, widest = (k + 7) // 8 * 8, (k + 15) // 16 * 16
-    independent, pivots = np.zeros(k, np.bool_), np.zeros(height, np.int64)
-    store = np.zeros((height + 9) * widest, coefficients.dtype)
-    multipliers = np.zeros((8, 8), coefficients.dtype)
-    order, columns, taken = np.zeros(k, np.int64), np.zeros(widest, np.int64), np.zeros(r, np.bool_)
-    for s in range(start, stop):
-        taken[:] = False
-        left, place, repeated = 0, 0, False
-        for v in subsets[s]:
-            q = position[v]
-            if q < 0:
-                order[left] = v
-                left += 1
-                place += v
-            else:
-                repeated |= taken[q]
-                taken[q] = True
-        units = k - left
-        width = min((left + 15) // 16 * 16, r - units)
-        if repeated or width < left:
-            out[s] = units if not repeated else 0
-            continue
-        found, q = 0, place % r
-        while found < width:
-            if not taken[q]:
-                columns[found] = q
-                found += 1
-            q = q + 1 if q + 1 < r else 0
-        padded, tall = (width + 15) // 16 * 16, (left + 7) // 8 * 8
-        rows = store[: tall * padded].reshape(tall, padded)
-        panel = store[tall * padded : (tall + 8) * padded].reshape(8, padded)
-        out[s] = units + _eliminate(
-            coefficients, order[:left], columns[:width], False,
-            independent, pivots[:tall], rows, panel, multipliers, store[-widest:],
-            p, over_p, lazy, inverses, True,
-        )  # fmt: skip

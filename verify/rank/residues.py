@@ -59,13 +59,19 @@ def as_table(values: Any, name: str = "table") -> np.ndarray:
 
 def as_subsets(subsets: Any, vectors: int, name: str = "subsets") -> np.ndarray:
     """Index sets as a contiguous (S, k) int64 array with entries in 0 .. vectors-1."""
-    array = to_host(subsets, name)
-    if array.size == 0 and array.ndim == 1:
-        array = array.reshape(0, 0).astype(np.int64)
-    if array.ndim != 2 or (array.dtype.kind not in "iu" and array.size):
+    try:
+        array = (
+            np.asarray(subsets) if isinstance(subsets, (list, tuple)) else to_host(subsets, name)
+        )
+    except ValueError as error:
+        raise InputError(name, "index sets of equal size", str(error)) from error
+    if array.size == 0:
+        shape = array.shape if array.ndim == 2 else (len(array), 0)
+        return np.zeros(shape, dtype=np.int64)
+    if array.ndim != 2 or array.dtype.kind not in "iu":
         got = f"of shape {array.shape} and type {array.dtype}"
         raise InputError(name, "an (S, k) array of indices, one subset per row", got)
-    if array.size and (int(array.min()) < 0 or int(array.max()) >= vectors):
+    if int(array.min()) < 0 or int(array.max()) >= vectors:
         got = f"{int(array.min())} to {int(array.max())}"
         raise InputError(name, f"indices from 0 to {vectors - 1}", got)
     return np.ascontiguousarray(array, dtype=np.int64)

@@ -1,0 +1,124 @@
+"""What a construction returns, and the hypotheses that all of them check before they build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import nmod_mat
+
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails
+from constructions.grouping import consecutive, find, violation
+from constructions.layer import Layer
+from constructions.modular import PRIMES, matmul_mod, residues
+
+Groups = tuple[tuple[int, ...], ...]
+
+_SMALL = 4096  # entries of a context up to which its rank is simply computed
+
+
+@dataclass(frozen=True)
+class Construction:
+    """The layer's key and query weights and everything that was chosen on the way.
+
+    name:       of the construction: "mahdavi2024", "rank-one", "generic".
+    groups:     the examples that each head places, in the order of the heads and in the data set's
+                numbering.
+    heads:      one record per head that places a group, e.g. `PaperHead`, `RankOneHead`; each has
+                group, earlier (examples placed by the heads before it) and pivots (feature columns
+                at which its group's residuals are invertible). Further heads of the layer are idle.
+    r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1 (generic: 0).
+    regrouped:  the given order failed the partition condition and another one was found.
+    partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
+                heads place other groups; None: `groups` is that grouping.
+    """
+
+    name: str
+    layer: Layer
+    groups: Groups
+    heads: tuple[Any, ...]
+    head_width: int
+    r: int
+    regrouped: bool
+    partition: Groups | None = None
+
+
+def capacity(heads: int, n: int, head_width: int) -> int:
+    """H(r - 1) + 1 with r = min(n, d_h)                              (paper, Theorem 1).
+
+    >>> capacity(8, 4, 4), capacity(8, 4, 1)
+    (25, 1)
+    """
+    return heads * (min(n, head_width) - 1) + 1
+
+
+def fewest_heads(examples: int, n: int, head_width: int) -> int | None:
+    """The smallest H with capacity at least `examples`; None if there is none (r = 1).
+
+    >>> fewest_heads(25, 4, 4), fewest_heads(26, 4, 4), fewest_heads(2, 1, 4)
+    (8, 9, None)
+    """
+    r = min(n, head_width)
+    if examples <= r:
+        return 1
+    return None if r == 1 else -(-(examples - 1) // (r - 1))
+
+
+def require_independent_rows(data: Dataset) -> None:
+    """A2: every context has rank n. Exact. Raises HypothesisFails with the relation that shows it.
+
+    A full rank mod p proves a full rank over Q; large contexts are first projected to n columns
+    mod p, which cannot raise the rank.
+    """
+    if data.n > data.d:
+        raise HypothesisFails(
+            "n <= d",
+            f"{data.n} context rows of width {data.d} cannot be independent",
+            {"n": data.n, "d": data.d},
+        )
+    p, large = PRIMES[0], data.n * data.d > _SMALL
+    projection = np.random.default_rng(0).integers(0, p, (data.d, data.n)).astype(np.float64)
+    for t in range(len(data.contexts)):
+        if large:
+            rows = matmul_mod(residues(data.contexts[t].numerators, p), projection, p)
+            if nmod_mat(data.n, data.n, rows.astype(np.int64).ravel().tolist(), p).rank() == data.n:
+                continue
+        matrix = data.contexts[t].integer_matrix()
+        if matrix.rank() < data.n:
+            basis, _ = matrix.transpose().nullspace()
+            relation = [int(row[0]) for row in basis.tolist()]
+            content = int(np.gcd.reduce(np.array(relation, dtype=object)))
+            raise HypothesisFails(
+                "A2",
+                f"the rows of context {t} are dependent",
+                {"context": t, "coefficients": [str(x // content) for x in relation]},
+            )
+
+
+def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple[Groups, bool]:
+    """Groups of r and then r - 1 examples that meet the partition condition; were they regrouped?
+
+    Consecutive examples if the condition allows, else another grouping, into at most `heads`
+    groups (None: the fewest, or a few more if only they admit one). Raises HypothesisFails.
+    """
+    fewest = fewest_heads(data.T, r, r)
+    if fewest is None or (heads is not None and heads < fewest):
+        given = "any number of" if heads is None else str(heads)
+        raise HypothesisFails(
+            "capacity",
+            f"{data.T} examples are more than the theorem places with {given} heads of r = {r}",
+            {"examples": data.T, "capacity": capacity(heads or 1, r, r), "r": r},
+        )
+    given_order = consecutive(range(data.T), r, r - 1)
+    if violation(data, given_order) is None:
+        return given_order, False
+    most = fewest + max(4, fewest // 4) if heads is None else heads
+    for allowed in range(fewest, most + 1):
+        try:
+            return tuple(find(data, r, r - 1, allowed, seed)), True
+        except HypothesisFails:
+            if allowed == most:
+                raise
+    raise AssertionError("unreachable")

@@ -1,0 +1,70 @@
+"""Files of data sets for the tests of loading: good ones, and ones that lie."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+VALID: dict[str, Any] = {
+    "contexts": [[1, 0], [0, 1]],
+    "queries": [[1, 2], [3, 4]],
+    "labels": [1, 2],
+}
+A_NUMBER = 'an integer, a finite float or a string "p/q"'
+
+
+def json_text(**changes: Any) -> bytes:
+    """VALID with these changes, as JSON."""
+    return json.dumps(VALID | changes).encode()
+
+
+def as_json(values: Any) -> Any:
+    """Nested lists for `json`: Fractions as "p/q", the rest as it is."""
+    if isinstance(values, dict):
+        return {key: as_json(x) for key, x in values.items()}
+    if isinstance(values, list):
+        return [as_json(x) for x in values]
+    return str(values) if isinstance(values, Fraction) else values
+
+
+def archive(**arrays: Any) -> io.BytesIO:
+    """VALID with these changes, as an .npz."""
+    file = io.BytesIO()
+    np.savez(file, **{key: np.array(value) for key, value in (VALID | arrays).items()})
+    return file
+
+
+def member(shape: str, descr: str = "<i8", body: bytes = b"") -> bytes:
+    """An .npy file with any claim in its header."""
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + body
+
+
+def zipped(compression: int = zipfile.ZIP_STORED, **members: bytes) -> io.BytesIO:
+    """An .npz of these .npy files, whatever they are; a valid one where none is given."""
+    file = io.BytesIO()
+    matrix, vector = member("(1, 1)", body=b"\1" * 8), member("(1,)", body=b"\1" * 8)
+    whole = {"contexts": matrix, "queries": matrix, "labels": vector}
+    with zipfile.ZipFile(file, "w", compression) as out:
+        for key, content in (whole | members).items():
+            out.writestr(f"{key}.npy", content)
+    return file
+
+
+@contextmanager
+def traced() -> Iterator[Callable[[], int]]:
+    """The most memory in use since the start, in bytes, when asked."""
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

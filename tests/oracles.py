@@ -1,0 +1,168 @@
+"""Independent answers for the tests: plain Python integers and Fractions, enumeration, no FLINT.
+
+Slow and obvious on purpose. Forward passes in Fractions are in small_layers; here is what says
+whether the hypotheses hold, and whether a witness shows what it claims to show.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from constructions.dataset import Dataset
+from constructions.layer import Layer
+
+Rows = Sequence[Sequence[Fraction | int]]
+
+# A safe prime below 2^62 with 2 primitive; neither the builders nor verify/ use it for features.
+SAFE_PRIME = 4611686018427377339
+
+
+def rank(rows: Rows) -> int:
+    """Rank over ℚ, by Gauss elimination in Fractions."""
+    left = [[Fraction(x) for x in row] for row in rows]
+    found = 0
+    while left and left[0]:
+        pivot = next((row for row in left if row[0]), None)
+        if pivot is None:
+            left = [row[1:] for row in left]
+            continue
+        found += 1
+        left.remove(pivot)
+        left = [
+            [x - row[0] / pivot[0] * y for x, y in zip(row[1:], pivot[1:], strict=True)]
+            for row in left
+        ]
+    return found
+
+
+def rank_mod(rows: Sequence[Sequence[int]], p: int) -> int:
+    """Rank over F_p, in Python integers."""
+    left = [[x % p for x in row] for row in rows]
+    found = 0
+    while left and left[0]:
+        pivot = next((row for row in left if row[0]), None)
+        if pivot is None:
+            left = [row[1:] for row in left]
+            continue
+        found += 1
+        left.remove(pivot)
+        inverse = pow(pivot[0], -1, p)
+        left = [
+            [(x - row[0] * inverse * y) % p for x, y in zip(row[1:], pivot[1:], strict=True)]
+            for row in left
+        ]
+    return found
+
+
+def kruskal_rank(rows: Rows) -> int:
+    """The largest k for which every k of the rows are independent, by enumeration."""
+    for k in range(1, len(rows) + 1):
+        if any(rank(subset) < k for subset in itertools.combinations(rows, k)):
+            return k - 1
+    return len(rows)
+
+
+def meets_partition_condition(queries: Rows, groups: Iterable[Sequence[int]]) -> bool:
+    """Each group independent; no query of an earlier group in the span of a later one."""
+    earlier: list[int] = []
+    for group in groups:
+        rows = [queries[t] for t in group]
+        if rank(rows) < len(rows):
+            return False
+        if any(rank([*rows, queries[s]]) == len(rows) for s in earlier):
+            return False
+        earlier += group
+    return True
+
+
+def some_grouping(queries: Rows, first: int, further: int, heads: int) -> bool:
+    """Does *any* ordered partition meet the condition? By trying all, for T up to about 7.
+
+    The first group has at most `first` examples, each further one at most `further`, and there are
+    at most `heads`. Whether the rest can be completed depends on which examples are placed, not on
+    how: hence the cache.
+    """
+
+    @cache
+    def independent(group: frozenset[int]) -> bool:
+        return rank([queries[t] for t in sorted(group)]) == len(group)
+
+    @cache
+    def completes(placed: frozenset[int], left: int) -> bool:
+        rest = [t for t in range(len(queries)) if t not in placed]
+        if not rest:
+            return True
+        if left == 0:
+            return False
+        for size in range(1, min(further if placed else first, len(rest)) + 1):
+            for group in map(frozenset, itertools.combinations(rest, size)):
+                if (
+                    independent(group)
+                    and all(independent(group | {s}) for s in placed)
+                    and completes(placed | group, left - 1)
+                ):
+                    return True
+        return False
+
+    return completes(frozenset(), heads)
+
+
+def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
+    """A2, the capacity, and the partition condition in some grouping: what the proof needs.
+
+    heads: None where any number will do.
+    """
+    if data.n > data.d or any(rank(context) < data.n for context in data.contexts.fractions()):
+        return False
+    r = min(data.n, head_width)
+    if heads is not None and data.T > heads * (r - 1) + 1:
+        return False
+    return some_grouping(data.queries.fractions(), r, r - 1, data.T if heads is None else heads)
+
+
+def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
+    """Σ coefficients[i] · rows[examples[i]] = 0 with no coefficient 0: a dependency, shown."""
+    examples, coefficients = witness["examples"], [Fraction(c) for c in witness["coefficients"]]
+    columns = zip(*(rows[t] for t in examples), strict=True)
+    return (
+        len(set(examples)) == len(examples) == len(coefficients) > 0
+        and all(coefficients)
+        and all(sum(c * x for c, x in zip(coefficients, column, strict=True)) == 0
+                for column in columns)
+    )  # fmt: skip
+
+
+def features_mod(data: Dataset, layer: Layer, p: int = SAFE_PRIME) -> list[list[int]]:
+    """Z mod p (T rows of H·d), in Python integers; logits exactly, in Fractions."""
+    contexts, queries = data.contexts.fractions(), data.queries.fractions()
+    shared = len(contexts) == 1
+    out: list[list[int]] = []
+    for t, query in enumerate(queries):
+        context = contexts[0 if shared else t]
+        row: list[int] = []
+        for head in layer.heads:
+            asked = [_dot(column, query) for column in _columns(head.query)]
+            logits = [
+                _dot([_dot(column, token) for column in _columns(head.key)], asked)
+                for token in context
+            ]
+            assert all(k.denominator == 1 for k in logits)
+            powers = [pow(2, int(k) % (p - 1), p) for k in logits]
+            inverse = pow(sum(powers), -1, p)
+            for column in zip(*context, strict=True):
+                residues = [x.numerator * pow(x.denominator, -1, p) for x in column]
+                row.append(sum(w * x for w, x in zip(powers, residues, strict=True)) * inverse % p)
+        out.append(row)
+    return out
+
+
+def _columns(matrix: Any) -> list[list[Fraction]]:
+    return [[Fraction(int(x.p), int(x.q)) for x in column] for column in matrix.transpose().tolist()]
+
+
+def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))

@@ -1,0 +1,120 @@
+"""Integer arrays that never wrap: int64 where a bound proves that it fits, Python ints beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpz_mat
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from constructions import integers
+
+EDGE = [
+    0, 1, -1, 2**26, 2**31, 2**52, 2**53 - 1, 2**53, 2**53 + 1, 2**61, 2**62 - 1, 2**62,
+    2**63 - 1, -(2**63) + 1, 2**63, -(2**64), 10**40,
+]  # fmt: skip
+values = st.one_of(st.integers(-9, 9), st.integers(), st.sampled_from(EDGE))
+
+
+def array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """int64 if everything fits, else objects: what the functions are given in practice."""
+    fits = all(-(2**63) < x < 2**63 for x in entries)
+    out = np.empty(len(entries), dtype=np.int64 if fits else object)
+    out[:] = entries
+    return out.reshape(shape)
+
+
+def arrays(rows: int, columns: int) -> st.SearchStrategy[np.ndarray]:
+    cells = st.lists(values, min_size=rows * columns, max_size=rows * columns)
+    return st.builds(lambda entries: array(entries, (rows, columns)), cells)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data(), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+def test_product(data: st.DataObject, r: int, k: int, c: int) -> None:
+    a, b = data.draw(arrays(r, k)), data.draw(arrays(k, c))
+    wanted = [
+        [sum(x * y for x, y in zip(row, column, strict=True)) for column in b.T.tolist()]
+        for row in a.tolist()
+    ]
+    found = integers.product(a, b)
+    assert found.shape == (r, c)
+    assert found.tolist() == (wanted if c else [[] for _ in range(r)])
+    assert found.dtype in (np.int64, object)
+
+
+@pytest.mark.parametrize("size", [2**26 - 1, 2**26, 2**26 + 1, 2**31 + 1, 2**52 + 1])
+def test_product_at_the_edge_of_the_mantissa(size: int) -> None:
+    """Sums just above and below 2^53, all odd: a float product would round them."""
+    a = np.full((1, 3), size, dtype=np.int64)
+    b = np.array([[size], [-size], [1]], dtype=np.int64)
+    assert integers.product(a, b).tolist() == [[size]]
+    assert integers.product(a, np.abs(b)).tolist() == [[2 * size * size + size]]
+
+
+OPERATIONS: list[tuple[Callable[..., np.ndarray], Callable[[int, int], int]]] = [
+    (integers.add, lambda x, y: x + y),
+    (integers.subtract, lambda x, y: x - y),
+    (integers.multiply, lambda x, y: x * y),
+]
+
+
+@pytest.mark.parametrize(("function", "plain"), OPERATIONS, ids=["add", "subtract", "multiply"])
+@settings(max_examples=120, deadline=None)
+@given(x=values, y=values, z=values)
+@example(x=2**62 - 1, y=2**62 - 1, z=1)
+@example(x=-(2**63) + 1, y=-(2**63) + 1, z=2**31)
+@example(x=2**32, y=2**31, z=-1)
+def test_entrywise(
+    function: Callable[..., np.ndarray], plain: Callable[[int, int], int], x: int, y: int, z: int
+) -> None:
+    a, b = array([x, z], (2,)), array([y, z], (2,))
+    assert function(a, b).tolist() == [plain(x, y), plain(z, z)]
+    column = array([y, x, z], (3, 1))  # broadcast
+    assert function(a, column).tolist() == [[plain(x, w), plain(z, w)] for w in (y, x, z)]
+
+
+@given(st.sampled_from(EDGE), st.sampled_from(EDGE))
+@settings(max_examples=80, deadline=None)
+def test_multiply_by_a_plain_integer(c: int, x: int) -> None:
+    assert integers.multiply(c, array([x, 1], (2,))).tolist() == [c * x, c]
+
+
+def test_small_results_stay_in_int64() -> None:
+    small = np.array([[3, -4]], dtype=np.int64)
+    for found in (
+        integers.add(small, small),
+        integers.subtract(small, small),
+        integers.multiply(7, small),
+        integers.product(small, small.T),
+    ):
+        assert found.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+def test_empty(shape: tuple[int, ...]) -> None:
+    empty = np.zeros(shape, dtype=np.int64)
+    assert integers.largest(empty) == 0
+    assert integers.add(empty, empty).shape == shape
+    assert integers.multiply(2**70, empty).shape == shape
+
+
+@pytest.mark.parametrize("entries", [[0], [3, -7], [-(2**63) + 1], [2**63, -(2**64)], [10**40]])
+def test_largest(entries: list[int]) -> None:
+    assert integers.largest(array(entries, (len(entries),))) == max(map(abs, entries))
+
+
+def test_largest_of_the_most_negative_integer() -> None:
+    assert integers.largest(np.array([-(2**63), 5], dtype=np.int64)) == 2**63
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(2, 3))
+def test_flint_and_back(matrix: np.ndarray) -> None:
+    through = integers.to_flint(matrix)
+    assert through == fmpz_mat(2, 3, [int(x) for x in matrix.ravel()])
+    assert integers.from_flint(through).tolist() == matrix.tolist()

@@ -1,0 +1,352 @@
+"""Independence of many subsets of one table, certified modulo primes.
+
+Rank k modulo one prime proves that k vectors are independent over Q: some k×k minor is nonzero
+modulo p, hence nonzero. A deficit proves nothing; it is tried again modulo further primes, in
+other random coordinates, and what then remains is *undecided* here (`decide.py` settles it
+exactly, with a witness).
+
+The pipeline, each step in its own file: the table's exact residues (`residues`), coordinates in
+which subsets are cheap (`coordinates`), one elimination (`cpu` or `batched` with `cuda`) whose
+sums are exact by a proved bound (`arithmetic`). On CPU threads the first prime is small enough
+for float32, twice as fast as float64; about one independent subset in p = 1019 is left over from
+it and goes to a float64 prime.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from constructions.errors import InputError
+from verify.rank import batched, cpu
+from verify.rank.arithmetic import modulus
+from verify.rank.coordinates import (
+    Systematic,
+    projected_width,
+    random_projection,
+    systematic,
+    worth_systematic,
+)
+from verify.rank.devices import Device, choose_device
+from verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+from verify.rank.residues import as_subsets, as_table, residues, to_host
+
+__all__ = [
+    "IndependenceTester",
+    "ModularRank",
+    "PrefixRanks",
+    "SubsetRanks",
+    "certify_prefixes",
+    "independent_subsets",
+    "rank_mod",
+]
+
+DEFAULT_MEMORY = 1 << 31
+_ROW_BLOCK = 4096  # vectors mapped and projected at a time
+_COORDINATES = ("auto", "projected", "systematic")
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetRanks:
+    """Which subsets are proved independent over Q.
+
+    size:      k, vectors per subset.
+    certified: (S,) bool; True is a proof, False is undecided.
+    prime:     (S,) int64, the prime whose rank is the proof; 0 where undecided.
+    primes:    those tried, in order. device: where, and with which versions. seed: of the random
+               coordinates (they decide which prime succeeds, never whether a proof is one).
+    """
+
+    size: int
+    certified: np.ndarray
+    prime: np.ndarray
+    primes: tuple[int, ...]
+    device: Device
+    seed: int
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """Positions of the subsets that no prime certified."""
+        return np.flatnonzero(~self.certified)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able summary."""
+        return {
+            "size": self.size,
+            "subsets": len(self.certified),
+            "certified": int(self.certified.sum()),
+            "undecided": self.undecided.tolist(),
+            "primes": [str(p) for p in self.primes],
+            "device": self.device.as_dict(),
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixRanks:
+    """How long a prefix of each sequence of vectors is proved independent over Q.
+
+    lengths: (S,) int64, every prefix up to this length is independent (a proof); the next
+             longer one is undecided. prime: (S,) int64, the prime that gave the length.
+    """
+
+    lengths: np.ndarray
+    prime: np.ndarray
+    primes: tuple[int, ...]
+    device: Device
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class ModularRank:
+    """Rank modulo `prime`, a proved lower bound of the rank over Q.
+
+    rows, columns: a `rank`×`rank` minor that is nonzero modulo the prime, columns in the order in
+    which the rows found them. `rows` is the lexicographically first independent set modulo p.
+    """
+
+    rank: int
+    prime: int
+    shape: tuple[int, int]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    @property
+    def full_row_rank(self) -> bool:
+        """Proved over Q: the rows are independent."""
+        return self.rank == self.shape[0]
+
+
+def independent_subsets(
+    table: Any,
+    subsets: Any,
+    *,
+    device: str = "auto",
+    seed: int = 0,
+    memory: int = DEFAULT_MEMORY,
+) -> SubsetRanks:
+    """Certify that subsets of the rows of a table are linearly independent over Q.
+
+    table:   (N, d), see `residues.as_table`: floats are taken exactly.
+    subsets: (S, k) row indices, k <= d; a subset that names a row twice is never certified.
+    device:  auto, cpu or cuda. memory: bytes that copies of the table and matrices may take.
+    seed:    of the random coordinates. Raises InputError for unusable input.
+
+    >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
+    >>> ranks = independent_subsets(table, [[0, 2], [0, 1]], device="cpu")
+    >>> ranks.certified.tolist(), ranks.undecided.tolist(), ranks.prime.tolist()
+    ([True, False], [1], [1019, 0])
+    """
+    return IndependenceTester(table, device=device, seed=seed, memory=memory).subsets(subsets)
+
+
+def certify_prefixes(
+    table: Any,
+    permutations: Any,
+    *,
+    device: str = "auto",
+    seed: int = 0,
+    memory: int = DEFAULT_MEMORY,
+) -> PrefixRanks:
+    """Certify every prefix of sequences of rows with one elimination each.
+
+    permutations: (S, L) row indices; at most min(L, d) leading vectors can be independent.
+
+    >>> certify_prefixes([[1, 0], [1, 1], [0, 1]], [[0, 1, 2], [2, 2, 1]]).lengths.tolist()
+    [2, 1]
+    """
+    return IndependenceTester(table, device=device, seed=seed, memory=memory).prefixes(permutations)
+
+
+def rank_mod(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
+    """Rank of one matrix modulo the prime p, with a nonzero minor; on one CPU thread.
+
+    matrix: (m, n), see `residues.as_table`. p: from 11 to about 4.7 * 10^7.
+
+    >>> rank_mod([[1, 2], [2, 4], [10**40, 0]])
+    ModularRank(rank=2, prime=11863067, shape=(3, 2), rows=(0, 2), columns=(0, 1))
+    >>> rank_mod([[1]], 2**61 - 1)
+    Traceback (most recent call last):
+    constructions.errors.InputError: prime: must be at most about 47453124 for elimination in \
+float64, not 2305843009213693951
+    """
+    array = as_table(matrix, "matrix")
+    modulus(p, "float64", terms=2 * cpu.PANEL)
+    independent, columns = cpu.profile(residues(array, p), p)
+    rows = tuple(int(i) for i in np.flatnonzero(independent))
+    return ModularRank(len(rows), p, array.shape, rows, tuple(int(j) for j in columns))
+
+
+class IndependenceTester:
+    """One table, prepared once modulo each prime, for any number of subsets.
+
+    coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
+    them in all calls together; "projected" and "systematic" force it. Array engines project.
+    threads: CPU threads; all cores of the process unless given.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        *,
+        device: str = "auto",
+        seed: int = 0,
+        memory: int = DEFAULT_MEMORY,
+        coordinates: str = "auto",
+        expected: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        if coordinates not in _COORDINATES:
+            raise InputError("coordinates", f"one of {', '.join(_COORDINATES)}", coordinates)
+        self.device = choose_device(device, table)
+        self.table = as_table(table)
+        self.seed = _non_negative("seed", seed)
+        self.memory = _non_negative("memory", memory)
+        self.threads = max(1, threads or cpu.available_threads())
+        self._coordinates, self._expected = coordinates, expected
+        self._cache: dict[tuple[str, int, int], Any] = {}
+        if self.device.engine == "numba":
+            self._ladder = ((PRIME_FLOAT32, "float32"), *((p, "float64") for p in PRIMES_FLOAT64))
+        else:
+            self._ladder = tuple((p, "float64") for p in PRIMES_FLOAT64)
+            self._xp, self._kernels = _array_engine(self.device, table)
+
+    @property
+    def primes(self) -> tuple[int, ...]:
+        """The primes of the ladder, in the order in which they are tried."""
+        return tuple(p for p, _ in self._ladder)
+
+    def subsets(self, subsets: Any) -> SubsetRanks:
+        """See `independent_subsets`."""
+        index = as_subsets(subsets, len(self.table))
+        k = index.shape[1]
+        if k > min(self.table.shape):
+            must = "sets of at most as many rows as the table has rows and columns"
+            raise InputError("subsets", f"{must} ({min(self.table.shape)})", f"sets of {k}")
+        use_form = self._use_systematic(k, len(index))
+        lengths, prime = self._climb(index, k, use_form)
+        certified = lengths == k
+        return SubsetRanks(
+            k, certified, np.where(certified, prime, 0), self.primes, self.device, self.seed
+        )
+
+    def prefixes(self, permutations: Any) -> PrefixRanks:
+        """See `certify_prefixes`."""
+        index = as_subsets(permutations, len(self.table), "permutations")
+        index = np.ascontiguousarray(index[:, : self.table.shape[1]])
+        lengths, prime = self._climb(index, index.shape[1], use_form=False)
+        return PrefixRanks(lengths, prime, self.primes, self.device, self.seed)
+
+    def systematic_form(self, p: int, dtype: str) -> Systematic:
+        """The table in a random basis of its own vectors modulo p (made once)."""
+        key = ("systematic", p, 0)
+        if key not in self._cache:
+            rng = np.random.default_rng([self.seed, p])
+            self._cache[key] = systematic(residues(self.table, p), p, dtype, rng)
+        form: Systematic = self._cache[key]
+        return form
+
+    def _climb(self, index: np.ndarray, k: int, use_form: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Best length so far and its prime, for what is still short of k after each prime."""
+        lengths = np.full(len(index), -1 if k else 0, dtype=np.int64)
+        prime = np.full(len(index), self._ladder[0][0], dtype=np.int64)
+        for p, dtype in self._ladder:
+            pending = np.flatnonzero(lengths < k)
+            if len(pending) == 0:
+                break
+            subsets = index if len(pending) == len(index) else index[pending]
+            if use_form and p == self._ladder[0][0]:
+                got = self._systematic_lengths(subsets, p, dtype)
+            else:
+                got = self._projected_lengths(subsets, p, dtype)
+            better = got > lengths[pending]
+            lengths[pending[better]] = got[better]
+            prime[pending[better]] = p
+        return lengths, prime
+
+    def _systematic_lengths(self, subsets: np.ndarray, p: int, dtype: str) -> np.ndarray:
+        form = self.systematic_form(p, dtype)
+        got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p, self.threads)
+        whole = got == subsets.shape[1]
+        return np.where(whole, got, -1)
+
+    def _projected_lengths(self, subsets: np.ndarray, p: int, dtype: str) -> np.ndarray:
+        count, k = subsets.shape
+        if self.device.engine == "numba":
+            table, local = self._projected(subsets, k, p, dtype)
+            return cpu.prefixes(table, local, p, self.threads)
+        table, local = self._projected(subsets, k, p, dtype)
+        xp, width = self._xp, table.shape[1]
+        each = 4 * 8 * k * width  # the stack, a product, and two temporaries of its size
+        room = self.memory - 8 * len(table) * width
+        if room < each:
+            need = 8 * len(table) * width + each
+            raise InputError("memory", f"at least {need} bytes for subsets of {k}", self.memory)
+        step = room // each
+        lengths = np.empty(count, dtype=np.int64)
+        for start in range(0, count, step):
+            part = xp.asarray(local[start : start + step].ravel(), device=table.device)
+            stack = xp.reshape(xp.take(table, part, axis=0), (-1, k, width))
+            lengths[start : start + step] = to_host(batched.prefixes(stack, p, self._kernels))
+        return lengths
+
+    def _projected(self, subsets: np.ndarray, k: int, p: int, dtype: str) -> tuple[Any, np.ndarray]:
+        """Coordinates for these subsets, and the subsets in terms of its rows.
+
+        A few left-over subsets get a table of their own rows; else the whole table is prepared
+        and kept. Row blocks keep the residues of a large table from being held at once.
+        """
+        n, d = self.table.shape
+        width = projected_width(k, d)
+        whole = subsets.size >= n
+        key = (dtype, p, width)
+        if whole and key in self._cache:
+            return self._cache[key], subsets
+        rows = np.arange(n) if whole else np.unique(subsets)
+        if 8 * len(rows) * width > self.memory:
+            need = 8 * len(rows) * width
+            raise InputError("memory", f"at least {need} bytes for this table", self.memory)
+        blocks = []
+        for start in range(0, len(rows), _ROW_BLOCK):
+            block = residues(self.table[rows[start : start + _ROW_BLOCK]], p)
+            if self.device.engine == "array":
+                block = self._xp.asarray(block)
+            if width < d:
+                rng = np.random.default_rng([self.seed, p, width])
+                block = random_projection(block, width, p, rng)
+            blocks.append(block)
+        table = array_namespace(*blocks).concat(blocks, axis=0)
+        if self.device.engine == "numba":
+            table = np.ascontiguousarray(table, dtype=dtype)
+        if whole:
+            self._cache[key] = table
+            return table, subsets
+        return table, np.searchsorted(rows, subsets)
+
+    def _use_systematic(self, k: int, subsets: int) -> bool:
+        if self.device.engine != "numba" or self._coordinates == "projected" or k == 0:
+            return False
+        if self._coordinates == "systematic":
+            return True
+        n, d = self.table.shape
+        fits = 16 * n * d < self.memory
+        return fits and worth_systematic(n, d, k, max(subsets, self._expected), self.threads)
+
+
+def _array_engine(device: Device, table: Any) -> tuple[Any, batched.Kernels]:
+    if device.kind == "cuda":
+        import array_api_compat.cupy as xp
+
+        from verify.rank.cuda import CudaKernels
+
+        return xp, CudaKernels()
+    return array_namespace(table), batched.ARRAY
+
+
+def _non_negative(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise InputError(name, "a non-negative integer", repr(value))
+    return int(value)
