@@ -108,10 +108,14 @@ def check_command(
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from verify import checker, fast_check
-
     arguments = [certificate, *(["--json"] if as_json else [])]
-    return fast_check.main(arguments) if fast else checker.main(arguments)
+    if fast:
+        from verify import fast_check
+
+        return fast_check.main(arguments)
+    from verify import checker
+
+    return checker.main(arguments)
 
 
 def _print_json(content: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ the given order fails.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -220,7 +221,7 @@ def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
     seen: dict[tuple[int, ...], int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
-        content = int(np.gcd.reduce(np.array(row, dtype=object)))
+        content = math.gcd(*row)
         if content == 0:
             witness = _witness("zero query", None, (t,), [1])
             return witness | {"reason": f"query {t} is zero, so no group may contain it"}
@@ -266,7 +267,7 @@ def _relation(rows: Sequence[Sequence[int]]) -> list[int] | None:
     if nullity == 0:
         return None
     column = [int(row[0]) for row in basis.tolist()]
-    content = int(np.gcd.reduce(np.array(column, dtype=object)))
+    content = math.gcd(*column)
     sign = 1 if next(x for x in column if x) > 0 else -1
     return [x // content * sign for x in column]
 

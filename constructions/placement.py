@@ -40,6 +40,10 @@ class Block:
     def __getitem__(self, rows: Any) -> Block:
         return Block(self.mod[rows], self.float[rows])
 
+    def plus(self, other: Block, p: int) -> Block:
+        """Entrywise sum, broadcast."""
+        return Block(reduced(self.mod + other.mod, p), self.float + other.float)
+
 
 class Span:
     """Residuals placed so far in one group: echelon rows mod p, an orthonormal basis in float."""

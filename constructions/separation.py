@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 
 import numpy as np
 
@@ -140,13 +141,23 @@ def combine(combinations: np.ndarray, table: np.ndarray) -> np.ndarray:
     return product.reshape(len(combinations), *table.shape[:-1])
 
 
-def sparse_combinations(k: int, most: int) -> np.ndarray:
-    """Unit vectors, then sums and differences of two of them: (at most `most`, k)."""
-    one = np.eye(k, dtype=np.int64)[:most]
-    i, j = np.triu_indices(min(k, most), 1)
-    i, j = i[:most], j[:most]
-    rows = np.eye(k, dtype=np.int64)
-    return np.concatenate([one, rows[i] + rows[j], rows[i] - rows[j]])[:most]
+def sparse_combinations(k: int, most: int, terms: int = 2) -> np.ndarray:
+    """Unit vectors, then ± combinations of two, ... of them, up to sign: (at most `most`, k).
+
+    >>> sparse_combinations(2, 9).tolist()
+    [[1, 0], [0, 1], [1, 1], [1, -1]]
+    """
+    rows: list[list[int]] = []
+    for size in range(1, min(terms, k) + 1):
+        for places in combinations(range(k), size):
+            for signs in product((1, -1), repeat=size - 1):
+                if len(rows) == most:
+                    return np.array(rows)
+                row = [0] * k
+                for place, sign in zip(places, (1, *signs), strict=True):
+                    row[place] = sign
+                rows.append(row)
+    return np.array(rows, dtype=np.int64).reshape(-1, k)
 
 
 def _pool(demands: Sequence[tuple[np.ndarray, Accept]], rng: np.random.Generator) -> np.ndarray:
@@ -195,7 +206,7 @@ def _random_combinations(
 
 
 def _as_float(values: np.ndarray) -> np.ndarray:
-    """Nearest float64, up to a common power of two where the largest would overflow."""
+    """Float64 up to a common power of two: sums of products of two such stay finite."""
     if values.dtype == object:
-        values = values >> max(0, integers.largest(values).bit_length() - 900)
+        values = values >> max(0, integers.largest(values).bit_length() - 400)
     return values.astype(np.float64)

@@ -56,7 +56,7 @@ def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> li
             if target.exists():
                 os.replace(target, old)
             os.replace(new, target)
-            pass
+            made.clear()
         finally:
             # Reached in every way out: the old folder returns if the new one is not in place.
             if old.exists() and not target.exists():

@@ -14,7 +14,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, nmod_mat
 
 from constructions.dataset import Dataset
 from constructions.layer import Head, Layer
@@ -88,7 +88,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
         for _ in range(shape.H)
     ]
     z = features(data, Layer(tuple(heads)))
-    inverse = right_inverse(z)
+    inverse = right_inverse(z) if shape.T <= 8 else right_inverse_by_flint(z)
     if inverse is None:
         return None
     v = [
@@ -187,6 +187,22 @@ def right_inverse(z: Matrix) -> Matrix | None:
                 inverse[pivot] = row[columns:]
             return inverse
     return None
+
+
+def right_inverse_by_flint(z: Matrix) -> Matrix | None:
+    """The same for larger sizes, where Fractions would take minutes: pivots mod p, then a solve."""
+    T, columns, p = len(z), len(z[0]), 4611686018427377339
+    residues = [x.numerator * pow(x.denominator, -1, p) % p for row in z for x in row]
+    echelon, rank = nmod_mat(T, columns, residues, p).rref()
+    if rank < T:
+        return None
+    pivots = [next(j for j, x in enumerate(row) if x) for row in echelon.tolist()]
+    identity = fmpq_mat([[int(i == t) for i in range(T)] for t in range(T)])
+    solved = fractions(flint([[row[j] for j in pivots] for row in z]).solve(identity))
+    inverse = [[Fraction(0)] * T for _ in range(columns)]
+    for row, pivot in zip(solved, pivots, strict=True):
+        inverse[pivot] = row
+    return inverse
 
 
 def changed(matrix: fmpq_mat, i: int, j: int, by: fmpq | int) -> fmpq_mat:

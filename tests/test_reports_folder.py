@@ -82,7 +82,8 @@ def test_somebody_else_s_files_are_refused_and_kept(
 
 def test_a_link_inside_is_not_ours(tmp_path: Path) -> None:
     write_folder(tmp_path / "out", OLD)
-    (tmp_path / "out" / "trace.json").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "out" / "trace.json").symlink_to(tmp_path / "mine")
     refused(tmp_path / "out")
 
 

@@ -76,7 +76,7 @@ def test_the_factor_is_the_least(rows: list[list[int]], data: st.DataObject) -> 
 
 
 def test_planted_factor() -> None:
-    """2x + 4y is even, 3x is a multiple of 3: (1, 0) needs 12/gcd... worked out by hand."""
+    """R x = (2x_1, 3x_2): unit vectors need 2 and 3, (1, 1) needs 6, (4, 9) nothing."""
     solver = Solver.of(matrix([[2, 0], [0, 3]]))
     assert solver.factor(vector([1, 0])) == 2
     assert solver.factor(vector([0, 1])) == 3

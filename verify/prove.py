@@ -26,6 +26,7 @@ from verify.interpolation.multiprecision import multiprecision
 from verify.interpolation.rational import rational
 from verify.interpolation.symbolic import feasible, symbolic
 from verify.proof import Proof
+from verify.rank.devices import choose_device
 from verify.readout import readout_solves
 from verify.summaries import summaries
 from verify.trace import ProofTrace
@@ -75,6 +76,7 @@ class Settings:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
         if self.construction not in CONSTRUCTIONS:
             raise InputError("--construction", " or ".join(CONSTRUCTIONS), self.construction)
+        choose_device(self.device)
 
     def command(self, examples: int) -> str:
         """The command line that repeats this run, without paths."""

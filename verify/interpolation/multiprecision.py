@@ -75,7 +75,8 @@ def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) 
     }
     if plan.tolerance > plan.ceiling:
         reason = f"more than {limit} bits are needed for a tolerance of 2^{plan.ceiling}"
-        return Claim(_ID, statement, Level.UNDECIDED, numbers, {"reason": reason}, arithmetic)
+        witness: dict[str, Any] | None = {"reason": reason}
+        return Claim(_ID, statement, Level.UNDECIDED, numbers, witness, arithmetic, source=_SOURCE)
     mp = _context(plan.precision)
     labels = _rows(mp, data.label_matrix)
     differences: list[list[Any]] = []  # T×m

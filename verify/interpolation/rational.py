@@ -38,8 +38,8 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
 
     data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m. Returns the claim
     "interpolation.rational": *proved*, or *refuted* with the failing examples and the difference
-    A - y of the first; *undecided* where a logit is not an integer multiple of ln 2 (the output is
-    irrational then) or where the common denominator of an example is longer than `max_bits`.
+    A - y of the first; *undecided* where a logit is not an integer multiple of ln 2 (the output
+    need not be rational then) or where an example's common denominator is longer than `max_bits`.
     Raises InputError where the layer has no readout or its shapes do not fit the data.
     """
     columns = _values(data, *require_readout(data, layer))

@@ -31,7 +31,7 @@ def as_table(values: Any, name: str = "table") -> np.ndarray:
     Raises InputError for a wrong shape, NaN, infinity, complex or extended-precision numbers.
 
     >>> as_table([[0.5, 2.0], [1.0, -3.0]]).dtype, as_table([[0.5, 2], [1, 3]]).tolist()
-    (dtype('float64'), [[1, 4], [1, 3]])
+    (dtype('float64'), [[1, 4], [2, 6]])
     >>> as_table([["1/2"]])
     Traceback (most recent call last):
     constructions.errors.InputError: table: must be a matrix of finite real numbers, not str: 1/2
@@ -45,7 +45,7 @@ def as_table(values: Any, name: str = "table") -> np.ndarray:
     if array.ndim != 2:
         raise InputError(name, "a matrix (one vector per row)", f"of shape {array.shape}")
     if array.dtype == object:
-        return _integer_rows(array, name)
+        return _integers(array, name)
     if array.dtype.kind == "b":
         return array.astype(np.int8)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
@@ -162,14 +162,11 @@ def _objects(flat: list[Any], shape: tuple[int, int]) -> np.ndarray:
     return out.reshape(shape)
 
 
-def _integer_rows(array: np.ndarray, name: str) -> np.ndarray:
-    """Each row of an object array times the lcm of its denominators, as int64 where it fits."""
-    flat: list[int] = []
-    for row in array.tolist():
-        exact = [_fraction(x, name) for x in row]
-        scale = math.lcm(*(q.denominator for q in exact))
-        flat += [q.numerator * (scale // q.denominator) for q in exact]
-    return narrow(flat, array.shape)
+def _integers(array: np.ndarray, name: str) -> np.ndarray:
+    """An object array times its common denominator, as int64 where that fits."""
+    exact = [_fraction(x, name) for x in array.ravel().tolist()]
+    scale = math.lcm(*(q.denominator for q in exact))
+    return narrow([q.numerator * (scale // q.denominator) for q in exact], array.shape)
 
 
 def _fraction(x: Any, name: str) -> Fraction:

@@ -1,0 +1,203 @@
+"""One algorithm, three engines: compiled threads, array API, and the CUDA source.
+
+Oracle: FLINT's rank over Z/p. The engines must agree with it, and with one another row by row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from flint import nmod_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verify.rank import batched, cpu, cpu_kernels
+from verify.rank.coordinates import random_projection, systematic
+from verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+
+P = PRIMES_FLOAT64[0]
+
+
+def balanced(matrix: np.ndarray, p: int, dtype: str = "float64") -> np.ndarray:
+    r = matrix % p
+    return np.where(r > p // 2, r - p, r).astype(dtype)
+
+
+def flint_rank(matrix: np.ndarray, p: int) -> int:
+    if 0 in matrix.shape:
+        return 0
+    return int(nmod_mat(*matrix.shape, [int(x) % p for x in matrix.ravel()], p).rank())
+
+
+def product(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.ndarray:
+    left, right = rng.integers(0, p, (m, rank)), rng.integers(0, p, (rank, n))
+    return ((left.astype(object) @ right.astype(object)) % p).astype(np.int64) if rank else (
+        np.zeros((m, n), np.int64)
+    )
+
+
+matrices = st.tuples(
+    st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.integers(0, 2**32)
+)
+small_fields = st.sampled_from([11, 13, 59, PRIME_FLOAT32])
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices, small_fields, st.sampled_from(["float32", "float64"]), st.booleans())
+def test_profile_and_echelon_against_flint(
+    shape: tuple[int, int, int, int], p: int, dtype: str, sparse: bool
+) -> None:
+    m, n, rank, seed = shape
+    rng = np.random.default_rng(seed)
+    matrix = product(rng, m, n, min(rank, m, n), p)
+    if sparse:
+        matrix *= rng.random((m, n)) < 0.2
+    a = balanced(matrix, p, dtype)
+    independent, columns = cpu.profile(a, p)
+    true = flint_rank(a, p)
+    assert independent.sum() == len(columns) == len(set(columns.tolist())) == true
+    assert flint_rank(a[independent][:, columns], p) == true  # the minor it names is nonzero
+    for i in range(min(m, 10)):
+        assert independent[i] == (flint_rank(a[: i + 1], p) > flint_rank(a[:i], p))
+    pivots, rows = cpu.echelon(a, p)
+    assert len(pivots) == true
+    assert np.array_equal(rows[:, pivots] % p, np.eye(true))
+    assert flint_rank(np.vstack([a, rows]), p) == true  # the same row space
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 5), st.integers(1, 40), st.integers(0, 20), st.integers(0, 2**32), small_fields
+)
+def test_engines_agree_on_every_prefix(
+    count: int, m: int, extra: int, seed: int, p: int
+) -> None:
+    """Small fields make missing pivots common: the engines must skip the same columns."""
+    rng = np.random.default_rng(seed)
+    n = m + extra
+    a = balanced(rng.integers(0, p, (count * m, n)), p)
+    a[rng.integers(0, count * m)] = a[rng.integers(0, count * m)]  # sometimes a repeated row
+    subsets = np.arange(count * m).reshape(count, m)
+    want = []
+    for rows in subsets:
+        independent, _ = cpu.profile(a[rows], p)
+        want.append(int(np.argmin(independent)) if not independent.all() else m)
+    assert cpu.prefixes(a, subsets, p).tolist() == want
+    assert cpu.prefixes(a.astype(np.float32), subsets, p, threads=2).tolist() == want
+    stack = a.reshape(count, m, n)
+    assert batched.prefixes(stack.copy(), p).tolist() == want
+    strict = batched.prefixes(array_api_strict.asarray(stack.copy()), p)
+    assert np.asarray(strict).tolist() == want
+
+
+@pytest.mark.parametrize(("p", "dtype"), [(PRIME_FLOAT32, "float32"), (P, "float64")])
+def test_large_matrices_full_rank_and_one_short(p: int, dtype: str) -> None:
+    """Many panels and many lazy reductions; a defect of one in 300 must be seen."""
+    rng = np.random.default_rng(5)
+    matrix = balanced(rng.integers(0, p, (300, 310)), p, dtype)
+    assert cpu.profile(matrix, p)[0].all()
+    weights = rng.integers(0, p, 299)
+    matrix[299] = balanced(weights.astype(object) @ matrix[:299].astype(int).astype(object), p)
+    independent, _ = cpu.profile(matrix, p)
+    assert independent[:299].all() and not independent[299]
+    assert batched.prefixes(matrix.astype(np.float64)[None], P if dtype == "float64" else p)[0] == 299
+
+
+def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
+    """A dependent last row, combined with coefficients that make every partial sum large.
+
+    With the proved interval between reductions it is recognised; with the interval set far
+    beyond the bound the sums round, and the row looks independent: the oracle notices.
+    """
+    p, m = P, 400
+    rng = np.random.default_rng(1)
+    a = np.eye(m, m + 80, dtype=np.int64)
+    a[:, m:] = p // 2  # every eliminated entry receives products of the largest size
+    a[m - 1, : m - 1] = p // 2
+    a[m - 1, m - 1] = 0
+    a[m - 1, m:] = (m - 1) * (p // 2) ** 2 % p
+    order = np.r_[rng.permutation(m - 1), m - 1]
+    matrix = balanced(a[order], p)
+    independent, _ = cpu.profile(matrix, p)
+    assert independent.sum() == flint_rank(matrix, p) == m - 1
+
+    prime, over, lazy, inverses = cpu._arithmetic(p, matrix.dtype)
+    out = np.zeros(1, np.int64)
+    subset = np.arange(m)[None]
+    cpu_kernels.prefix_range(matrix, subset, 0, 1, out, prime, over, lazy, inverses)
+    assert out[0] == m - 1
+    cpu_kernels.prefix_range(matrix, subset, 0, 1, out, prime, over, 10**6, inverses)
+    assert out[0] == m  # wrong, as it must be: the bound is not decoration
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 40), st.integers(1, 25), st.integers(0, 2**32), st.booleans())
+def test_systematic_form_spans_the_table_and_never_overclaims(
+    vectors: int, width: int, seed: int, deficient: bool
+) -> None:
+    p = PRIME_FLOAT32
+    rng = np.random.default_rng(seed)
+    rank = max(1, min(vectors, width) // 2) if deficient else min(vectors, width)
+    table = balanced(product(rng, vectors, width, rank, p), p)
+    form = systematic(table, p, "float32", rng)
+    r = len(form.basis)
+    assert r == flint_rank(table, p)
+    assert form.position[form.basis].tolist() == list(range(r))
+    again = form.coefficients.astype(int) @ table[form.basis].astype(int)
+    assert ((again - table.astype(int)) % p == 0).all()
+    k = min(vectors, int(rng.integers(1, r + 2)))
+    subsets = np.array([rng.permutation(vectors)[:k] for _ in range(20)])
+    subsets = np.vstack([subsets, np.repeat(subsets[:1, :1], k, axis=1)])  # one index k times
+    got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p)
+    for s, length in zip(subsets, got, strict=True):
+        true = flint_rank(table[s], p)
+        assert length <= k
+        if length == k:
+            assert true == k
+
+
+def test_systematic_form_certifies_generic_subsets() -> None:
+    rng = np.random.default_rng(0)
+    p = PRIME_FLOAT32
+    table = balanced(rng.integers(0, p, (300, 60)), p)
+    form = systematic(table, p, "float32", rng)
+    subsets = np.array([rng.permutation(300)[:40] for _ in range(500)])
+    got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p, threads=2)
+    assert (got == 40).mean() > 0.99
+
+
+def test_projection_preserves_dependence_and_rarely_loses_independence() -> None:
+    rng = np.random.default_rng(3)
+    table = balanced(rng.integers(0, P, (40, 30)), P)
+    table[7] = balanced(table[3].astype(int) * 5 - table[4].astype(int), P)
+    small = random_projection(table, 12, P, np.random.default_rng(0))
+    assert flint_rank(small[[3, 4, 7]], P) == 2
+    assert all(flint_rank(small[rng.permutation(40)[:12]], P) >= 11 for _ in range(20))
+    assert flint_rank(small[8:20], P) == 12
+
+
+def test_float32_needs_a_small_prime() -> None:
+    from constructions.errors import InputError
+
+    with pytest.raises(InputError, match="elimination in float32"):
+        cpu.prefixes(np.ones((2, 2), np.float32), np.array([[0, 1]]), P)
+
+
+def test_batched_kernels_are_replaceable() -> None:
+    """The seam that CUDA uses: the product is called once per panel, with its operands."""
+
+    class Counting(batched.ArrayKernels):
+        calls = 0
+
+        def subtract(self, stack: Any, base: int, stop: int, start: int, factors: Any) -> None:
+            Counting.calls += 1
+            assert factors.shape == (stack.shape[0], stack.shape[1] - stop, stop - base)
+            super().subtract(stack, base, stop, start, factors)
+
+    rng = np.random.default_rng(0)
+    stack = balanced(rng.integers(0, P, (3, 50, 50)), P)
+    assert batched.prefixes(stack, P, Counting()).tolist() == [50, 50, 50]
+    assert Counting.calls == 3

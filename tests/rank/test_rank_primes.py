@@ -1,0 +1,62 @@
+"""Primes: the constants are what they claim to be, and the trap is refused."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+
+from constructions.errors import InputError
+from verify.rank import primes
+from verify.rank.arithmetic import lazy_terms
+from verify.rank.modular import rank_mod
+
+ALL = (
+    primes.PRIME_FLOAT32,
+    *primes.PRIMES_FLOAT64,
+    *primes.PRIMES_31,
+    primes.PRIME_62,
+)
+
+
+@pytest.mark.parametrize("p", ALL)
+def test_constants_are_safe_primes_with_two_primitive(p: int) -> None:
+    assert sympy.isprime(p)
+    assert sympy.isprime((p - 1) // 2)
+    assert sympy.n_order(2, p) == p - 1 == primes.order_of_two(p)
+
+
+def test_constants_are_the_largest_of_their_kind() -> None:
+    assert tuple(primes.safe_primes_below(2**31, 3)) == primes.PRIMES_31
+    assert primes.safe_primes_below(2**62, 1) == [primes.PRIME_62]
+    largest = next(p for p in range(2**24, 2, -1) if lazy_terms(p, "float64") >= 256)
+    assert tuple(primes.safe_primes_below(largest + 1, 3)) == primes.PRIMES_FLOAT64
+    largest = next(p for p in range(2**12, 2, -1) if lazy_terms(p, "float32") >= 56)
+    assert primes.safe_primes_below(largest + 1, 1) == [primes.PRIME_FLOAT32]
+
+
+@pytest.mark.parametrize("p", [3, 5, 7, 11, 13, 31, 127, 8191, 10007, 2**31 - 1, 2**61 - 1])
+def test_order_of_two_against_sympy(p: int) -> None:
+    assert primes.order_of_two(p) == sympy.n_order(2, p)
+
+
+def test_the_mersenne_trap_is_refused() -> None:
+    trap = 2**61 - 1
+    with pytest.raises(InputError, match="order 61"):
+        primes.require_order_of_two(trap, 10**6)
+    assert primes.require_order_of_two(trap, 61) == 61
+    assert primes.require_order_of_two(primes.PRIME_62, 2**61) == primes.PRIME_62 - 1
+
+
+def test_why_it_is_a_trap_powers_of_two_coincide() -> None:
+    """Vandermonde of 2^i at 12 nodes: full rank over Q, rank 10 modulo 1023's divisor 11."""
+    table = [[2 ** (i * j) for j in range(12)] for i in range(12)]
+    assert primes.order_of_two(31) == 5
+    assert rank_mod(table, 31).rank == 5
+    assert rank_mod(table, 11).rank == 10
+    assert rank_mod(table).rank == 12
+
+
+@pytest.mark.parametrize("p", [-7, 0, 1, 2, 9, 15, 2**61])
+def test_what_is_not_an_odd_prime_is_refused(p: int) -> None:
+    with pytest.raises(InputError, match="odd prime"):
+        primes.order_of_two(p)

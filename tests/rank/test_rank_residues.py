@@ -1,0 +1,119 @@
+"""Tables and their exact image modulo p, against Python's fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import array_api_strict
+import numpy as np
+import pytest
+from flint import fmpq_mat, fmpz_mat
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from constructions.errors import InputError
+from constructions.exact_array import ExactArray
+from verify.rank.residues import as_subsets, as_table, residues
+
+PRIMES = [11, 13, 1019, 11863067, 47453111]
+
+
+def expected(x: float, p: int) -> int:
+    q = Fraction(x)
+    return q.numerator * pow(q.denominator, -1, p) % p
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(PRIMES))
+@example(5e-324, 11)
+@example(1.7976931348623157e308, 47453111)
+@example(-0.0, 11)
+@example(float(2**53 + 2), 13)
+def test_float64_residues_are_exact(x: float, p: int) -> None:
+    (r,) = residues(np.array([[x]]), p).ravel().tolist()
+    assert r == int(r) and abs(r) <= p / 2 + 4
+    assert int(r) % p == expected(x, p)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32), st.sampled_from(PRIMES))
+def test_float32_and_float16_residues_are_exact(x: float, p: int) -> None:
+    assert int(residues(np.array([[x]], np.float32), p)[0, 0]) % p == expected(x, p)
+    if abs(x) < 60000:
+        half = np.array([[x]], np.float16)
+        assert int(residues(half, p)[0, 0]) % p == expected(float(half[0, 0]), p)
+
+
+@given(st.integers(-(2**200), 2**200), st.sampled_from(PRIMES))
+@example(-(2**63), 11)
+@example(2**63, 13)
+@example(2**64 - 1, 1019)
+def test_integer_residues_are_exact(x: int, p: int) -> None:
+    assert int(residues(as_table([[x]]), p)[0, 0]) % p == x % p
+    if 0 <= x < 2**64:
+        assert int(residues(np.array([[x]], np.uint64), p)[0, 0]) % p == x % p
+
+
+def test_blocks_join_without_a_seam() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((3, (1 << 20) // 2)).astype(np.float32)  # more than one block
+    got = residues(table, 1019)
+    for i, j in [(0, 0), (1, 0), (2, 5), (1, (1 << 19) - 1), (2, (1 << 19) - 1)]:
+        assert int(got[i, j]) % 1019 == expected(float(table[i, j]), 1019)
+
+
+def test_every_kind_of_table_means_the_same_numbers() -> None:
+    numbers = [[Fraction(1, 2), Fraction(3)], [Fraction(-2), Fraction(1, 4)]]
+    for table in (
+        numbers,
+        ExactArray.of(numbers),
+        fmpq_mat(2, 2, [2, 12, -8, 1]),
+        fmpz_mat(2, 2, [2, 12, -8, 1]),
+        array_api_strict.asarray([[0.5, 3.0], [-2.0, 0.25]]),
+        np.array([[0.5, 3.0], [-2.0, 0.25]], np.float16),
+    ):
+        a, b, c, d = residues(as_table(table), 1019).ravel().astype(int).tolist()
+        assert (a * d - b * c) % 1019 != 0
+        assert (b - 6 * a) % 1019 == (c + 8 * d) % 1019 == (a + b + c - 2 * d - 4 * d) % 1019 == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([[1.0, math.nan]], "finite numbers, not nan at row 0, column 1"),
+        (np.array([[1.0], [np.inf]]), "finite numbers, not inf at row 1, column 0"),
+        ([[1, math.inf]], "finite numbers, not inf"),
+        ([1.0, 2.0], "rectangular array"),
+        ([[1.0], [2.0, 3.0]], "rows of 1 and 2 entries"),
+        (np.zeros((2, 2, 2)), "a matrix .* not of shape"),
+        (np.array([[1j]]), "real numbers, not of type complex128"),
+        (np.array([["a"]]), "real numbers, not of type"),
+        ([["1/2"]], "real numbers, not str"),
+        ([[None]], "real numbers, not NoneType"),
+        (7, "rectangular array"),
+    ],
+)
+def test_unusable_tables_are_refused_in_one_line(table: object, message: str) -> None:
+    with pytest.raises(InputError, match=message) as raised:
+        as_table(table)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("subsets", "message"),
+    [
+        ([[0, 4]], "indices from 0 to 3, not 0 to 4"),
+        ([[-1, 0]], "indices from 0 to 3, not -1 to 0"),
+        ([0, 1], r"not of shape \(2,\)"),
+        ([[0.0, 1.0]], "type float64"),
+        ([[0, 1], [2]], "index sets of equal size"),
+    ],
+)
+def test_unusable_subsets_are_refused(subsets: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        as_subsets(subsets, 4)
+
+
+def test_empty_subsets_keep_their_number() -> None:
+    assert as_subsets([], 4).shape == (0, 0)
+    assert as_subsets([[], []], 4).shape == (2, 0)
+    assert as_subsets(np.zeros((0, 3), int), 4).shape == (0, 3)

@@ -1,0 +1,192 @@
+"""The command line as a user runs it: outputs, exit statuses, one-line errors, interrupts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import attncert
+
+TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    return _write(tmp_path / "tiny.json", TINY)
+
+
+def test_prove_writes_a_report_and_a_certificate_that_checks(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert attncert.main(["prove", str(tiny), "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Proved.") and printed.err == ""
+    assert {p.name for p in out.iterdir()} >= {"report.md", "certificate.json", "trace.json"}
+    assert attncert.main(["check", str(out / "certificate.json")]) == 0
+
+
+def test_json_is_all_that_stdout_holds(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert attncert.main(["prove", str(tiny), "--out", str(tmp_path / "o"), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["standing"] == "proved" and printed.err == ""
+    certificate = str(tmp_path / "o" / "certificate.json")
+    assert attncert.main(["check", certificate, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["claim"] == "interpolation"
+
+
+def test_equal_runs_give_equal_bytes(tiny: Path, tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for seed, folder in zip(("0", "1"), folders, strict=True):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", "attncert", "prove", str(tiny), "--out", str(folder)]
+        subprocess.run(command, check=True, env=environment, capture_output=True)
+    names = [p.relative_to(folders[0]) for p in folders[0].rglob("*") if p.is_file()]
+    assert len(names) >= 8
+    for name in names:
+        if name.name != "timings.json":
+            assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "status"),
+    [
+        ({"contexts": [[1, 0], [2, 0]]}, [], 3),  # A2 is false
+        ({"queries": [[1, 2], [2, 4], [1, 1]]}, [], 3),  # parallel queries
+        ({"queries": [[0, 0], [2, 4], [1, 1]]}, [], 3),  # a zero query
+        ({}, ["--heads", "1"], 3),  # above capacity
+        ({"labels": [[1, 2], [3, 4], [5, 6]]}, ["--value-width", "1"], 3),
+    ],
+)
+def test_a_false_hypothesis_is_a_report_with_a_witness(
+    tmp_path: Path, change: dict[str, object], options: list[str], status: int
+) -> None:
+    data = _write(tmp_path / "data.json", TINY | change)
+    out = tmp_path / "out"
+    assert attncert.main(["prove", str(data), "--out", str(out), *options]) == status
+    trace = json.loads((out / "trace.json").read_text())
+    failed = [c for c in trace["claims"] if c["level"] in ("refuted", "not applicable")]
+    assert any(c["witness"] for c in failed)
+    assert not (out / "certificate.json").exists()
+
+
+BAD_OPTIONS = {
+    "no such command": ["frobnicate"],
+    "no such option": ["prove", "digits", "--frobnicate"],
+    "heads 0": ["prove", "digits", "--heads", "0"],
+    "heads x": ["prove", "digits", "--heads", "x"],
+    "head width -1": ["prove", "digits", "--head-width", "-1"],
+    "value width 0": ["prove", "digits", "--value-width", "0"],
+    "no examples": ["prove", "digits", "--examples", "0"],
+    "more examples than there are": ["prove", "digits", "--examples", "1000000000"],
+    "construction": ["prove", "digits", "--construction", "other"],
+    "claim": ["prove", "digits", "--claim", "other"],
+    "device": ["prove", "digits", "--device", "tpu"],
+    "seed": ["prove", "digits", "--seed", "-1"],
+    "missing data": ["prove"],
+    "missing file": ["prove", "no-such-file.json"],
+    "missing certificate": ["check", "no-such-file.json"],
+    "empty out": ["prove", "digits", "--out", ""],
+}
+
+
+@pytest.mark.parametrize("words", BAD_OPTIONS.values(), ids=BAD_OPTIONS)
+def test_bad_arguments_are_one_line_and_status_2(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert attncert.main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and printed.out == ""
+    assert not list(tmp_path.iterdir())
+
+
+def _not_json(folder: Path) -> Path:
+    path = folder / "data.json"
+    path.write_text("{")
+    return path
+
+
+BAD_DATA: dict[str, Callable[[Path], Path]] = {
+    "not JSON": _not_json,
+    "a list": lambda d: _write(d / "data.json", []),
+    "wrong keys": lambda d: _write(d / "data.json", {"context": 1}),
+    "ragged": lambda d: _write(d / "data.json", TINY | {"queries": [[1, 2], [3], [1, 1]]}),
+    "empty": lambda d: _write(d / "data.json", TINY | {"queries": []}),
+    "no number": lambda d: _write(d / "data.json", TINY | {"labels": ["a", 1, 2]}),
+    "zero denominator": lambda d: _write(d / "data.json", TINY | {"labels": ["1/0", 1, 2]}),
+    "NaN": lambda d: _write(d / "data.json", TINY | {"labels": [float("nan"), 1, 2]}),
+    "infinity": lambda d: _write(d / "data.json", TINY | {"labels": [float("inf"), 1, 2]}),
+    "boolean": lambda d: _write(d / "data.json", TINY | {"labels": [True, 1, 2]}),
+    "shapes": lambda d: _write(d / "data.json", TINY | {"labels": [1, 2]}),
+    "a folder": lambda d: d,
+}
+
+
+@pytest.mark.parametrize("make", BAD_DATA.values(), ids=BAD_DATA)
+def test_bad_data_is_one_line_and_nothing_is_written(
+    make: Callable[[Path], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert attncert.main(["prove", str(make(tmp_path)), "--out", str(out)]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and printed.out == ""
+    assert not out.exists()
+
+
+def test_a_folder_with_other_content_is_refused_before_any_work(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.tex").write_text("precious")
+    assert attncert.main(["prove", str(tiny), "--out", str(out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [p.name for p in out.iterdir()] == ["thesis.tex"]
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "attncert", "prove", "digits", "--examples", "400"]
+    running = subprocess.Popen(
+        [*command, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(3)
+    running.send_signal(signal.SIGINT)
+    _, error = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert error.decode().strip() == "interrupted: nothing was written"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_wrong_certificate_is_status_1(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    attncert.main(["prove", str(tiny), "--out", str(out)])
+    path = out / "certificate.json"
+    path.write_text(path.read_text().replace('"labels":[["5"]', '"labels":[["6"]'))
+    assert attncert.main(["check", str(path)]) == 1
+
+
+def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["--help"]) == 0
+    assert "prove" in capsys.readouterr().out
+
+
+def _write(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content))
+    return path

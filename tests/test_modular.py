@@ -1,0 +1,132 @@
+"""Features modulo small primes, against plain Python integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.modular import (
+    PRIMES,
+    SumVanishes,
+    features_float,
+    features_mod,
+    inverse_mod,
+    matmul_mod,
+    residues,
+)
+
+EDGE = [0, 1, -1, 2**53 + 1, 2**62, 2**63 - 1, -(2**63) + 1, 2**64, -(3**100)]
+primes = st.sampled_from(PRIMES)
+
+
+def is_prime(x: int) -> bool:
+    return x > 1 and all(x % q for q in range(2, int(x**0.5) + 1))
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_the_primes_are_what_the_comment_says(p: int) -> None:
+    """Safe, 3 mod 8, below 2^21; the powers of 2 run through all p - 1 residues."""
+    q = (p - 1) // 2
+    assert is_prime(p) and is_prime(q) and p % 8 == 3 and p < 2**21
+    assert pow(2, 2, p) != 1 and pow(2, q, p) != 1  # the order divides 2q, and is neither 2 nor q
+
+
+@pytest.mark.parametrize("inner", [0, 1, 2047, 2048, 2049, 5000])
+def test_matmul_at_the_edge_of_the_mantissa(inner: int) -> None:
+    """All residues p - 1 = -1: row times column is `inner`; one more term per sum would round."""
+    p = PRIMES[0]
+    a = np.full((2, inner), p - 1, dtype=np.float64)
+    b = np.full((inner, 1), p - 1, dtype=np.float64)
+    assert matmul_mod(a, b, p).tolist() == [[inner % p]] * 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(primes, st.integers(0, 4), st.integers(0, 6), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_matmul(p: int, rows: int, inner: int, columns: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, p, (rows, inner)), rng.integers(0, p, (inner, columns))
+    wanted = [
+        [sum(x * y for x, y in zip(row, column, strict=True)) % p for column in b.T.tolist()]
+        for row in a.tolist()
+    ]
+    assert matmul_mod(a.astype(np.float64), b.astype(np.float64), p).tolist() == wanted
+
+
+@given(primes)
+def test_residues_of_any_integers(p: int) -> None:
+    found = residues(np.array(EDGE, dtype=object), p)
+    assert found.dtype == np.float64
+    assert found.tolist() == [x % p for x in EDGE]
+    small = np.array([-3, p, 2**62], dtype=np.int64)
+    assert residues(small, p).tolist() == [p - 3, 0, 2**62 % p]
+
+
+@given(primes, st.lists(st.integers(1, 2094682), min_size=1, max_size=20))
+def test_inverse(p: int, values: list[int]) -> None:
+    found = inverse_mod(np.array(values, dtype=np.int64), p)
+    assert [x * y % p for x, y in zip(values, found.tolist(), strict=True)] == [1] * len(values)
+
+
+exponents = st.one_of(st.integers(-20, 20), st.sampled_from(EDGE))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data(), primes, st.integers(1, 4), st.integers(1, 3), st.booleans())
+def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> None:
+    """Σ 2^k E / Σ 2^k mod p, with exponents of any size, small ones against Python's `pow`."""
+    table = [[data.draw(exponents) for _ in range(n)] for _ in range(T)]
+    cells = st.integers(0, p - 1)
+    contexts = [
+        [[data.draw(cells) for _ in range(2)] for _ in range(n)] for _ in range(1 if shared else T)
+    ]
+    wide = any(abs(k) >= 2**62 for row in table for k in row)
+    logits = np.array(table, dtype=object if wide else np.int64)
+    given_contexts = np.array(contexts, dtype=np.float64)
+    weights = [[pow(2, k % (p - 1), p) for k in row] for row in table]
+    if any(sum(row) % p == 0 for row in weights):
+        with pytest.raises(SumVanishes):
+            features_mod(logits, given_contexts, p)
+        return
+    wanted = [
+        [
+            sum(w * x for w, x in zip(row, column, strict=True)) * pow(sum(row), -1, p) % p
+            for column in zip(*contexts[0 if shared else t], strict=True)
+        ]
+        for t, row in enumerate(weights)
+    ]
+    assert features_mod(logits, given_contexts, p).tolist() == wanted
+
+
+def test_negative_exponents_are_inverses() -> None:
+    p = PRIMES[1]
+    one = np.ones((1, 2, 1))
+    plain = features_mod(np.array([[0, 5]]), one, p)
+    shifted = features_mod(np.array([[-7, -2]]), one, p)
+    assert plain.tolist() == shifted.tolist() == [[1.0]]
+
+
+def test_a_vanishing_sum_is_refused() -> None:
+    """2^((p-1)/2) = -1 for a non-residue 2, so 2^((p-1)/2) + 2^0 = 0 mod p."""
+    p = PRIMES[0]
+    with pytest.raises(SumVanishes):
+        features_mod(np.array([[(p - 1) // 2, 0]]), np.ones((1, 2, 1)), p)
+
+
+@pytest.mark.parametrize("tokens", [2048, 2049])
+def test_many_tokens(tokens: int) -> None:
+    """All weights equal, all entries p - 1: the mean is p - 1, summed beyond one exact chunk."""
+    p = PRIMES[2]
+    for count in (1, 2):
+        contexts = np.full((count, tokens, 1), p - 1, dtype=np.float64)
+        logits = np.zeros((2, tokens), dtype=np.int64)
+        assert features_mod(logits, contexts, p).tolist() == [[p - 1.0]] * 2
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_float_features_follow_the_exact_ones(shared: bool) -> None:
+    """Planted: weights 1/4, 3/4; a saturated row; exponents beyond all floats."""
+    contexts = np.array([[[4.0, 0.0], [0.0, 8.0]]] * (1 if shared else 3))
+    logits = np.array([[0, 0], [3**700, 0], [-(3**700), 1]], dtype=object)
+    assert features_float(logits, contexts).tolist() == [[2, 4], [4, 0], [0, 8]]

@@ -1,0 +1,135 @@
+"""Selectors and separators: what is returned separates, exactly, whatever the scale of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.separation import Pair, separating_pairs
+
+
+def pairs_for(
+    contexts: list[list[list[int]]], queries: list[list[int]], earlier: list[int], count: int = 4
+) -> list[Pair]:
+    wide = any(abs(x) >= 2**63 for E in contexts for row in E for x in row) or any(
+        abs(x) >= 2**63 for row in queries for x in row
+    )
+    dtype = object if wide else np.int64
+    others = list(range(len(queries)))
+    return separating_pairs(
+        np.array(contexts, dtype=dtype),
+        np.array(queries, dtype=dtype),
+        earlier,
+        others,
+        count,
+        np.random.default_rng(0),
+    )
+
+
+def assert_separates(
+    pair: Pair, contexts: list[list[list[int]]], queries: list[list[int]], earlier: list[int]
+) -> None:
+    u, v = [int(x) for x in pair.u.tolist()], [int(x) for x in pair.v.tolist()]
+    for s in earlier:
+        assert sum(a * b for a, b in zip(queries[s], v, strict=True)) != 0
+        context = contexts[0 if len(contexts) == 1 else s]
+        values = sorted(sum(a * b for a, b in zip(row, u, strict=True)) for row in context)
+        if len(values) > 1:
+            assert values[0] < values[1] and values[-2] < values[-1]
+
+
+small = st.integers(-3, 3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(1, 3), st.integers(1, 5), st.booleans())
+def test_every_pair_separates(data: st.DataObject, k: int, T: int, shared: bool) -> None:
+    n = k + 1 if k < 3 else 3
+    contexts = [
+        data.draw(
+            st.lists(
+                st.tuples(*[small] * k).map(list), min_size=n, max_size=n, unique_by=tuple
+            )
+        )
+        for _ in range(1 if shared else T)
+    ]  # fmt: skip
+    query = st.tuples(*[small] * 2).map(list).filter(any)
+    queries = [data.draw(query) for _ in range(T)]
+    earlier = sorted(data.draw(st.sets(st.integers(0, T - 1), min_size=1)))
+    found = pairs_for(contexts, queries, earlier)
+    assert 1 <= len(found) <= 4
+    for pair in found:
+        assert_separates(pair, contexts, queries, earlier)
+
+
+def test_cheapest_first_and_the_cost_is_the_total_range() -> None:
+    contexts = [[[0, 0], [1, 5], [3, 1]]]
+    queries = [[1, 0], [2, 1], [0, 3]]
+    found = pairs_for(contexts, queries, [0, 1, 2], count=8)
+    costs = []
+    for pair in found:
+        values = [sum(a * int(b) for a, b in zip(row, pair.u, strict=True)) for row in contexts[0]]
+        reach = [abs(sum(a * int(b) for a, b in zip(e, pair.v, strict=True))) for e in queries]
+        assert pair.cost == sum(reach) * (max(values) - min(values))
+        costs.append(pair.cost)
+    assert costs == sorted(costs)
+
+
+def test_the_only_direction_is_found() -> None:
+    """Queries that span three coordinate planes of ℤ²... every hyperplane but a few is hit."""
+    queries = [[a, b] for a in range(-4, 5) for b in range(-4, 5) if (a, b) != (0, 0)]
+    contexts = [[[0], [1]]]
+    earlier = list(range(len(queries)))
+    for pair in pairs_for(contexts, queries, earlier):
+        assert_separates(pair, contexts, queries, earlier)
+
+
+@pytest.mark.parametrize("exponent", [10, 30, 52, 60, 100, 400, 1100])
+def test_examples_of_very_different_scale(exponent: int) -> None:
+    """One context or query 2^exponent times as long as another: both must be told apart."""
+    big = 2**exponent
+    contexts = [[[0, 0], [1, 2], [3, 1]], [[0, 0], [big, 2 * big], [3 * big, big]]]
+    queries = [[1, 2], [3 * big, big]]
+    for pair in pairs_for(contexts, queries, [0, 1]):
+        assert_separates(pair, contexts, queries, [0, 1])
+
+
+@pytest.mark.parametrize("exponent", [20, 55, 70, 1100])
+def test_rows_that_differ_far_behind_the_leading_bits(exponent: int) -> None:
+    """(2^k, 0, 1), (2^k + 1, 0, 0), (2^k, 1, 0): a float sees three equal first coordinates."""
+    big = 2**exponent
+    contexts = [[[big, 0, 1], [big + 1, 0, 0], [big, 1, 0]]]
+    queries = [[big, 1], [big + 1, 1]]
+    for pair in pairs_for(contexts, queries, [0, 1]):
+        assert_separates(pair, contexts, queries, [0, 1])
+
+
+def test_exact_cancellation_of_large_numbers_is_not_mistaken_for_a_gap() -> None:
+    """(a, b, a + b) with v = (1, 1, -1): zero exactly, but not in float64."""
+    a, b = 3**40, 5**27
+    assert float(a) + float(b) - float(a + b) != 0 or a + b > 2**53
+    queries = [[a, b, a + b], [1, 0, 0], [0, 1, 0]]
+    contexts = [[[0], [1]]]
+    for pair in pairs_for(contexts, queries, [0, 1, 2], count=8):
+        assert_separates(pair, contexts, queries, [0, 1, 2])
+
+
+def test_one_token_needs_no_separator() -> None:
+    found = pairs_for([[[5]], [[-3]]], [[1], [2]], [0, 1])
+    assert all(pair.v.any() for pair in found)
+
+
+def test_an_impossible_task_is_an_error_not_a_loop() -> None:
+    """A zero query has v·e = 0 for every v: the caller broke the precondition."""
+    with pytest.raises(RuntimeError, match="precondition"):
+        pairs_for([[[0], [1]]], [[0, 0], [1, 0]], [0, 1])
+
+
+def test_same_seed_same_pairs() -> None:
+    contexts, queries = [[[0, 0], [1, 2], [3, 1]]], [[1, 2], [3, 1]]
+    first, second = (pairs_for(contexts, queries, [0, 1]) for _ in range(2))
+    assert [(p.u.tolist(), p.v.tolist()) for p in first] == [
+        (p.u.tolist(), p.v.tolist()) for p in second
+    ]

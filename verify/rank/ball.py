@@ -1,0 +1,278 @@
+"""Full row rank, solutions and the smallest singular value, enclosed in balls (Arb).
+
+For matrices that are not small rationals: float data taken exactly, or entries that are
+themselves enclosures (softmax weights with real exponentials). Z is T×K with T <= K.
+
+**Right inverse.** Let R be any K×T matrix and E = I - ZR. If ||E|| < 1 in some submultiplicative
+norm, ZR is invertible (Neumann), so Z has full row rank. The norm is bounded in ball arithmetic,
+hence for every matrix in the enclosure Z; R itself may be rubbish, and is taken from a float
+pseudoinverse first, from Arb at rising precision then.
+
+**Solutions.** With such an R, V = R (ZR)^{-1} Y satisfies ZV = Y exactly, and (ZR)^{-1} Y is
+enclosed by Arb's preconditioned solver.
+
+**Smallest singular value** (ours, elementary). For a unit row vector u, with delta = ||E||_2 < 1,
+1 - delta <= ||uZR||_2 <= ||uZ||_2 ||R||_2. Hence
+
+    (1 - delta) / ||R||_2  <=  sigma_min(Z)  <=  ||wZ||_2 / ||w||_2   for every w != 0.
+
+Both ends are sharp when R is close to the pseudoinverse and w to its leading right singular
+vector. ||R||_2^2 = lambda_max(K) with K = R^T R, and for any Q with Q^T Q positive definite,
+lambda_max(K) <= lambda_max(Q^T K Q) / lambda_min(Q^T Q); with Q the float eigenvectors of K both
+matrices are nearly diagonal and Gershgorin's discs give the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq_mat, fmpz_mat
+
+from constructions.errors import InputError
+from verify.rank.residues import as_table
+
+__all__ = [
+    "FullRowRank",
+    "SingularValue",
+    "certify_full_row_rank",
+    "enclosed_solution",
+    "smallest_singular_value",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class FullRowRank:
+    """certified: True is a proof of full row rank, False says only that no proof was found.
+
+    residual:  upper bound on ||I - ZR||, rounded up; infinity if no R was found.
+    precision: bits of the last attempt. matrix, right_inverse: Z and R as used.
+    """
+
+    certified: bool
+    residual: float
+    precision: int
+    matrix: arb_mat = field(repr=False)
+    right_inverse: arb_mat | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SingularValue:
+    """lower <= sigma_min <= upper, proved; lower is 0 where full row rank was not certified."""
+
+    lower: float
+    upper: float
+    precision: int
+
+
+def certify_full_row_rank(
+    matrix: Any, *, precision: int = 128, max_precision: int = 2048
+) -> FullRowRank:
+    """Try to prove that every matrix in the enclosure has independent rows.
+
+    matrix: (T, K): a table of exact numbers (`residues.as_table`), FLINT's fmpz_mat or fmpq_mat,
+        or an arb_mat of enclosures. precision: bits to begin with, doubled up to max_precision.
+
+    >>> certify_full_row_rank([[1.0, 1.0, 0.0], [1.0, 1.0 + 2.0**-40, 0.0]]).certified
+    True
+    >>> certify_full_row_rank([[1, 2, 3], [2, 4, 6]], max_precision=128).certified
+    False
+    """
+    if not 2 <= precision <= max_precision:
+        raise InputError("precision", f"from 2 to max_precision = {max_precision} bits", precision)
+    while True:
+        with ctx.workprec(precision):
+            balls = _balls(matrix)
+            result = _attempt(balls, precision, (_float_inverse, _ball_inverse))
+        if result.certified or balls.nrows() > balls.ncols() or 2 * precision > max_precision:
+            return result
+        precision *= 2
+
+
+def enclosed_solution(proof: FullRowRank, labels: Any) -> arb_mat:
+    """Balls containing a V with ZV = Y exactly, for every Z in the enclosure.
+
+    proof: from `certify_full_row_rank`, certified. labels: (T, m), as its matrix.
+
+    >>> proof = certify_full_row_rank([[2, 0, 0], [0, 4, 0]])
+    >>> [[float(x) for x in row] for row in enclosed_solution(proof, [[1], [1]]).tolist()]
+    [[0.5], [0.25], [0.0]]
+    """
+    if not proof.certified or proof.right_inverse is None:
+        raise InputError("proof", "certified", "a failed attempt")
+    with ctx.workprec(proof.precision):
+        right = _balls(labels, "labels")
+        if right.nrows() != proof.matrix.nrows():
+            must = f"a matrix with {proof.matrix.nrows()} rows"
+            raise InputError("labels", must, f"of {right.nrows()} rows")
+        if right.nrows() == 0:
+            return arb_mat(proof.matrix.ncols(), right.ncols())
+        square = proof.matrix * proof.right_inverse
+        return proof.right_inverse * square.solve(right, algorithm="precond")
+
+
+def smallest_singular_value(
+    matrix: Any, *, precision: int = 128, max_precision: int = 2048, gap: float = 1e-9
+) -> SingularValue:
+    """Lower and upper bound of the T-th singular value of a T×K matrix, T <= K, in floats.
+
+    The precision is doubled until upper - lower <= gap * upper, or max_precision is reached.
+
+    >>> s = smallest_singular_value([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> s.lower <= 2.0 <= s.upper, s.upper - s.lower < 1e-9
+    (True, True)
+    """
+    proof = certify_full_row_rank(matrix, precision=precision, max_precision=max_precision)
+    if proof.matrix.nrows() == 0:
+        raise InputError("matrix", "of at least one row", "empty")
+    best = _singular_bounds(proof)
+    precision = 2 * proof.precision
+    while proof.certified and best.upper - best.lower > gap * best.upper:
+        if precision > max_precision:
+            break
+        with ctx.workprec(precision):
+            proof = _attempt(_balls(matrix), precision, (_ball_inverse,))
+        found = _singular_bounds(proof)
+        lower, upper = max(best.lower, found.lower), min(best.upper, found.upper)
+        best = SingularValue(lower, upper, precision)
+        precision *= 2
+    return best
+
+
+def _singular_bounds(proof: FullRowRank) -> SingularValue:
+    """The two bounds of the module's derivation for one right inverse."""
+    balls, inverse = proof.matrix, proof.right_inverse
+    with ctx.workprec(proof.precision):
+        if not proof.certified or inverse is None:
+            return SingularValue(0.0, _up(_smallest_row(balls)), proof.precision)
+        gram = inverse.transpose() * inverse
+        vectors = _eigenvectors(gram)
+        stretched = vectors.transpose() * gram * vectors
+        overlap = vectors.transpose() * vectors
+        norm2 = _row_norm(stretched) / _smallest_eigenvalue(overlap)
+        error = balls * inverse - _identity(balls.nrows())
+        delta = (_row_norm(error) * _row_norm(error.transpose())).sqrt()
+        lower = (1 - delta) / norm2.sqrt() if delta < 1 and norm2 > 0 else arb(0)
+        last = vectors.ncols() - 1
+        leading = arb_mat([[vectors[i, last] for i in range(vectors.nrows())]])
+        leading = (leading * gram).mid()  # one power step: its float error would hide below ||Z||
+        upper = _norm(leading * balls) / _norm(leading)
+        return SingularValue(max(0.0, _down(lower)), _up(upper), proof.precision)
+
+
+def _attempt(
+    balls: arb_mat, precision: int, methods: tuple[Callable[[arb_mat], arb_mat | None], ...]
+) -> FullRowRank:
+    rows, columns = balls.nrows(), balls.ncols()
+    if rows > columns or rows == 0:
+        return FullRowRank(rows == 0, 0.0 if rows == 0 else math.inf, precision, balls, None)
+    best, found = math.inf, None
+    for method in methods:
+        inverse = method(balls)
+        if inverse is None:
+            continue
+        error = balls * inverse - _identity(rows)
+        bound = _row_norm(error)
+        if bound < 1:
+            return FullRowRank(True, _up(bound), precision, balls, inverse)
+        if bound.is_finite() and _up(bound) < best:
+            best, found = _up(bound), inverse
+    return FullRowRank(False, best, precision, balls, found)
+
+
+def _float_inverse(balls: arb_mat) -> arb_mat | None:
+    """Float pseudoinverse of the midpoints, rows scaled by powers of two to a like size."""
+    midpoints = balls.mid()
+    scales = [_exponent(max(abs(x) for x in row)) for row in midpoints.tolist()]
+    scaled = [
+        [float(x * arb(2) ** -e) for x in row]
+        for e, row in zip(scales, midpoints.tolist(), strict=True)
+    ]
+    if not np.isfinite(scaled).all():
+        return None
+    try:
+        inverse = np.linalg.pinv(np.array(scaled), rcond=1e-15)
+    except np.linalg.LinAlgError:
+        return None
+    columns = [arb(2) ** -e for e in scales]
+    return arb_mat([[arb(x) * c for x, c in zip(row, columns, strict=True)] for row in inverse])
+
+
+def _ball_inverse(balls: arb_mat) -> arb_mat | None:
+    """Z^T (Z Z^T)^{-1} of the midpoints, in approximate arithmetic at the working precision."""
+    midpoints = balls.mid()
+    transpose = midpoints.transpose()
+    gram = (midpoints * transpose).mid()
+    try:
+        solved = gram.solve(_identity(balls.nrows()), algorithm="approx")
+    except ZeroDivisionError:
+        return None
+    return (transpose * solved).mid()
+
+
+def _eigenvectors(gram: arb_mat) -> arb_mat:
+    """Float eigenvectors of a symmetric enclosure, ascending; any matrix would be sound."""
+    entries = gram.mid().tolist()
+    scale = _exponent(max(abs(x) for row in entries for x in row))
+    floats = np.array([[float(x * arb(2) ** -scale) for x in row] for row in entries])
+    _, vectors = np.linalg.eigh((floats + floats.T) / 2)
+    return arb_mat(vectors.tolist())
+
+
+def _smallest_eigenvalue(symmetric: arb_mat) -> arb:
+    """Lower bound of the eigenvalues by Gershgorin's discs."""
+    discs = []
+    for i, row in enumerate(symmetric.tolist()):
+        radius = sum((abs(x) for j, x in enumerate(row) if j != i), arb(0))
+        discs.append((row[i] - radius).lower())
+    return min(discs)
+
+
+def _row_norm(matrix: arb_mat) -> arb:
+    """Upper bound of the maximal absolute row sum: submultiplicative, and >= every eigenvalue."""
+    sums = [sum((x.abs_upper() for x in row), arb(0)).upper() for row in matrix.tolist()]
+    return max(sums, default=arb(0))
+
+
+def _norm(row: arb_mat) -> arb:
+    return sum((x * x for x in row.entries()), arb(0)).sqrt()
+
+
+def _smallest_row(balls: arb_mat) -> arb:
+    """||wZ|| / ||w|| for w a unit vector: the shortest row."""
+    rows = [_norm(arb_mat([row])).upper() if row else arb(0) for row in balls.tolist()]
+    return min(rows) if balls.nrows() <= balls.ncols() else arb(0)
+
+
+def _identity(n: int) -> arb_mat:
+    return arb_mat([[int(i == j) for j in range(n)] for i in range(n)])
+
+
+def _balls(matrix: Any, name: str = "matrix") -> arb_mat:
+    if isinstance(matrix, (arb_mat, fmpz_mat, fmpq_mat)):
+        return arb_mat(matrix)
+    array = as_table(matrix, name)
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+    rows, columns = array.shape
+    return arb_mat(rows, columns, [arb(x) for x in array.ravel().tolist()])
+
+
+def _exponent(x: arb) -> int:
+    """e with 2^(e-1) <= |x| < 2^e or close to it, 0 for 0."""
+    if x == 0 or not x.is_finite():
+        return 0
+    mantissa, exponent = x.mid().man_exp()
+    return int(exponent) + int(abs(mantissa)).bit_length()
+
+
+def _up(x: arb) -> float:
+    """A float that is at least every point of the ball."""
+    return math.nextafter(float(x.upper()), math.inf)
+
+
+def _down(x: arb) -> float:
+    return math.nextafter(float(x.lower()), -math.inf)

@@ -1,0 +1,256 @@
+"""Exact rank, null vectors and relations over Q, with integer witnesses (FLINT).
+
+Strategy: a prime proposes, exact integers confirm. The elimination modulo p of `cpu.py` (a
+thousand times faster than one over Q) gives pivot rows, pivot columns and, for a dependent row,
+*which* independent rows it needs. The lower bound on the rank is proved by that alone. The upper
+bound is proved by exact relations: each needs the solution of a square integer system only as
+large as its support (FLINT's p-adic lifting), and is then checked on all columns. A prime that
+misled, one dividing some minor, is noticed by that check, and the next prime is tried; after the
+last prime an exact null space over Q decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat, fmpz_mat
+
+from constructions.errors import InputError
+from verify.rank import cpu
+from verify.rank.primes import PRIMES_FLOAT64
+from verify.rank.residues import as_table, residues
+
+__all__ = [
+    "RationalRank",
+    "Relation",
+    "find_relation",
+    "integer_matrix",
+    "null_vectors",
+    "rank",
+    "relations",
+]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows of a table that are dependent: sum of coefficients[i] * row indices[i] is zero.
+
+    indices increase; coefficients are nonzero integers without a common factor, the first
+    positive. Anyone can check it with integer arithmetic: the witness of a dependent set.
+    """
+
+    indices: tuple[int, ...]
+    coefficients: tuple[int, ...]
+
+    @classmethod
+    def of(cls, indices: Sequence[int], coefficients: Sequence[int]) -> Relation:
+        """Normal form of a nonzero relation: zeros dropped, content removed, sign fixed.
+
+        >>> Relation.of([7, 2, 5], [4, -6, 0])
+        Relation(indices=(2, 7), coefficients=(3, -2))
+        """
+        pairs = sorted((int(i), int(c)) for i, c in zip(indices, coefficients, strict=True) if c)
+        content = math.gcd(*(c for _, c in pairs)) * (1 if pairs[0][1] > 0 else -1)
+        return cls(tuple(i for i, _ in pairs), tuple(c // content for _, c in pairs))
+
+    def holds(self, table: Any) -> bool:
+        """Whether the relation is true of this table, exactly.
+
+        >>> Relation((0, 1), (2, -1)).holds([[0.5, 1.0], [1.0, 2.0]])
+        True
+        """
+        if not self.indices or 0 in self.coefficients:
+            return False
+        rows = integer_matrix(as_table(table)[list(self.indices)])
+        weights = fmpz_mat(1, len(self.indices), list(self.coefficients))
+        return _is_zero(weights * rows)
+
+    def as_dict(self) -> dict[str, list[str] | list[int]]:
+        """JSON-able witness; coefficients as decimal strings."""
+        return {
+            "indices": list(self.indices),
+            "coefficients": [str(c) for c in self.coefficients],
+        }
+
+
+@dataclass(frozen=True)
+class RationalRank:
+    """Exact rank over Q: `prime` proves the lower bound, `relations` the upper.
+
+    rows, columns: pivot rows (lexicographically first) and pivot columns of a nonzero minor.
+    relations: rank + len(relations) = number of rows; left out (empty) when the rank equals the
+        number of columns, where nothing needs proof.
+    """
+
+    rank: int
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    prime: int
+    relations: tuple[Relation, ...]
+
+
+def rank(table: Any) -> RationalRank:
+    """Rank of a matrix over Q, proved from both sides.
+
+    table: (m, n), see `residues.as_table`; a float is the dyadic rational it stores.
+
+    >>> r = rank([[1, 2], [2, 4], [0, 0]])
+    >>> r.rank, r.rows, [(x.indices, x.coefficients) for x in r.relations]
+    (1, (0,), [((0, 1), (2, -1)), ((2,), (1,))])
+    """
+    array = as_table(table)
+    m, n = array.shape
+    for p in PRIMES_FLOAT64:
+        independent, columns = cpu.profile(residues(array, p), p)
+        pivots = np.flatnonzero(independent)
+        found: list[Relation] | None = []
+        if len(pivots) < min(m, n):
+            found = _fundamental(array, pivots, columns)
+        if found is not None:
+            return RationalRank(len(pivots), _ints(pivots), _ints(columns), p, tuple(found))
+    return _rank_without_primes(array)
+
+
+def relations(table: Any) -> tuple[Relation, ...]:
+    """A basis of all relations between the rows: one for each row outside the pivot rows.
+
+    >>> [(r.indices, r.coefficients) for r in relations([[1, 2], [3, 4], [4, 6]])]
+    [((0, 1, 2), (1, 1, -1))]
+    """
+    array = as_table(table)
+    proved = rank(array)
+    if proved.relations or proved.rank == len(array):
+        return proved.relations
+    found = _fundamental(array, np.array(proved.rows, int), np.array(proved.columns, int))
+    return tuple(found if found is not None else _null_relations(array))
+
+
+def null_vectors(table: Any) -> tuple[tuple[int, ...], ...]:
+    """A basis of {x : table @ x = 0} in integers, each without content, first nonzero positive.
+
+    >>> null_vectors([[1, 1, 0], [0, 1, 1]])
+    ((1, -1, 1),)
+    """
+    array = as_table(table)
+    vectors = []
+    for relation in relations(np.ascontiguousarray(array.T)):
+        full = dict(zip(relation.indices, relation.coefficients, strict=True))
+        vectors.append(tuple(full.get(j, 0) for j in range(array.shape[1])))
+    return tuple(vectors)
+
+
+def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
+    """A short relation between the given rows, or None if they are independent; both proved.
+
+    Among the fundamental circuits of one basis it takes the one with the smallest support, so
+    that a small dependent set in a large subset is found by solving a small system.
+
+    >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])
+    Relation(indices=(0, 3), coefficients=(2, -1))
+    >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]], rows=[1, 2]) is None
+    True
+    """
+    array = as_table(table)
+    chosen = list(range(len(array))) if rows is None else [int(i) for i in rows]
+    if len(set(chosen)) < len(chosen):
+        raise InputError("rows", "distinct", chosen)
+    part = array[chosen]
+    for p in PRIMES_FLOAT64:
+        pivots, coefficients = cpu.echelon(residues(np.ascontiguousarray(part.T), p), p)
+        if len(pivots) == len(part):
+            return None
+        dependent = np.setdiff1d(np.arange(len(part)), pivots)
+        sizes = np.count_nonzero(coefficients[:, dependent], axis=0)
+        row = int(dependent[np.argmin(sizes)])
+        support = pivots[np.flatnonzero(coefficients[:, row])]
+        columns = cpu.profile(residues(part[support], p), p)[1]
+        found = _fundamental(part, support, columns, [row])
+        if found is not None:
+            return Relation.of([chosen[i] for i in found[0].indices], found[0].coefficients)
+    exact = _null_relations(part)
+    if not exact:
+        return None
+    shortest = min(exact, key=lambda relation: len(relation.indices))
+    return Relation.of([chosen[i] for i in shortest.indices], shortest.coefficients)
+
+
+def integer_matrix(array: np.ndarray) -> fmpz_mat:
+    """A table from `as_table` as integers: floats times one common power of two.
+
+    >>> integer_matrix(np.array([[0.5, -3.0]]))
+    [1, -6]
+    """
+    rows, columns = array.shape
+    if array.dtype.kind != "f":
+        return fmpz_mat(rows, columns, [int(x) for x in array.ravel().tolist()])
+    mantissa, exponent = np.frexp(array.astype(np.float64).ravel())
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    bits = [(int(w), int(e)) for w, e in zip(whole.tolist(), exponent.tolist(), strict=True)]
+    low = min((e + (w & -w).bit_length() - 1 for w, e in bits if w), default=0)
+    return fmpz_mat(
+        rows, columns, [w << (e - low) if e >= low else w >> (low - e) for w, e in bits]
+    )
+
+
+def _fundamental(
+    array: np.ndarray,
+    pivots: np.ndarray,
+    columns: np.ndarray,
+    targets: Sequence[int] | None = None,
+) -> list[Relation] | None:
+    """Exact relations of the target rows (default: all others) with the pivot rows.
+
+    Solves x A[pivots, columns] = A[target, columns] over Z, then checks every column; None if a
+    check fails, that is, if the pivots are not what modular elimination said they are.
+    """
+    if targets is None:
+        targets = [int(i) for i in np.setdiff1d(np.arange(len(array)), pivots)]
+    if len(targets) == 0:
+        return []
+    everything = integer_matrix(array[[*pivots.tolist(), *targets]])
+    r, n = len(pivots), array.shape[1]
+    table = everything.tolist()
+    square = fmpz_mat([[table[i][j] for i in range(r)] for j in columns.tolist()] or fmpz_mat(0, 0))
+    wanted = fmpz_mat(r, len(targets), [row[j] for j in columns.tolist() for row in table[r:]])
+    solution, denominator = square.solve(wanted).numer_denom() if r else (fmpz_mat(0, 0), 1)
+    found = []
+    for t, target in enumerate(targets):
+        weights = [*(solution[i, t] for i in range(r)), -denominator]
+        rows = fmpz_mat([*table[:r], table[r + t]]) if n else fmpz_mat(r + 1, 0)
+        if not _is_zero(fmpz_mat(1, r + 1, weights) * rows):
+            return None
+        found.append(Relation.of([*pivots.tolist(), target], weights))
+    return found
+
+
+def _rank_without_primes(array: np.ndarray) -> RationalRank:
+    """For matrices on which every prime of the ladder misleads: FLINT's reduced echelon form."""
+    exact = integer_matrix(array)
+    columns = tuple(_pivot_columns(exact))
+    rows = tuple(_pivot_columns(exact.transpose()))
+    found = tuple(_null_relations(array)) if len(rows) < min(array.shape) else ()
+    return RationalRank(len(rows), rows, columns, 0, found)
+
+
+def _pivot_columns(matrix: fmpz_mat) -> Iterator[int]:
+    reduced, _, r = matrix.rref()
+    for i in range(r):
+        yield next(j for j in range(matrix.ncols()) if reduced[i, j] != 0)
+
+
+def _null_relations(array: np.ndarray) -> list[Relation]:
+    basis, nullity = integer_matrix(array).transpose().nullspace()
+    m = len(array)
+    return [Relation.of(range(m), [int(basis[i, j]) for i in range(m)]) for j in range(nullity)]
+
+
+def _is_zero(matrix: fmpz_mat | fmpq_mat) -> bool:
+    return all(entry == 0 for entry in matrix.entries())
+
+
+def _ints(values: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(v) for v in values)
