@@ -203,7 +203,9 @@ CASES: dict[str, Callable[[], Certificate]] = {
     "interpolation, padded": lambda: layer_certificate("interpolation", m=2, d_v=3, rational=True),
     "interpolation, one": lambda: layer_certificate("interpolation", T=1, n=1, d=1, H=1),
     "full-rank": lambda: layer_certificate("full-rank", d_h=2),
-    "full-rank, shared": lambda: layer_certificate("full-rank", shared=True, rational=True, m=2, d_v=2),
+    "full-rank, shared": lambda: layer_certificate(
+        "full-rank", shared=True, rational=True, m=2, d_v=2
+    ),
     "dependent-set": dependent_set_certificate,
     "dependent-set, rational": lambda: dependent_set_certificate(seed=1, rational=True),
 }

@@ -20,6 +20,10 @@ from verify.evidence import Claim, Level
 from verify.features import PRIMES
 
 EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
+PARTITION = (
+    "In this grouping each group's queries are independent and no earlier query lies in the span "
+    "of a later group."
+)
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _CONFIDENCE = 0.95
@@ -67,6 +71,7 @@ def capacity(examples: int, heads: int, r: int, bound: str) -> Claim:
 
 def independent_contexts(data: Dataset) -> Claim:
     """A2: every context has rank n; refuted with the context and the exact dependency."""
+    statement = "Every context has $n$ independent rows (Assumption 2)."
     common: dict[str, Any] = {
         "id": "hypothesis.A2",
         "arithmetic": EXACT,
@@ -77,14 +82,14 @@ def independent_contexts(data: Dataset) -> Claim:
         if _independent(rows):
             continue
         return Claim(
-            statement=f"The rows of context {t} are dependent: Assumption 2 is false.",
+            statement=statement,
             level=Level.REFUTED,
             witness={"context": t, "coefficients": [str(c) for c in _relation(rows) or []]},
             numbers={"asked": f"rank {data.n}", "found": f"rank {int(rows.rank())} in context {t}"},
             **common,
         )
     return Claim(
-        statement="Every context has $n$ independent rows (Assumption 2).",
+        statement=statement,
         level=Level.PROVED,
         numbers={
             "asked": f"rank {data.n}",
@@ -110,14 +115,15 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     for h, group in enumerate(groups):
         rows = [queries[t] for t in group]
         if not _independent(fmpz_mat(rows)):
-            return _failed(common, h, list(group), rows, "dependent")
+            return _failed(common, asked, h, list(group), rows, "is dependent")
         for s in _suspects(rows, queries, earlier):
             if not _independent(fmpz_mat([*rows, queries[s]])):
-                return _failed(common, h, [*group, s], [*rows, queries[s]], "spans an earlier one")
+                return _failed(
+                    common, asked, h, [*group, s], [*rows, queries[s]], f"spans query {s}"
+                )
         earlier += group
     return Claim(
-        statement="In this grouping each group's queries are independent and no earlier query "
-        "lies in the span of a later group.",
+        statement=PARTITION,
         level=Level.PROVED,
         numbers=asked | {"found": "all independent, no span meets an earlier query"},
         **common,
@@ -148,7 +154,7 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
             relation = _relation(fmpz_mat(rows)) or []
             kept = [(t, str(c)) for t, c in zip(subset, relation, strict=True) if c]
             return Claim(
-                statement=f"{statement}: false.",
+                statement=f"{statement} (Assumption 1).",
                 level=Level.REFUTED,
                 numbers={
                     "asked": f"every {k} of {data.T} queries independent",
@@ -196,12 +202,18 @@ def _subsets(count: int, k: int, exhaustive: bool, seed: int) -> Iterator[tuple[
 
 
 def _failed(
-    common: dict[str, Any], group: int, examples: list[int], rows: list[list[int]], how: str
+    common: dict[str, Any],
+    asked: dict[str, str],
+    group: int,
+    examples: list[int],
+    rows: list[list[int]],
+    how: str,
 ) -> Claim:
     relation = _relation(fmpz_mat(rows)) or []
     kept = [(t, str(c)) for t, c in zip(examples, relation, strict=True) if c]
     return Claim(
-        statement=f"The queries of group {group + 1} fail the partition condition: {how}.",
+        statement=PARTITION,
+        numbers=asked | {"found": f"group {group + 1} {how}"},
         level=Level.REFUTED,
         witness={
             "group": group + 1,

@@ -18,7 +18,7 @@ from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
-LIMIT_SECONDS = 300.0  # of work, as estimated before it is done
+LIMIT_SECONDS = 600.0  # for each stage of the work, as estimated before it is begun
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 NUMBER = re.compile(f"(-?[0-9]{{1,{MAX_DIGITS}}})(?:/([1-9][0-9]{{0,{MAX_DIGITS - 1}}}))?")
 
@@ -61,13 +61,12 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read(path: str) -> dict[str, Any]:
-    """The certificate as JSON values; its digests and dims are in order."""
+    """The certificate as JSON values, its digests and dims in order; int() refuses floats."""
     with open(path, "rb") as file:
         raw = file.read(MAX_FILE_BYTES + 1)
-    small = len(raw) <= MAX_FILE_BYTES and sum(map(raw.count, b",[{")) <= MAX_ITEMS
-    need(small, f"the file must have at most {MAX_FILE_BYTES} bytes and {MAX_ITEMS} items")
-    no_float: Any = {"parse_float": int, "parse_constant": int}  # int("1.0") raises ValueError
-    cert = json.loads(raw.decode(), object_pairs_hook=unique, **no_float)
+    need(len(raw) <= MAX_FILE_BYTES, f"the file has over {MAX_FILE_BYTES} bytes")
+    need(sum(map(raw.count, b",[{")) <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
+    cert = json.loads(raw.decode(), object_pairs_hook=unique, parse_float=int, parse_constant=int)
     need(type(cert) is dict and cert.get("format") == "attncert/1", "the format is not attncert/1")
     need(str(cert.get("claim")) in CLAIMS, f"the claim must be one of: {', '.join(CLAIMS)}")
     _, fields, data, dims = CLAIMS[cert["claim"]]
@@ -88,7 +87,7 @@ def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, in
     texts = [value]
     for size in shape:
         fits = all(type(x) is list and len(x) == size for x in texts)
-        need(fits, f"{where} must be nested lists of lengths {shape}")
+        need(fits, f"{where} must be nested lists of the lengths {shape}, as dims say")
         texts = [item for x in texts for item in x]
     found = [NUMBER.fullmatch(text) if type(text) is str else None for text in texts]
     need(all(found), f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
@@ -118,7 +117,7 @@ def features(cert: Any, limit: float, b_out: int, p: int | None = None) -> Any:
     groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
     members = sorted(typed(t, int, "each member of a group") for group in groups for t in group)
     need(all(groups) and members == list(range(T)), "groups must hold each example once", "wrong")
-    count = 1 if len(contexts) == 1 else T  # a single context is shared by all examples
+    count = 1 if len(contexts) == 1 else T  # one context may serve all examples
     contexts, unit, b_e = integers(limit, contexts, "contexts", count, n, d)
     queries, unit_q, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
     key, unit_k, b_k = integers(limit, [head["key"] for head in heads], "key", H, d, d_h)
@@ -132,9 +131,9 @@ def features(cert: Any, limit: float, b_out: int, p: int | None = None) -> Any:
             outer = [dot(row, inner) for row in k]
             logits = [divmod(dot(token, outer), divisor) for token in context]
             need(not any(rest for _, rest in logits), "a logit / ln 2 is no integer", "wrong")
-            low = min(logits)[0]  # softmax does not see a shift of all logits
+            low = min(logits)[0]
             shifts = [logit - low for logit, _ in logits]
-            r = p.bit_length() if p else min(max(shifts), 10**18)
+            r = p.bit_length() if p else min(max(shifts), 10**18)  # the cap keeps floats finite
             work = (T * H * d * n, r, b_e), (T * H * m * (d + H), r, b_out)
             afford(limit, H * d * (r + b_out), *work)
             powers = [pow(2, x % (p - 1) if p else x, p) for x in shifts]  # 2^(p-1) = 1 mod p
@@ -178,8 +177,8 @@ def full_rank(cert: Any, limit: float) -> str:
     need(digits, "rank.prime must be a string of at most 19 digits")
     p = int(rank["prime"])
     need(p > 2 and p % 2 and is_prime(p), "rank.prime is not an odd prime", "wrong")
-    need(typed(rank["value"], int, "rank.value") == T, "rank.value is not examples", "wrong")
-    need(d_v >= m, "value_width is less than labels", "wrong")
+    need(typed(rank["value"], int, "rank.value") == T, "rank.value is not dims.examples", "wrong")
+    need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")
     integers(limit, cert["data"]["labels"], "labels", T, m)
     afford(limit, T * H * d * 500, (T * T * H * d // 2, 30, 30))
     pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
@@ -223,8 +222,7 @@ CLAIMS: dict[str, tuple[Any, str, str, str]] = {
 def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
     """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
     claim, numbers = None, {}
-    if sys.get_int_max_str_digits():  # 0: no limit
-        sys.set_int_max_str_digits(MAX_DIGITS)
+    sys.set_int_max_str_digits(sys.get_int_max_str_digits() and MAX_DIGITS)  # 0: no limit
     try:
         cert = read(path)
         claim, numbers = cert["claim"], cert["dims"]

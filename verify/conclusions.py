@@ -7,8 +7,7 @@ weights and the data alone; that *Theorem 1* applies rests on all its hypotheses
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
@@ -38,7 +37,7 @@ def parameters(count: int) -> Claim:
     """Step 11: counting."""
     return Claim(
         "parameters",
-        f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count:,}$ parameters.",
+        f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count}$ parameters.",
         Level.PROVED,
         numbers={"parameters": count},
         arithmetic="counting",
@@ -163,14 +162,14 @@ def no_grouping(failure: HypothesisFails) -> Claim:
     )
 
 
-def refused(failure: HypothesisFails) -> Claim:
-    """The answer when nothing could be built."""
-    witness: Mapping[str, Any] | None = failure.witness or None
+def refused(failure: HypothesisFails, failing: Sequence[str]) -> Claim:
+    """The answer when nothing could be built; `failing`: ids of the hypotheses that do not hold."""
     return Claim(
         "memorization",
-        f"The construction applies to this data and memorizes it: it does not, {failure.reason}. "
-        "Whether some other weights memorize the data is not decided by this.",
+        f"The construction does not apply: {failure.reason}. Whether some other weights memorize "
+        "the data is not decided by this.",
         Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
-        witness=witness,
+        witness=failure.witness or None,
+        rests_on=tuple(failing),
         source="paper, Theorem 1",
     )

@@ -85,7 +85,7 @@ def enclose_error(
     errors = [[_decimal(low, up=False), _decimal(high, up=True)] for low, high in bounds]
     interval = [_decimal(low, up=False), _decimal(high, up=True)]
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
-    statement = rf"${_ERROR}$ lies between ${interval[0]}$ and ${interval[1]}$"
+    statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
     if limit is not None:
         statement = rf"${_ERROR} \le {tolerance}$"
         numbers["tolerance"] = str(tolerance)

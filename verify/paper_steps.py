@@ -119,7 +119,7 @@ def selector(data: Dataset, head: PaperHead, number: int) -> Claim:
         "selector",
         "The selector $v$ is orthogonal to the group's queries and to no earlier query.",
         not inside and not vanishing,
-        {"least |v·e_s|": str(min(sizes)), "largest |v·e_s|": str(max(sizes))},
+        {"least product": str(min(sizes)), "largest product": str(max(sizes))},
         lambda: {
             "example": (inside + vanishing)[0],
             "product": str(products[(inside + vanishing)[0]]),
@@ -169,9 +169,9 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
         number,
         "weights",
         "The layer's $M_h = W_K W_Q^\\top$ is $c\\,uv^\\top+\\sum_t w_t\\hat e_t^\\top$ (up to "
-        "$\\ln 2$), has rank at most $r\\le d_h$, and gives its group the logits $g_t$, without $c$.",
+        "$\\ln 2$), has rank at most $r\\le d_h$, and gives its group logits $g_t$ free of $c$.",
         built == formula and rank <= r and not moved,
-        {"rank of M": rank, "r": r, "d_h": weights.width},
+        {"rank of M": rank, "r": r, "head width": weights.width},
         lambda: {
             "rank": rank,
             "equal": built == formula,

@@ -42,6 +42,16 @@ MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not con
 ENCLOSURE_WORK = 10**6  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
+# The claims that say the same as a builder's refusal.
+_CLAIMS_OF = {
+    "A2": ["A2"],
+    "n <= d": ["context-size"],
+    "d_v >= m": ["value-width"],
+    "value-width": ["value-width"],
+    "capacity": ["capacity"],
+    "grouping": ["partition", "some-partition"],
+}
+
 Progress = Callable[[str, int, int], None]
 
 
@@ -171,7 +181,8 @@ class _Run:
             given = consecutive(range(data.T), r, max(r - 1, 1))
             self.check(assumptions.partition, data, given)
             self.claims.append(conclusions.no_grouping(failure))
-        self.claims.append(conclusions.refused(failure))
+        failing = [f"hypothesis.{name}" for name in _CLAIMS_OF[failure.hypothesis]]
+        self.claims.append(conclusions.refused(failure, failing))
         settings = self.public_settings(None)
         trace = ProofTrace(self.claims)
         return Proof(data, settings, trace, "memorization", versions=versions())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,20 +72,21 @@ def choose_device(device: str = "auto", table: Any = None) -> Device:
 
 def _why_no_cuda() -> str | None:
     """None if CuPy sees a device, else the reason in a few words."""
-    if importlib.util.find_spec("cupy") is None:
-        return "cuda (CuPy is not installed)"
     try:
-        import cupy
-
-        count = cupy.cuda.runtime.getDeviceCount()
+        count = _load_cupy().cuda.runtime.getDeviceCount()
+    except ModuleNotFoundError:
+        return "cuda (CuPy is not installed)"
     except (ImportError, RuntimeError) as error:  # missing libraries; CUDARuntimeError
         return f"cuda ({error})"
     return None if count > 0 else "cuda (CuPy sees no device)"
 
 
-def _cuda() -> Device:
-    import cupy
+def _load_cupy() -> Any:
+    return importlib.import_module("cupy")
 
+
+def _cuda() -> Device:
+    cupy = _load_cupy()
     properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
     runtime = str(cupy.cuda.runtime.runtimeGetVersion())
     versions = _versions(cupy=cupy.__version__, cuda_runtime=runtime)

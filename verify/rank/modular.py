@@ -275,15 +275,14 @@ class IndependenceTester:
 
     def _projected_lengths(self, subsets: np.ndarray, p: int, dtype: str) -> np.ndarray:
         count, k = subsets.shape
-        if self.device.engine == "numba":
-            table, local = self._projected(subsets, k, p, dtype)
-            return cpu.prefixes(table, local, p, self.threads)
         table, local = self._projected(subsets, k, p, dtype)
-        xp, width = self._xp, table.shape[1]
+        if self.device.engine == "numba":
+            return cpu.prefixes(table, local, p, self.threads)
+        xp, (rows, width) = self._xp, table.shape
         each = 4 * 8 * k * width  # the stack, a product, and two temporaries of its size
-        room = self.memory - 8 * len(table) * width
+        room = self.memory - 8 * rows * width
         if room < each:
-            need = 8 * len(table) * width + each
+            need = 8 * rows * width + each
             raise InputError("memory", f"at least {need} bytes for subsets of {k}", self.memory)
         step = room // each
         lengths = np.empty(count, dtype=np.int64)

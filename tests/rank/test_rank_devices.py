@@ -1,0 +1,97 @@
+"""Which device is chosen, what is recorded, and that CuPy stays out unless asked for."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import types
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from constructions.errors import InputError
+from verify.rank import devices
+from verify.rank.devices import choose_device
+from verify.rank.modular import independent_subsets
+
+TABLE = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]]
+
+
+def test_importing_and_using_the_cpu_never_imports_cupy() -> None:
+    program = (
+        "import sys, verify.rank.modular as m\n"
+        "m.independent_subsets([[1, 2], [3, 4]], [[0, 1]], device='cpu')\n"
+        "assert 'cupy' not in sys.modules\n"
+        "print('no cupy')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "no cupy\n", done.stderr
+
+
+def test_cuda_without_cupy_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise ModuleNotFoundError("No module named 'cupy'")
+
+    monkeypatch.setattr(devices, "_load_cupy", missing)
+    with pytest.raises(InputError, match="device: must be cpu or auto .* CuPy is not installed"):
+        independent_subsets(TABLE, [[0, 1]], device="cuda")
+
+
+@pytest.mark.parametrize("failure", ["raises", "none"])
+def test_cupy_without_a_device_is_refused_or_passed_over(
+    monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    def count() -> int:
+        if failure == "raises":
+            raise RuntimeError("cudaErrorInsufficientDriver: too old")
+        return 0
+
+    cupy = types.ModuleType("cupy")
+    cupy.cuda = types.SimpleNamespace(runtime=types.SimpleNamespace(getDeviceCount=count))
+    monkeypatch.setattr(devices, "_load_cupy", lambda: cupy)
+    with pytest.raises(InputError, match="no device|InsufficientDriver") as raised:
+        choose_device("cuda")
+    assert "\n" not in str(raised.value)
+    assert choose_device("auto").engine == "numba"
+
+
+def test_a_usable_gpu_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = types.SimpleNamespace(
+        getDeviceCount=lambda: 1,
+        getDevice=lambda: 0,
+        getDeviceProperties=lambda index: {"name": b"Some GPU"},
+        runtimeGetVersion=lambda: 13000,
+    )
+    cupy = types.ModuleType("cupy")
+    cupy.cuda, cupy.__version__ = types.SimpleNamespace(runtime=runtime), "14.0"
+    monkeypatch.setattr(devices, "_load_cupy", lambda: cupy)
+    for choice in ("auto", "cuda"):
+        found = choose_device(choice)
+        assert (found.kind, found.engine, found.name) == ("cuda", "array", "Some GPU")
+        assert found.versions["cupy"] == "14.0" and found.versions["cuda_runtime"] == "13000"
+    assert choose_device("cpu").kind == "cpu"
+
+
+def test_the_namespace_comes_from_the_input() -> None:
+    table = array_api_strict.asarray(TABLE)
+    found = choose_device("auto", table)
+    assert (found.kind, found.engine, found.name) == ("cpu", "array", "array_api_strict")
+    ranks = independent_subsets(table, [[0, 1], [0, 2]])
+    assert ranks.certified.tolist() == [True, True]
+    assert ranks.device == found
+
+
+def test_records_are_plain_data() -> None:
+    found = choose_device("cpu")
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert json.loads(json.dumps(found.as_dict()))["versions"]["numpy"] == np.__version__
+    assert "numba" in found.versions
+
+
+@pytest.mark.parametrize("device", ["gpu", "", "CPU"])
+def test_unknown_devices_are_refused(device: str) -> None:
+    with pytest.raises(InputError, match="one of auto, cpu, cuda"):
+        choose_device(device)
