@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset", "InputError", "Proof", "Settings", "check", "load", "main", "prove"]
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -128,6 +130,8 @@ def main(arguments: list[str] | None = None) -> int:
     command = typer.main.get_command(app)
     try:
         result = command.main(words, prog_name="attncert", standalone_mode=False)
+        if result == _INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
+            raise KeyboardInterrupt
         return result if isinstance(result, int) else 0
     except InputError as error:
         message = str(error)
@@ -135,7 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
         message = _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("interrupted: nothing was written", err=True)
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

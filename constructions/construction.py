@@ -101,7 +101,7 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     """Groups of r and then r - 1 examples that meet the partition condition; were they regrouped?
 
     Consecutive examples if the condition allows, else another grouping, into at most `heads`
-    groups (None: the fewest, or a few more if only they admit one). Raises HypothesisFails.
+    groups (None: the fewest, or more if only they admit one). Raises HypothesisFails.
     """
     fewest = fewest_heads(data.T, r, r)
     if fewest is None or (heads is not None and heads < fewest):
@@ -114,8 +114,9 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:
         return given_order, False
-    most = fewest + max(4, fewest // 4) if heads is None else heads
-    for allowed in range(fewest, most + 1):
+    most = data.T if heads is None else heads  # one example each: any queries but parallel ones
+    few = [fewest, *(fewest + 2**k for k in range(most.bit_length()))]
+    for allowed in [*(h for h in few if h < most), most]:
         try:
             return tuple(find(data, r, r - 1, allowed, seed)), True
         except HypothesisFails:

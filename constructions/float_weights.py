@@ -28,7 +28,8 @@ def float64_weights(
 ) -> dict[str, np.ndarray]:
     """W_K, W_Q (H, d, d_h), W_V (H, d, m), W_O (H·m, m) in float64, for a plain softmax (base e).
 
-    Raises HypothesisFails where the construction applies to no coarse copy tried.
+    Raises HypothesisFails where the construction applies to no coarse copy tried, or numbers of the
+    data or the weights are beyond the range of float64.
     """
     for bits in _BITS:
         try:
@@ -40,11 +41,15 @@ def float64_weights(
             if bits == _BITS[-1]:
                 raise failure from None
     arrays = built.layer.to_numpy()
-    z = features(data, arrays["W_K"], arrays["W_Q"])
     labels = data.labels.floats()
-    readout = np.linalg.lstsq(z, labels, rcond=None)[0]
-    for _ in range(_REFINEMENTS):
-        readout += np.linalg.lstsq(z, labels - z @ readout, rcond=None)[0]
+    with np.errstate(all="ignore"):
+        z = features(data, arrays["W_K"], arrays["W_Q"])
+    _require_finite(arrays["W_K"], arrays["W_Q"], z, labels)
+    with np.errstate(all="ignore"):
+        readout = np.linalg.lstsq(z, labels, rcond=None)[0]
+        for _ in range(_REFINEMENTS):
+            readout += np.linalg.lstsq(z, labels - z @ readout, rcond=None)[0]
+    _require_finite(readout)
     count = len(arrays["W_K"])
     arrays["W_V"] = readout.reshape(count, data.d, data.m)
     arrays["W_O"] = np.vstack([np.eye(data.m)] * count)
@@ -70,6 +75,11 @@ def features(data: Dataset, keys: np.ndarray, queries: np.ndarray) -> np.ndarray
         weights /= weights.sum(axis=1, keepdims=True)
         blocks.append(np.matmul(weights[:, None, :], contexts)[:, 0, :])
     return np.hstack(blocks)
+
+
+def _require_finite(*arrays: np.ndarray) -> None:
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise HypothesisFails("float64", "numbers are beyond the range of float64", {})
 
 
 def _rounded(array: ExactArray, bits: int) -> ExactArray:

@@ -82,6 +82,9 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     excluded = _excludes_every_grouping(data)
     if excluded:
         raise HypothesisFails("grouping", excluded["reason"], excluded)
+    given = consecutive(range(data.T), first, further)
+    rank = int(data.queries.integer_matrix().rank())
+    first, further = min(first, rank), min(further, rank - 1)  # `rank` of them span all others
     matroid = _Queries(data)
     rng = random.Random(seed)
     order = list(range(data.T))
@@ -95,7 +98,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     groups = search.run(frozenset(range(data.T)), heads)
     if groups:
         return groups
-    witness = violation(data, consecutive(range(data.T), first, further)) or {}
+    witness = violation(data, given) or {}
     decided = search.steps <= _SEARCH_STEPS
     reason = (
         f"no order of the examples gives {heads} groups with independent queries and no earlier "

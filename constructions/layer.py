@@ -17,6 +17,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from constructions.dataset import Dataset
+from constructions.exact_array import ExactArray, narrow
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,11 @@ def powers_of_two(logits: Iterable[int]) -> list[int]:
 
 
 def to_float(matrix: fmpq_mat | None) -> np.ndarray:
-    """Nearest float64 of each entry."""
+    """Nearest float64 of each entry, ±inf beyond the largest."""
     assert matrix is not None
-    flat = [int(x.p) / int(x.q) for x in matrix.entries()]
-    return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
+    numerators, denominator = matrix.numer_denom()
+    whole = narrow([int(x) for x in numerators.entries()], (matrix.nrows(), matrix.ncols()))
+    return ExactArray(whole, int(denominator)).floats()
 
 
 def _integers(entries: list[object]) -> list[int]:

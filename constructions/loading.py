@@ -181,10 +181,8 @@ def _require_short_directory(file: BinaryIO) -> None:
     end = tail[-22:]
     if len(end) < 22 or not end.startswith(b"PK\5\6") or not end.endswith(b"\0\0"):
         raise zipfile.BadZipFile("no end record in its last 22 bytes")
-    if (
-        tail[:-22].startswith(b"PK\6\7")
-        or int.from_bytes(end[12:16], "little") > MAX_DIRECTORY_BYTES
-    ):
+    length = int.from_bytes(end[12:16], "little")
+    if tail[:-22].startswith(b"PK\6\7") or length > MAX_DIRECTORY_BYTES:
         raise zipfile.BadZipFile(f"its directory is over {MAX_DIRECTORY_BYTES} bytes")
 
 

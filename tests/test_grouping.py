@@ -196,11 +196,16 @@ def test_every_three_coplanar(T: int) -> None:
 
 
 def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undecided is not refuted: with no steps allowed, nothing was decided."""
+    """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. After three
+    steps that is undecided, which is not refuted; left alone, the search decides it."""
+    planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
+    decided = attempt(with_queries(planes), 4, 3, 4)
+    assert isinstance(decided, HypothesisFails) and decided.decided
     monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
-    answer = attempt(with_queries([[1, t, 0, 0] for t in range(9)]), 4, 3, 5)
+    answer = attempt(with_queries(planes), 4, 3, 4)
     assert isinstance(answer, HypothesisFails)
     assert not answer.decided and "not all were" in answer.reason
+    assert len(find(with_queries(planes), 4, 3, 5, 0)) == 5
 
 
 def test_same_seed_same_grouping() -> None:

@@ -180,6 +180,14 @@ def test_long_directories_are_refused_unread() -> None:
     assert "unreadable (its directory is over 4096 bytes)" in line_of_npz(io.BytesIO(extended))
 
 
+def test_comments_are_refused_unread() -> None:
+    """With one, zipfile would look for another end record, one that was not looked at here."""
+    raw = archive().getvalue()
+    for end in (raw[-22:-2] + b"\1\0", raw[-22:-2] + b"\1\0!"):
+        line = line_of_npz(io.BytesIO(raw[:-22] + end))
+        assert line == f"data: must be {NPZ}, not unreadable (no end record in its last 22 bytes)"
+
+
 def test_truncated_archives_are_refused_at_every_length() -> None:
     raw = archive().getvalue()
     for length in range(0, len(raw), 7):

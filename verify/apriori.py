@@ -16,8 +16,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from constructions.dataset import Dataset
+from constructions.exact_array import ExactArray
 from constructions.mahdavi2024 import PaperHead
 from verify import features
 
@@ -38,7 +40,8 @@ class Conditioning:
 
     def __init__(self, data: Dataset) -> None:
         self.data = data
-        self._contexts = data.contexts.floats()
+        self._contexts = _scaled(data.contexts)  # bits and conditions do not change with the scale
+        self._diameters = [float(pdist(E).max(initial=0.0)) for E in self._contexts]
         self._blocks: list[np.ndarray] = []
 
     def add(self, head: PaperHead, table: np.ndarray, rows_of_u: np.ndarray | None) -> HeadNumbers:
@@ -66,21 +69,28 @@ class Conditioning:
         )
         if len(spectrum) < len(rows) or spectrum[len(rows) - 1] <= 0:
             return None
-        contexts = self._contexts[where]
-        gaps = np.linalg.norm(contexts[:, :, None, :] - contexts[:, None, :, :], axis=3)
-        moved = (self.data.n - 1) * math.sqrt((gaps.max(axis=(1, 2)) ** 2).sum())
-        return max(1, math.floor(math.log2(moved / spectrum[len(rows) - 1])) + 1)
+        moved = (self.data.n - 1) * math.hypot(*(self._diameters[s] for s in where))
+        if moved <= 0:
+            return None  # the contexts of the earlier examples are lost beside larger ones
+        return max(1, math.floor(math.log2(moved) - math.log2(spectrum[len(rows) - 1])) + 1)
 
 
 def _least_c(head: PaperHead, table: np.ndarray, lead: np.ndarray, bits: int) -> int:
-    """The least c at which every target row leads by `bits`; exact integers."""
+    """The least c at which every target row leads by `bits`; exact."""
     assert head.c is not None
     finite = table[list(head.earlier)] - head.c * lead
     least = 1
     for row, beta, target in zip(lead, finite, head.targets, strict=True):
         for i in range(len(row)):
             if i != target:
-                need = bits + int(beta[i]) - int(beta[target])
-                gap = int(row[target]) - int(row[i])
-                least = max(least, -(-need // gap))
+                need = bits + beta[i] - beta[target]
+                least = max(least, int((need / (row[target] - row[i])).ceil()))
     return least
+
+
+def _scaled(array: ExactArray) -> np.ndarray:
+    """Float64 times the power of two that brings the largest entry below 1."""
+    whole = np.abs(array.stored.astype(object)).max()
+    bits = max(0, int(whole).bit_length())
+    shortened = array.stored.astype(object) >> max(0, bits - 900)
+    return np.ldexp(shortened.astype(np.float64), -min(bits, 900))

@@ -225,9 +225,11 @@ def _failed(
 
 
 def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[int]:
-    """Earlier queries that a random vector orthogonal to the group mod p does not tell apart.
+    """Earlier queries that a vector orthogonal to the group mod p does not tell apart.
 
-    v ⊥ group and v·e_s ≠ 0 mod p prove that e_s lies outside the span: only the rest is looked at.
+    If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0 mod p prove that e_s lies
+    outside its span over ℚ: only the rest is looked at. (If it is not, e_s may be a combination with
+    p in a denominator, and v shows nothing.)
     """
     if not earlier:
         return []
@@ -235,6 +237,8 @@ def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[i
     basis, nullity = nmod_mat(
         len(rows), width, [int(x) % p for row in rows for x in row], p
     ).nullspace()
+    if nullity > width - len(rows):
+        return earlier
     v = [0] * width
     for j in range(nullity):
         for i in range(width):

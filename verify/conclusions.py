@@ -48,16 +48,18 @@ def parameters(count: int) -> Claim:
 def full_rank(data: Dataset, layer: Layer) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
-    Tries several primes: the first whose rank is T, else the last. `numbers["prime"]` says which.
+    Tries several primes: the first whose rank is T, else the one of largest rank.
+    `numbers["prime"]` says which. Undecided too where a logit is not whole.
     """
     start = time.perf_counter()
-    rank, prime, columns = 0, features.PRIMES[0], 0
-    for prime in features.PRIMES:
+    rank, prime = 0, features.PRIMES[0]
+    for candidate in features.usable_primes(data):
         try:
-            matrix = features.feature_matrix_mod(data, layer, prime)
-        except ZeroDivisionError:
-            continue  # p divides a denominator: no statement mod this prime
-        rank, columns = features.rank_mod(matrix, prime), matrix.shape[1]
+            found = features.rank_mod(features.feature_matrix_mod(data, layer, candidate), candidate)
+        except (ZeroDivisionError, features.NotIntegral):
+            continue  # there are no features modulo this prime, or none over ℚ
+        if found > rank:
+            rank, prime = found, candidate
         if rank == data.T:
             break
     return Claim(
@@ -65,7 +67,7 @@ def full_rank(data: Dataset, layer: Layer) -> Claim:
         "The features $Z$ of the finished layer, at its finite $c$, have rank "
         f"$T={data.T}$ over $\\mathbb{{Q}}$.",
         Level.PROVED if rank == data.T else Level.UNDECIDED,
-        numbers={"rank": rank, "T": data.T, "prime": prime, "columns": columns},
+        numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
         arithmetic=f"features and rank mod {prime}; the rank over ℚ is at least that",
         source="mathematics, section 3",
         seconds=time.perf_counter() - start,

@@ -18,6 +18,11 @@ from constructions.layer import Head, Layer
 PRIMES = (2147483579, 2147483123, 2147482763)
 
 
+def usable_primes(data: Dataset) -> tuple[int, ...]:
+    """Those of PRIMES modulo which the contexts exist: they do not divide the denominator."""
+    return tuple(p for p in PRIMES if data.contexts.denominator % p)
+
+
 class NotIntegral(ValueError):
     """A logit is not an integral multiple of ln 2, so the softmax weights are not rational."""
 

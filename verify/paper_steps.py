@@ -32,7 +32,8 @@ def head_claims(
     with_ranks: whether to repeat the rank after every head (T^3 each); the rank of the whole layer
     is a claim of its own in any case.
     """
-    seen = features.Progressive(data, features.PRIMES[0])
+    primes = features.usable_primes(data)
+    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
     for number, (record, weights) in enumerate(
         zip(construction.heads, construction.layer.heads, strict=False), start=1
     ):
@@ -54,11 +55,45 @@ def head_claims(
         checks.append(partial(_integral, table, number))
         if record.earlier:
             checks.append(partial(saturation, data, record, table, number))
-            if with_ranks:
+            if seen is not None:
                 checks.append(partial(limit_independence, data, record, table, seen, number))
-        if with_ranks:
+        if seen is not None:
             checks.append(partial(finite_rank, data, record, table, seen, number))
         yield from map(_timed, checks)
+
+
+def placement(data: Dataset, construction: Construction) -> Claim:
+    """Every example in one group, groups of at most r and r - 1; what is earlier is earlier."""
+    groups, r = construction.groups, construction.r
+    records = construction.heads
+    members = sorted(t for group in groups for t in group)
+    earlier = [tuple(t for group in groups[:h] for t in group) for h in range(len(groups))]
+    too_large = [h for h, group in enumerate(groups) if len(group) > (r if h == 0 else r - 1)]
+    astray = [
+        h
+        for h, (record, group, before) in enumerate(zip(records, groups, earlier, strict=False))
+        if record.group != group or record.earlier != before
+    ]
+    complete = members == list(range(data.T)) and all(groups)
+    counted = len(records) == len(groups) <= len(construction.layer.heads)
+    holds = complete and counted and not too_large and not astray
+    return Claim(
+        "groups",
+        f"Every example is placed by exactly one head, the first head places at most $r={r}$ of "
+        "them and each further one at most $r-1$; earlier examples are those of the heads before.",
+        Level.PROVED if holds else Level.REFUTED,
+        numbers={"groups": len(groups), "examples": data.T},
+        witness=None
+        if holds
+        else {
+            "every example once": complete,
+            "one record for each group": counted,
+            "groups too large": [h + 1 for h in too_large],
+            "heads whose record differs": [h + 1 for h in astray],
+        },
+        arithmetic="comparison of integers",
+        source="paper, proof of Theorem 1",
+    )
 
 
 def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
@@ -223,7 +258,10 @@ def limit_independence(
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
-    weights = features.softmax_mod(table[rows], seen.prime)
+    try:
+        weights = features.softmax_mod(table[rows], seen.prime)
+    except ZeroDivisionError:
+        weights = np.zeros((len(rows), data.n), dtype=np.int64)  # no features mod p: no evidence
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
@@ -253,9 +291,11 @@ def finite_rank(
     number: int,
 ) -> Claim:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
-    seen.append(features.mix_mod(
-        features.softmax_mod(table, seen.prime), seen.contexts(range(data.T)), seen.prime
-    ))  # fmt: skip
+    try:
+        weights = features.softmax_mod(table, seen.prime)
+    except ZeroDivisionError:
+        weights = np.zeros((data.T, data.n), dtype=np.int64)  # no features mod p: no evidence
+    seen.append(features.mix_mod(weights, seen.contexts(range(data.T)), seen.prime))
     rows = [*head.earlier, *head.group]
     rank = seen.rank(rows)
     at = "" if head.c is None else f" at $c={head.c}$"
@@ -274,12 +314,12 @@ def finite_rank(
 
 
 def lead(data: Dataset, head: PaperHead) -> np.ndarray:
-    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) integers (objects): what c multiplies."""
+    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
     products = (data.query_matrix * head.selector).entries()
     out = np.empty((len(head.earlier), data.n), dtype=object)
     for k, s in enumerate(head.earlier):
         values = (data.context(s) * head.separator).entries()
-        out[k] = [int((x * products[s]).p) for x in values]
+        out[k] = [x * products[s] for x in values]
     return out
 
 

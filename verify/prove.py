@@ -192,6 +192,7 @@ class _Run:
         data, heads = self.data, len(built.layer.heads)
         self.check(assumptions.capacity, data.T, heads, self.r, "\\min(n,d_h)")
         self.check(assumptions.partition, data, built.groups)
+        self.check(paper_steps.placement, data, built)
         named = ("A1", "A2", "context-size", "value-width", "capacity")
         self.claims.append(conclusions.theorem_applies([f"hypothesis.{name}" for name in named]))
         count = parameter_count(data.d, data.m, heads, self.head_width, self.value_width)

@@ -63,9 +63,7 @@ def test_a_panel_equals_the_array_panel(
 
 
 @needs_host_compiler
-def test_the_whole_cuda_path_against_the_cpu(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_whole_cuda_path_against_the_cpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launches = emulated_cuda.install(monkeypatch, folder)
     kernels = CudaKernels()
     rng = np.random.default_rng(0)
@@ -92,8 +90,12 @@ def test_an_inexact_dgemm_is_refused(folder: Path, monkeypatch: pytest.MonkeyPat
         exact(*arguments)
         c, count, rows, columns = arguments[14], arguments[17], arguments[3], arguments[4]
         assert count == 1 and arguments[15] == rows
-        out = np.ctypeslib.as_array(emulated_cuda.ctypes.cast(
-            c, emulated_cuda.ctypes.POINTER(emulated_cuda.ctypes.c_double)), (rows * columns,))
+        out = np.ctypeslib.as_array(
+            emulated_cuda.ctypes.cast(
+                c, emulated_cuda.ctypes.POINTER(emulated_cuda.ctypes.c_double)
+            ),
+            (rows * columns,),
+        )
         out[:] = out.astype(np.float32)
 
     monkeypatch.setattr(cublas, "dgemmStridedBatched", rounded)

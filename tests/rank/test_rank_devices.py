@@ -36,7 +36,7 @@ def test_cuda_without_cupy_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
         raise ModuleNotFoundError("No module named 'cupy'")
 
     monkeypatch.setattr(devices, "_load_cupy", missing)
-    with pytest.raises(InputError, match="device: must be cpu or auto .* CuPy is not installed"):
+    with pytest.raises(InputError, match=r"device: must be cpu or auto .*CuPy is not installed"):
         independent_subsets(TABLE, [[0, 1]], device="cuda")
 
 
@@ -52,7 +52,7 @@ def test_cupy_without_a_device_is_refused_or_passed_over(
     cupy = types.ModuleType("cupy")
     cupy.cuda = types.SimpleNamespace(runtime=types.SimpleNamespace(getDeviceCount=count))
     monkeypatch.setattr(devices, "_load_cupy", lambda: cupy)
-    with pytest.raises(InputError, match="no device|InsufficientDriver") as raised:
+    with pytest.raises(InputError, match=r"no device|InsufficientDriver") as raised:
         choose_device("cuda")
     assert "\n" not in str(raised.value)
     assert choose_device("auto").engine == "numba"

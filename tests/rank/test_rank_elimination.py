@@ -34,8 +34,10 @@ def flint_rank(matrix: np.ndarray, p: int) -> int:
 
 def product(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.ndarray:
     left, right = rng.integers(0, p, (m, rank)), rng.integers(0, p, (rank, n))
-    return ((left.astype(object) @ right.astype(object)) % p).astype(np.int64) if rank else (
-        np.zeros((m, n), np.int64)
+    return (
+        ((left.astype(object) @ right.astype(object)) % p).astype(np.int64)
+        if rank
+        else (np.zeros((m, n), np.int64))
     )
 
 
@@ -72,9 +74,7 @@ def test_profile_and_echelon_against_flint(
 @given(
     st.integers(1, 5), st.integers(1, 40), st.integers(0, 20), st.integers(0, 2**32), small_fields
 )
-def test_engines_agree_on_every_prefix(
-    count: int, m: int, extra: int, seed: int, p: int
-) -> None:
+def test_engines_agree_on_every_prefix(count: int, m: int, extra: int, seed: int, p: int) -> None:
     """Small fields make missing pivots common: the engines must skip the same columns."""
     rng = np.random.default_rng(seed)
     n = m + extra
@@ -103,7 +103,9 @@ def test_large_matrices_full_rank_and_one_short(p: int, dtype: str) -> None:
     matrix[299] = balanced(weights.astype(object) @ matrix[:299].astype(int).astype(object), p)
     independent, _ = cpu.profile(matrix, p)
     assert independent[:299].all() and not independent[299]
-    assert batched.prefixes(matrix.astype(np.float64)[None], P if dtype == "float64" else p)[0] == 299
+    assert (
+        batched.prefixes(matrix.astype(np.float64)[None], P if dtype == "float64" else p)[0] == 299
+    )
 
 
 def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:

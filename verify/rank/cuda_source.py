@@ -24,6 +24,11 @@ SOURCE = r"""
 #ifndef PER_THREAD
 #define PER_THREAD 1
 #endif
+#if PER_THREAD <= 4 // registers; beyond that the columns live in local memory anyway
+#define FOR_EACH_COLUMN _Pragma("unroll") for (int t = 0; t < PER_THREAD; ++t)
+#else
+#define FOR_EACH_COLUMN _Pragma("unroll 1") for (int t = 0; t < PER_THREAD; ++t)
+#endif
 #define NONE 0x7fffffff
 
 __device__ __forceinline__ double reduced(double x, double p, double over_p)
@@ -69,8 +74,7 @@ extern "C" __global__ void panel(double *stack, long long matrix_stride, int row
         stack + blockIdx.x * matrix_stride + (long long)base * row_stride + start;
     double held[PER_THREAD][PANEL];
 
-#pragma unroll
-    for (int t = 0; t < PER_THREAD; ++t) {
+    FOR_EACH_COLUMN {
         const int column = threadIdx.x + t * blockDim.x;
 #pragma unroll
         for (int r = 0; r < PANEL; ++r)
@@ -86,10 +90,9 @@ extern "C" __global__ void panel(double *stack, long long matrix_stride, int row
             pivot = NONE;
         __syncthreads();
         int mine = NONE;
-#pragma unroll
-        for (int t = PER_THREAD - 1; t >= 0; --t) {
+        FOR_EACH_COLUMN {
             held[t][i] = reduced(held[t][i], p, over_p);
-            if (held[t][i] != 0.0)
+            if (held[t][i] != 0.0 && mine == NONE)
                 mine = threadIdx.x + t * blockDim.x;
         }
         mine = warp_minimum(mine);
@@ -102,8 +105,7 @@ extern "C" __global__ void panel(double *stack, long long matrix_stride, int row
             found[(long long)blockIdx.x * rows + i] = column != NONE;
         }
         if (column != NONE) {
-#pragma unroll
-            for (int t = 0; t < PER_THREAD; ++t) {
+            FOR_EACH_COLUMN {
                 if (threadIdx.x + t * blockDim.x == column) {
 #pragma unroll
                     for (int r = 0; r < PANEL; ++r)
@@ -112,8 +114,7 @@ extern "C" __global__ void panel(double *stack, long long matrix_stride, int row
                 }
             }
             __syncthreads();
-#pragma unroll
-            for (int t = 0; t < PER_THREAD; ++t) {
+            FOR_EACH_COLUMN {
                 const double y = reduced(held[t][i] * inverse, p, over_p);
 #pragma unroll
                 for (int r = 0; r < PANEL; ++r)
@@ -124,8 +125,7 @@ extern "C" __global__ void panel(double *stack, long long matrix_stride, int row
         __syncthreads(); // before the next row overwrites what is shared
     }
 
-#pragma unroll
-    for (int t = 0; t < PER_THREAD; ++t) {
+    FOR_EACH_COLUMN {
         const int column = threadIdx.x + t * blockDim.x;
 #pragma unroll
         for (int r = 0; r < PANEL; ++r)

@@ -96,7 +96,7 @@ def numerical_rank(
         raise InputError("tolerance", "a finite number >= 0", tolerance)
     array, exponent = _floats(as_table(table))
     largest = float(np.abs(array).max(initial=0.0))
-    if largest > np.finfo(_FORMATS[dtype]).max:
+    if largest > float(np.finfo(_FORMATS[dtype]).max):
         raise InputError("table", f"numbers in the range of {dtype}", f"up to {largest:.3g}")
     values = _spectrum(array.astype(dtype))
     if tolerance is None:

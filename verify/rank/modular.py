@@ -207,7 +207,7 @@ class IndependenceTester:
         self.memory = _non_negative("memory", memory)
         self.threads = max(1, threads or cpu.available_threads())
         self._coordinates, self._expected = coordinates, expected
-        self._cache: dict[tuple[str, int, int], Any] = {}
+        self._cache: dict[tuple[Any, ...], Any] = {}
         if self.device.engine == "numba":
             self._ladder = ((PRIME_FLOAT32, "float32"), *((p, "float64") for p in PRIMES_FLOAT64))
         else:
@@ -242,7 +242,7 @@ class IndependenceTester:
 
     def systematic_form(self, p: int, dtype: str) -> Systematic:
         """The table in a random basis of its own vectors modulo p (made once)."""
-        key = ("systematic", p, 0)
+        key = ("systematic", p)
         if key not in self._cache:
             rng = np.random.default_rng([self.seed, p])
             self._cache[key] = systematic(residues(self.table, p), p, dtype, rng)
@@ -328,10 +328,10 @@ class IndependenceTester:
     def _use_systematic(self, k: int, subsets: int) -> bool:
         if self.device.engine != "numba" or self._coordinates == "projected" or k == 0:
             return False
-        if self._coordinates == "systematic":
+        if self._coordinates == "systematic" or ("systematic", PRIME_FLOAT32) in self._cache:
             return True
         n, d = self.table.shape
-        fits = 16 * n * d < self.memory
+        fits = 24 * n * d < self.memory  # residues, their transpose, the form, its transpose
         return fits and worth_systematic(n, d, k, max(subsets, self._expected), self.threads)
 
 

@@ -1,0 +1,67 @@
+"""Benchmarks of rank certificates: one command, ratios within one run, JSON with the machine.
+
+    python benchmarks/rank.py [--quick] [--only SECTION] [--threads N] [--out FILE]
+
+Sections are functions (quick, threads) -> JSON-able rows; add one to SECTIONS to extend this.
+torch is optional: with it the reference is the paper's loop, without it NumPy's.
+GPU rows are not measured yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import rank_exact
+import rank_subsets
+from machine import machine
+
+from verify.rank.cpu import available_threads
+
+SECTIONS: dict[str, Callable[[bool, int], dict[str, Any]]] = {
+    "subsets": rank_subsets.run,
+    "exact": rank_exact.run,
+}
+PACKAGES = ["numpy", "numba", "python-flint", "sympy", "torch"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Benchmarks of rank certificates.")
+    parser.add_argument("--quick", action="store_true", help="fewer subsets, one repeat")
+    parser.add_argument("--only", choices=sorted(SECTIONS), help="one section")
+    parser.add_argument("--threads", type=int, default=available_threads())
+    parser.add_argument("--out", type=Path, help="write JSON here")
+    options = parser.parse_args(arguments)
+    report: dict[str, Any] = {
+        "benchmark": "rank",
+        "quick": options.quick,
+        "machine": machine(*filter(_installed, PACKAGES)),
+        "threads_on_every_side": options.threads,
+        "gpu": "not measured",
+    }
+    for name, section in SECTIONS.items():
+        if options.only in (None, name):
+            print(f"-- {name}", flush=True)
+            report[name] = section(options.quick, options.threads)
+    text = json.dumps(report, indent=1, sort_keys=True) + "\n"
+    if options.out:
+        options.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+def _installed(package: str) -> bool:
+    try:
+        return bool(metadata.version(package))
+    except metadata.PackageNotFoundError:
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Exact rank of one matrix: ours against FLINT and SymPy, the same question in each."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat, fmpz_mat, nmod_mat
+from sympy import QQ, Matrix
+from sympy.polys.matrices import DomainMatrix
+
+from verify.rank.modular import rank_mod
+from verify.rank.primes import PRIMES_FLOAT64
+from verify.rank.rational import integer_matrix, rank
+
+
+def run(quick: bool, threads: int) -> dict[str, Any]:
+    """Milliseconds per rank of an n×n matrix, full rank and one short of it."""
+    rows = []
+    for n in (20, 60) if quick else (20, 60, 120, 240):
+        for deficit in (0, 1):
+            rows.append(compare(n, deficit, 1 if quick else 3))
+            print({key: rows[-1][key] for key in ("n", "rank", "milliseconds")}, flush=True)
+    return {"rows": rows}
+
+
+def compare(n: int, deficit: int, repeats: int) -> dict[str, Any]:
+    """Integer entries below 100; the last `deficit` rows are sums of two others."""
+    rng = np.random.default_rng(n)
+    table = rng.integers(-99, 100, (n, n))
+    for i in range(deficit):
+        table[n - 1 - i] = table[2 * i] + table[2 * i + 1]
+    p = PRIMES_FLOAT64[0]
+    integers = integer_matrix(table)
+    lists = table.tolist()
+    methods: dict[str, Any] = {
+        "ours, modular": lambda: rank_mod(table).rank,
+        "ours, over Q, proved both ways": lambda: rank(table).rank,
+        "FLINT nmod_mat, from lists": lambda: nmod_mat(fmpz_mat(lists), p).rank(),
+        "FLINT fmpz_mat": lambda: integers.rank(),
+        "FLINT fmpq_mat": lambda: fmpq_mat(integers).rank(),
+    }
+    if n <= 120:
+        exact = DomainMatrix([[QQ(x) for x in row] for row in lists], (n, n), QQ)
+        methods["SymPy DomainMatrix over QQ"] = exact.rank
+    if n <= 20:
+        methods["SymPy Matrix.rank"] = Matrix(lists).rank
+    answers = {name: int(method()) for name, method in methods.items()}
+    if set(answers.values()) != {n - deficit}:
+        raise RuntimeError(f"the methods disagree: {answers}")
+    times = {
+        name: round(1000 * _median_seconds(method, repeats), 3) for name, method in methods.items()
+    }
+    return {"n": n, "rank": n - deficit, "milliseconds": times}
+
+
+def _median_seconds(job: Callable[[], Any], repeats: int) -> float:
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        job()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)

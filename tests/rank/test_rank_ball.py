@@ -1,0 +1,139 @@
+"""Ball arithmetic: enclosures contain the truth, and defects are not certified."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.errors import InputError
+from verify.rank.ball import (
+    certify_full_row_rank,
+    enclosed_solution,
+    smallest_singular_value,
+)
+
+
+def spectrum_matrix(values: list[float], width: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    u = np.linalg.qr(rng.standard_normal((len(values), len(values))))[0]
+    v = np.linalg.qr(rng.standard_normal((width, len(values))))[0]
+    return (u * np.array(values)) @ v.T
+
+
+def true_sigma_min(matrix: np.ndarray) -> mpmath.mpf:
+    """Smallest singular value of the stored floats, in 120 digits, by another library."""
+    with mpmath.workdps(120):
+        rows = mpmath.matrix(matrix.tolist())
+        values = mpmath.eigsy(rows * rows.T, eigvals_only=True)
+        return mpmath.sqrt(min(values))
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e4, 1e10, 1e15, 1e20])
+def test_singular_value_bounds_enclose_the_truth_and_are_tight(condition: float) -> None:
+    matrix = spectrum_matrix(np.logspace(0, -math.log10(condition), 8).tolist(), 12, seed=1)
+    found = smallest_singular_value(matrix)
+    truth = true_sigma_min(matrix)
+    assert found.lower <= truth <= found.upper
+    assert found.lower > 0 and found.upper - found.lower <= 1e-9 * found.upper
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 6), st.integers(0, 4), st.integers(0, 2**32), st.integers(-300, 250))
+def test_bounds_hold_for_random_matrices_of_any_scale(
+    rows: int, extra: int, seed: int, exponent: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((rows, rows + extra)) * 10.0**exponent
+    found = smallest_singular_value(matrix)
+    assert found.lower <= true_sigma_min(matrix) <= found.upper
+
+
+def test_a_singular_matrix_gets_zero_below_and_the_truth_above() -> None:
+    found = smallest_singular_value([[1.0, 2.0], [2.0, 4.0]], max_precision=256)
+    assert found.lower == 0.0 <= found.upper
+    tall = smallest_singular_value([[1.0], [1.0]])
+    assert (tall.lower, tall.upper) == (0.0, math.nextafter(0.0, 1.0))
+
+
+def test_planted_dependence_is_never_certified_at_any_precision() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(-9, 10, (12, 20))
+    matrix[11] = matrix[3] - 2 * matrix[7]
+    proof = certify_full_row_rank(matrix, max_precision=1024)
+    assert not proof.certified and proof.residual >= 1
+    matrix[11, 0] += 1  # a change of one in one entry
+    assert certify_full_row_rank(matrix).certified
+
+
+def test_an_enclosure_that_contains_a_singular_matrix_is_not_certified() -> None:
+    wide = arb_mat([[arb(1, 0.01), arb(1)], [arb(1), arb(1.0)]])
+    assert not certify_full_row_rank(wide, max_precision=256).certified
+    narrow = arb_mat([[arb(1.5, 0.01), arb(1)], [arb(1), arb(1.0)]])
+    proof = certify_full_row_rank(narrow)
+    assert proof.certified and proof.residual < 1
+    found = smallest_singular_value(narrow)
+    for x in (1.49, 1.5, 1.51):
+        truth = true_sigma_min(np.array([[x, 1.0], [1.0, 1.0]]))
+        assert found.lower <= truth <= found.upper
+
+
+def test_ill_conditioned_beyond_floats_needs_precision_and_gets_it() -> None:
+    tiny = 2.0**-40
+    matrix = [[1.0, 1.0, 1.0], [1.0, 1.0 + tiny, 1.0], [1.0, 1.0, 1.0 + tiny * 2**-12]]
+    low = certify_full_row_rank(matrix, precision=32, max_precision=32)
+    assert not low.certified
+    high = certify_full_row_rank(matrix, precision=32, max_precision=512)
+    assert high.certified and high.precision > 32
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 5), st.integers(0, 3), st.integers(1, 2), st.integers(0, 2**32))
+def test_enclosed_solutions_satisfy_the_equation(
+    rows: int, extra: int, labels: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-9, 10, (rows, rows + extra))
+    proof = certify_full_row_rank(matrix, max_precision=256)
+    y = rng.integers(-9, 10, (rows, labels))
+    if not proof.certified:
+        assert np.linalg.matrix_rank(matrix) < rows
+        return
+    solution = enclosed_solution(proof, y)
+    with ctx.workprec(proof.precision):
+        product = arb_mat(fmpq_mat(*matrix.shape, matrix.ravel().tolist())) * solution
+        wanted = arb_mat(fmpq_mat(*y.shape, y.ravel().tolist()))
+        assert product.contains(wanted)
+        assert all(float(x.rad()) < 1e-9 for x in product.entries())
+    if extra == 0:  # then the solution is unique, and exact arithmetic has it
+        exact = fmpq_mat(*matrix.shape, matrix.ravel().tolist()).solve(
+            fmpq_mat(*y.shape, y.ravel().tolist())
+        )
+        assert solution.contains(arb_mat(exact)) or all(
+            a.overlaps(arb(q)) for a, q in zip(solution.entries(), exact.entries(), strict=True)
+        )
+
+
+def test_rationals_and_fractions_are_accepted() -> None:
+    third = Fraction(1, 3)
+    for matrix in ([[third, 1]], fmpq_mat([[fmpq(1, 3), fmpq(1)]])):
+        assert certify_full_row_rank(matrix).certified
+
+
+def test_refusals() -> None:
+    failed = certify_full_row_rank([[1, 2], [2, 4]], max_precision=128)
+    with pytest.raises(InputError, match="proof: must be certified"):
+        enclosed_solution(failed, [[1], [2]])
+    proof = certify_full_row_rank([[1, 2]])
+    with pytest.raises(InputError, match="labels: must be a matrix with 1 rows, not of 2 rows"):
+        enclosed_solution(proof, [[1], [2]])
+    with pytest.raises(InputError, match="precision: must be from 2"):
+        certify_full_row_rank([[1]], precision=1)
+    with pytest.raises(InputError, match="matrix: must be of at least one row"):
+        smallest_singular_value(np.zeros((0, 3)))

@@ -1,0 +1,117 @@
+"""Numerical rank with its tolerance, and the verdict about the rounding of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions.errors import InputError
+from verify.rank.ball import smallest_singular_value
+from verify.rank.floating import Verdict, numerical_rank, robustness
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 12), st.integers(0, 2**32))
+def test_default_tolerance_is_the_usual_one(m: int, n: int, rank: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n))
+    assert numerical_rank(table).rank == np.linalg.matrix_rank(table)
+    single = table.astype(np.float32)
+    assert numerical_rank(single, dtype="float32").rank == np.linalg.matrix_rank(single)
+
+
+def test_the_spectrum_is_that_of_the_matrix() -> None:
+    found = numerical_rank(np.diag([3.0, 0.5, 2.0, 0.0]), tolerance=1.0)
+    assert found.spectrum == pytest.approx((3.0, 2.0, 0.5, 0.0))
+    assert (found.rank, found.tolerance, found.dtype) == (2, 1.0, "float64")
+
+
+def test_integers_beyond_floats_are_scaled() -> None:
+    found = numerical_rank([[10**400, 0], [0, 3 * 10**400]])
+    assert found.rank == 2 and found.exponent > 300
+    assert found.spectrum[0] / found.spectrum[1] == pytest.approx(3.0)
+
+
+def with_sigma_min(value: float, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    u = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    v = np.linalg.qr(rng.standard_normal((9, 6)))[0]
+    return (u * np.array([1.0, 1.0, 1.0, 1.0, 1.0, value])) @ v.T
+
+
+@pytest.mark.parametrize(
+    ("sigma", "stored", "verdict"),
+    [
+        (1e-2, np.float16, Verdict.ROBUST),
+        (1e-4, np.float16, Verdict.WITHIN_ROUNDING),
+        (1e-5, np.float32, Verdict.ROBUST),
+        (1e-8, np.float32, Verdict.WITHIN_ROUNDING),
+        (1e-8, np.float64, Verdict.ROBUST),
+        (1e-17, np.float64, Verdict.WITHIN_ROUNDING),
+    ],
+)
+def test_the_verdict_depends_on_the_format_of_the_data(
+    sigma: float, stored: type, verdict: Verdict
+) -> None:
+    found = robustness(with_sigma_min(sigma).astype(stored))
+    assert found.exact.independent
+    assert found.verdict is verdict and found.level == "numerical"
+    assert found.stored_as == np.dtype(stored).name
+    assert (found.sigma_min - found.error > found.rounding) == (verdict is Verdict.ROBUST)
+
+
+def test_what_is_stored_wide_but_was_rounded_narrow() -> None:
+    table = with_sigma_min(1e-8).astype(np.float32).astype(np.float64)
+    assert robustness(table).verdict is Verdict.ROBUST
+    assert robustness(table, stored_as="float32").verdict is Verdict.WITHIN_ROUNDING
+
+
+def test_an_enclosed_singular_value_raises_the_level() -> None:
+    table = with_sigma_min(1e-5).astype(np.float32)
+    bounds = smallest_singular_value(table)
+    found = robustness(table, sigma_min=bounds.lower)
+    assert (found.verdict, found.level, found.error) == (Verdict.ROBUST, "enclosed", 0.0)
+
+
+def test_dependence_is_exact_and_witnessed() -> None:
+    table = np.array([[1.5, 0.25, 1.0], [3.0, 0.5, 2.0]])
+    found = robustness(table)
+    assert found.verdict is Verdict.DEPENDENT and found.level == "proved"
+    assert found.exact.relation is not None and found.exact.relation.holds(table)
+    tall = robustness([[1.0], [1.0]])
+    assert tall.verdict is Verdict.DEPENDENT and tall.sigma_min == 0.0
+
+
+def test_exact_data_have_no_rounding() -> None:
+    assert robustness([[10**6, 1], [10**6 + 1, 1]]).rounding == 0.0
+    assert robustness([[1, 0], [0, 1]]).level == "proved"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(-300, 300))
+def test_rounding_is_an_upper_bound_of_what_rounding_does(seed: int, exponent: int) -> None:
+    rng = np.random.default_rng(seed)
+    exact = rng.standard_normal((4, 5)) * 10.0 ** (exponent if abs(exponent) < 30 else 0)
+    stored = exact.astype(np.float32)
+    moved = float(np.linalg.norm(stored.astype(np.float64) - exact, 2))
+    assert moved <= robustness(stored).rounding
+    tiny = (exact / np.abs(exact).max() * 1e-44).astype(np.float32)  # subnormal in float32
+    moved = float(np.linalg.norm(tiny.astype(np.float64) - exact / np.abs(exact).max() * 1e-44))
+    assert moved <= robustness(tiny).rounding
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: numerical_rank([[1.0]], dtype="float16"), "dtype: must be float32 or float64"),
+        (lambda: numerical_rank([[1.0]], tolerance=-1.0), "tolerance: must be a finite number"),
+        (lambda: numerical_rank([[1e300]], dtype="float32"), "range of float32"),
+        (lambda: robustness([[1.0]], stored_as="int8"), "stored_as: must be float16"),
+        (lambda: robustness([[10**400]]), "range of float64"),
+    ],
+)
+def test_refusals(call: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
