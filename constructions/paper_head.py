@@ -15,8 +15,8 @@ import numpy as np
 
 from constructions import integers
 from constructions.dataset import Dataset
+from constructions.feature_blocks import FeatureBlocks
 from constructions.lattice import image_lattice
-from constructions.modular import features_float, features_mod, residues
 from constructions.placement import Block, Placement, Span, choose
 from constructions.separation import Pair, separating_pairs
 from constructions.steering import Solver, short_kernel, shortened
@@ -69,7 +69,7 @@ class Draft:
     @property
     def bits(self) -> int:
         """Bits that the head adds to the softmax denominators of all examples."""
-        return int((self.logits.max(axis=1) - self.logits.min(axis=1)).sum())
+        return sum((self.logits.max(axis=1) - self.logits.min(axis=1)).tolist())
 
 
 class HeadBuilder:
@@ -83,8 +83,7 @@ class HeadBuilder:
         self.queries = image_lattice(integers.to_flint(data.queries.numerators))
         self.context_images = integers.from_flint(self.keys.images).reshape(count, n, -1)
         self.query_images = integers.from_flint(self.queries.images)
-        self.contexts_mod = residues(data.contexts.numerators, prime)
-        self.contexts_float = data.contexts.floats()
+        self.features = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime)
         self._steers: dict[int, Solver] = {}
 
@@ -157,10 +156,7 @@ class HeadBuilder:
             logits = finite
             if direction is not None and c is not None:
                 logits = integers.add(integers.multiply(c, direction.lead), finite)
-            features = Block(
-                features_mod(logits, self.contexts_mod, self.prime),
-                features_float(logits, self.contexts_float),
-            )
+            features = self.features.of(logits)
             pivots = self.placed.pivots(list(group), features)
             if pivots is not None:
                 return Draft(duals, steering, direction, c, targets, logits, features, pivots)
@@ -170,20 +166,14 @@ class HeadBuilder:
         self, group: Sequence[int], duals: list[Dual], targets: np.ndarray
     ) -> list[np.ndarray]:
         """Step 7: each example's logits (up to a constant), in the limit c → ∞."""
-        earlier = self.placed.rows
-        rows = [self._context(s) for s in earlier], targets
-        limit = Block(self.contexts_mod[rows], self.contexts_float[rows])
+        limit = self.features.rows(self.placed.rows, targets)
         span, chosen = Span(self.prime), []
         for t, dual in zip(group, duals, strict=True):
             logits = self._candidates(t)
-            finite, where = integers.multiply(dual.factor, logits), [self._context(t)]
-            points = Block(
-                features_mod(finite, self.contexts_mod[where], self.prime),
-                features_float(finite, self.contexts_float[where]),
-            )
+            finite = integers.multiply(dual.factor, logits)
             multipliers = self.placed.multipliers([t] * len(logits))
-            residual = self.placed.residual(multipliers, points, limit)
-            best = choose(span, residual, [float(g.max() - g.min()) for g in finite])
+            residual = self.placed.residual(multipliers, self.features.points(t, finite), limit)
+            best = choose(span, residual, [int(g.max() - g.min()) for g in finite])
             if best is None:
                 raise UnluckyPrime
             span.add(residual[best : best + 1])

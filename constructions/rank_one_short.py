@@ -12,9 +12,7 @@ with the fewest bits per example placed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
@@ -25,11 +23,11 @@ from constructions.separation import magnitude, separators, sparse_combinations,
 _KEEP = 256  # shortest vectors u, and v, that are paired
 _MOST = 4096  # combinations looked at
 _CELLS = 2**25  # array cells of that; large data get fewer
-_TRIES = 24  # pairs worked out for one head
+_TRIES = 64  # pairs worked out for one head
 
 
 class ShortHeads:
-    """Pairs (u, v) by cost, and which of them are used up."""
+    """Pairs (u, ±v), their bits, and bounds on how many examples each can place."""
 
     def __init__(self, builder: HeadBuilder) -> None:
         self.builder, self.data = builder, builder.data
@@ -41,57 +39,56 @@ class ShortHeads:
         vs = sparse_combinations(queries.shape[1], _count(len(queries)), 3)
         self.us, ranges = _shortest(us, spread(us, keys, every))
         self.vs, reach = _shortest(vs, magnitude(vs, queries, every))
-        self._cost = reach @ ranges.T / self.data.T
-        self._moves = reach != 0
-        self._used: set[tuple[int, int, int]] = set()
+        self._bits = np.repeat(reach @ ranges.T, 2)
+        self._bounds = np.full(self._bits.shape, float(builder.data.T))
+        self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)
 
     def place(self) -> tuple[list[int], Draft] | None:
         """The examples that the next short head places, and the head; None if none was found."""
-        unplaced = np.setdiff1d(np.arange(self.data.T), self.builder.placed.rows).tolist()
-        first = not self.builder.placed.rows
-        need = min(len(unplaced), self.data.n - (0 if first else 1))
-        most = need if self.data.shared else min(len(unplaced), self.data.d)
-        best: tuple[float, list[int], Draft, tuple[int, int, int] | None] | None = None
-        for bound, cost, pair in islice(self._candidates(unplaced, need, most, first), _TRIES):
-            if best is not None and best[0] <= bound:
-                break
-            draft = self._draft(pair)
-            remainder = self.builder.placed.remainder(unplaced, draft.features)
-            rows, pivots = independent_rows(remainder, self.builder.prime, most)
-            if len(rows) >= need and (best is None or cost / len(rows) < best[0]):
-                group = [unplaced[i] for i in rows]
-                best = cost / len(rows), group, replace(draft, pivots=pivots), pair
-        if best is None:
-            return None
-        _, group, draft, pair = best
-        self._used |= {pair} if pair else set()
+        need, most = self._sizes()
+        if not self.builder.placed.rows:
+            uniform = self._look(*(np.zeros(x.shape[1], np.int64) for x in (self.us, self.vs)))
+            if len(uniform[0]) >= need:
+                return self._take(uniform)
+        fresh: dict[int, tuple[list[int], Draft]] = {}
+        guess = self._unplaced_moved()
+        while len(fresh) < _TRIES:
+            counts = np.minimum(np.minimum(self._bounds, guess), most)
+            costs = np.where(counts >= need, self._bits / np.maximum(counts, 1), np.inf)
+            pair = int(costs.argmin()) if len(costs) else None
+            if pair is None or costs[pair] == np.inf:
+                return None
+            if pair in fresh:
+                self._bounds[pair] = 0
+                return self._take(fresh[pair])
+            (i, j), sign = divmod(pair // 2, len(self.us)), (1, -1)[pair % 2]
+            fresh[pair] = self._look(self.us[j], sign * self.vs[i])
+            self._bounds[pair] = len(fresh[pair][0])
+        return None
+
+    def _unplaced_moved(self) -> np.ndarray:
+        """For each pair, how many unplaced examples attend other than uniformly."""
+        unplaced = np.setdiff1d(np.arange(self.data.T), self.builder.placed.rows)
+        return np.repeat(self._v_moves[:, unplaced] @ self._u_moves[:, unplaced].T, 2)
+
+    def _sizes(self) -> tuple[int, int]:
+        """How many examples the next head must place, and how many it can."""
+        done = len(self.builder.placed.rows)
+        need = min(self.data.T - done, self.data.n - (1 if done else 0))
+        return need, need if self.data.shared else min(self.data.T - done, self.data.d)
+
+    def _look(self, u: np.ndarray, v: np.ndarray) -> tuple[list[int], Draft]:
+        """The examples that the head u vᵀ can place next, with their pivots."""
+        placed, draft = self.builder.placed, self.builder.draft(u, v)
+        unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
+        remainder = placed.remainder(unplaced, draft.features)
+        rows, pivots = independent_rows(remainder, self.builder.prime, self._sizes()[1])
+        return [unplaced[i] for i in rows], replace(draft, pivots=pivots)
+
+    def _take(self, head: tuple[list[int], Draft]) -> tuple[list[int], Draft]:
+        group, draft = head
         self.builder.placed.extend(group, draft.features, draft.pivots)
-        return group, draft
-
-    def _candidates(
-        self, unplaced: Sequence[int], need: int, most: int, first: bool
-    ) -> Iterator[tuple[float, float, tuple[int, int, int] | None]]:
-        """(lower bound on bits per example placed, bits, pair); uniform attention is None.
-
-        A row with v·e_t = 0 attends uniformly, as in every other such head: only the rows that v
-        moves are counted.
-        """
-        if first:
-            yield 0.0, 0.0, None
-        moved = np.minimum(self._moves[:, unplaced].sum(axis=1), most)
-        bounds = self._cost / np.maximum(moved, 1)[:, None]
-        bounds[moved < need] = np.inf
-        for place in np.argsort(bounds, axis=None, kind="stable")[: 4 * _TRIES + len(self._used)]:
-            i, j = divmod(int(place), bounds.shape[1])
-            for sign in (1, -1):
-                if np.isfinite(bounds[i, j]) and (i, j, sign) not in self._used:
-                    yield float(bounds[i, j]), float(self._cost[i, j]), (i, j, sign)
-
-    def _draft(self, pair: tuple[int, int, int] | None) -> Draft:
-        if pair is None:
-            return self.builder.draft(*(np.zeros(x.shape[1], np.int64) for x in (self.us, self.vs)))
-        i, j, sign = pair
-        return self.builder.draft(self.us[j], sign * self.vs[i])
+        return head
 
 
 def _shortest(vectors: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

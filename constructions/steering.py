@@ -56,29 +56,40 @@ class Solver:
 def shortened(x: np.ndarray, kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
     """x plus the kernel combination that makes images·x short (LLL, then Babai's nearest plane).
 
-    x: (k,), kernel: (k, q), images: (N, k), integers. The coefficients come from float64 and are
-    applied exactly: only the length depends on rounding, never the products R x.
+    x: (k,), kernel: (k, q), images: (N, k), integers. The coefficients come from float64, of the
+    leading bits of long numbers, and are applied exactly: only the length depends on rounding,
+    never the products R x. Each pass removes some 50 bits.
     """
     if kernel.shape[1] == 0 or not len(images):
         return x
     kernel = short_kernel(kernel, images)
-    moved = integers.product(images, kernel).astype(np.float64)
-    seen = np.linalg.norm(moved, axis=0) > 0
+    moved = integers.product(images, kernel)
+    down = _excess_bits(moved)
+    moved = (moved >> down).astype(np.float64)
+    seen = (moved != 0).any(axis=0)
     if not seen.any():
         return x
-    kernel, moved = kernel[:, seen], moved[:, seen]
-    q, r = np.linalg.qr(moved)
-    for _ in range(3):
-        target = q.T @ integers.product(images, x[:, None])[:, 0].astype(np.float64)
+    kernel = kernel[:, seen]
+    q, r = np.linalg.qr(moved[:, seen])
+    image = integers.product(images, x[:, None])[:, 0]
+    for _ in range(3 + integers.largest(image).bit_length() // 40):
+        further = max(0, _excess_bits(image) - down)
+        target = q.T @ (image >> (down + further)).astype(np.float64)
         steps = np.zeros(len(r))
         for j in range(len(r) - 1, -1, -1):
             if r[j, j]:
                 steps[j] = np.round((target[j] - r[j, j + 1 :] @ steps[j + 1 :]) / r[j, j])
         if not steps.any() or not np.isfinite(steps).all():
             break
-        whole = narrow([int(s) for s in steps], (len(steps), 1))
+        whole = narrow([int(s) << further for s in steps], (len(steps), 1))
         x = integers.subtract(x, integers.product(kernel, whole)[:, 0])
+        image = integers.product(images, x[:, None])[:, 0]
     return x
+
+
+def _excess_bits(array: np.ndarray) -> int:
+    """Bits to drop so that squares and sums of the rest are far from overflowing float64."""
+    return max(0, integers.largest(array).bit_length() - 400)
 
 
 def short_kernel(kernel: np.ndarray, images: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ form, softmax, rank and readout are written once more, in the most direct way.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import random
@@ -27,18 +28,35 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def sealed(certificate: Certificate) -> Certificate:
-    """A copy with both digests computed afresh."""
+def digested(certificate: Certificate) -> Certificate:
+    """A copy with the digest computed afresh."""
     body = {key: value for key, value in certificate.items() if key != "digest"}
-    if "data" in body:
-        body["input_sha256"] = hashlib.sha256(canonical(body["data"])).hexdigest()
     return body | {"digest": hashlib.sha256(canonical(body)).hexdigest()}
 
 
-def written(certificate: Any, folder: Path, name: str = "certificate.json") -> str:
-    path = folder / name
-    path.write_text(json.dumps(certificate))
+def sealed(certificate: Certificate) -> Certificate:
+    """A copy with both digests computed afresh."""
+    data = hashlib.sha256(canonical(certificate.get("data"))).hexdigest()
+    return digested(certificate | {"input_sha256": data})
+
+
+def written(content: Certificate | bytes | str, folder: Path) -> str:
+    path = folder / "certificate.json"
+    if isinstance(content, dict):
+        content = json.dumps(content)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     return str(path)
+
+
+def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
+    """A copy with the leaf at a dotted path replaced, both digests computed afresh."""
+    certificate = copy.deepcopy(certificate)
+    *parents, last = path.split(".")
+    inner: Any = certificate
+    for step in parents:
+        inner = inner[int(step)] if isinstance(inner, list) else inner[step]
+    inner[int(last) if isinstance(inner, list) else last] = value
+    return sealed(certificate)
 
 
 # The plain formulas.

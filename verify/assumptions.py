@@ -228,8 +228,8 @@ def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[i
     """Earlier queries that a vector orthogonal to the group mod p does not tell apart.
 
     If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0 mod p prove that e_s lies
-    outside its span over ℚ: only the rest is looked at. (If it is not, e_s may be a combination with
-    p in a denominator, and v shows nothing.)
+    outside its span over ℚ: only the rest is looked at. If it is dependent mod p, e_s may be a
+    combination with p in a denominator, and v shows nothing: all are looked at.
     """
     if not earlier:
         return []

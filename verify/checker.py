@@ -231,7 +231,7 @@ def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
     except Rejected as rejected:
         return Verdict(rejected.args[0], claim, rejected.args[1], numbers)
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        return Verdict("unusable", claim, f"{type(error).__name__}: {error}"[:200], numbers)
+        return Verdict("unusable", claim, f"{type(error).__name__}: {str(error)!a:.200}", numbers)
 
 
 def main(argv: list[str] | None = None) -> int:

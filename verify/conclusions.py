@@ -55,9 +55,10 @@ def full_rank(data: Dataset, layer: Layer) -> Claim:
     rank, prime = 0, features.PRIMES[0]
     for candidate in features.usable_primes(data):
         try:
-            found = features.rank_mod(features.feature_matrix_mod(data, layer, candidate), candidate)
+            matrix = features.feature_matrix_mod(data, layer, candidate)
         except (ZeroDivisionError, features.NotIntegral):
             continue  # there are no features modulo this prime, or none over ℚ
+        found = features.rank_mod(matrix, candidate)
         if found > rank:
             rank, prime = found, candidate
         if rank == data.T:

@@ -48,7 +48,7 @@ def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
     except Rejected as rejected:
         status, message = rejected.args
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        status, message = "unusable", f"{type(error).__name__}: {error}"[:200]
+        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
     return Verdict(status, claim, f"fast re-check: {message}", numbers)
 
 

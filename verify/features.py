@@ -152,11 +152,11 @@ def mix_float(weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
 
 
 def log2_off_peak(table: np.ndarray) -> np.ndarray:
-    """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1. Never underflows."""
+    """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1, else at least -10^300."""
     if table.shape[1] == 1:
         return np.full(len(table), -np.inf)
     ordered = np.sort(table, axis=1)
-    second = (ordered[:, -2] - ordered[:, -1]).astype(np.float64)
+    second = np.maximum(ordered[:, -2] - ordered[:, -1], -(10**300)).astype(np.float64)
     drop = np.minimum(ordered[:, -2:-1] - ordered[:, :-1], 1100).astype(np.float64)
     others = second + np.log2(np.exp2(-drop).sum(axis=1))
     result: np.ndarray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))

@@ -36,8 +36,7 @@ def readout_solves(data: Dataset, layer: Layer) -> Claim:
     bits = max((int(x.height_bits()) for x in v.entries()), default=0)
     return Claim(
         "readout",
-        "The readout solves $ZV=Y$ exactly; it uses as many feature columns of a head as that "
-        "head placed examples.",
+        "The readout solves $ZV=Y$ exactly.",
         Level.REFUTED if wrong else Level.PROVED,
         numbers={"columns used": count, "bits": bits},
         witness={"examples": wrong} if wrong else None,

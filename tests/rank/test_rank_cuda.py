@@ -40,7 +40,7 @@ def test_the_kernel_compiles_for_sm_90(tmp_path: Path, per_thread: int) -> None:
 
 
 @needs_host_compiler
-@pytest.mark.parametrize(("threads", "per_thread"), [(4, 10), (40, 1), (12, 4)])
+@pytest.mark.parametrize(("threads", "per_thread"), [(4, 10), (40, 1), (8, 5)])
 @pytest.mark.parametrize("p", [11, P])
 def test_a_panel_equals_the_array_panel(
     folder: Path, threads: int, per_thread: int, p: int
@@ -106,6 +106,6 @@ def test_an_inexact_dgemm_is_refused(folder: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("width", [1, 31, 32, 208, 768, 1024, 1025, 1280, 1281, 5000, 12545])
 def test_launches_cover_the_panel_within_the_registers(width: int) -> None:
     threads, per_thread = launch_shape(width)
-    registers = {1: 56, 2: 96}.get(per_thread, 255)  # nvcc -Xptxas -v, sm_90
+    registers = {1: 56, 2: 96}.get(per_thread, 62)  # nvcc -Xptxas -v, sm_90
     assert threads * per_thread >= width
     assert threads % 32 == 0 and threads <= 1024 and threads * registers <= 65536

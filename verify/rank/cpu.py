@@ -130,10 +130,10 @@ def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.nda
     pivots = np.full(height, -1, dtype=np.int64)
     rows = np.zeros((height, width), dtype=matrix.dtype)
     panel, multipliers, pivot_row = _workspace(width, matrix.dtype)
-    order, columns = np.arange(m, dtype=np.int64), np.arange(n, dtype=np.int64)
+    order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
-    args = (independent, pivots, rows, panel, multipliers, pivot_row)
-    eliminate(matrix, order, columns, True, *args, *_arithmetic(p, matrix.dtype), False)
+    space = (independent, pivots, rows, panel, multipliers, pivot_row)
+    eliminate(matrix, order, columns, *space, *_arithmetic(p, matrix.dtype))
     return independent, pivots, rows
 
 

@@ -93,8 +93,8 @@ def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # 
             for i in range(8):
                 column = pivots[at + q]
                 multipliers[i, q] = _reduced(panel[i, column], p, over_p) if column >= 0 else 0
-    _tile(panel, rows, at, multipliers, 0, start)
-    _tile(panel, rows, at + 4, multipliers, 4, start)
+    for q in range(0, 8, 4):
+        _tile(panel, rows, at + q, multipliers, q, start)
 
 
 @_compiled
@@ -123,9 +123,10 @@ def _clear_column(panel, pivot_row, i, column, start, p, over_p, inverse):  # ty
 
 
 @_compiled
-def _gather(panel, i, table, row, columns, contiguous):  # type: ignore[no-untyped-def]
+def _gather(panel, i, table, row, columns):  # type: ignore[no-untyped-def]
     target, source, width = np.uint64(i), np.uint64(row), np.uint64(len(columns))
-    if contiguous:
+    if len(columns) == 0:
+        width = np.uint64(table.shape[1])
         for j in range(width):
             panel[target, j] = table[source, j]
     else:
@@ -137,24 +138,26 @@ def _gather(panel, i, table, row, columns, contiguous):  # type: ignore[no-untyp
 
 @_compiled
 def eliminate(  # type: ignore[no-untyped-def]
-    table, order, columns, contiguous,
+    table, order, columns,
     independent, pivots, rows, panel, multipliers, pivot_row,
-    p, over_p, lazy, inverses, stop_early,
+    p, over_p, lazy, inverses,
 ):  # fmt: skip
-    """The algorithm of the module on table[order][:, columns]; returns the rank modulo p.
+    """The algorithm of `cpu.py` on table[order][:, columns], all columns if none are given.
 
-    independent (m,) and pivots (m padded) are outputs; rows (m padded, n padded) keeps the pivot
-    rows of panel b at 8b, 8b+1, ..., zero rows behind them. With stop_early it returns the
-    position of the first dependent vector instead.
+    independent: (m,) output; or empty, then the first dependent vector ends the work.
+    pivots: (m padded) output; rows: (m padded, n padded), keeps the pivot rows of panel b at 8b,
+    8b + 1, ..., with zero rows behind them. Returns the rank modulo p, or the position of that
+    first dependent vector.
     """
-    m, n = len(order), len(columns)
+    m, n = len(order), len(columns) if len(columns) else table.shape[1]
+    stop_early = len(independent) == 0
     rank, first = 0, 0  # pivots found; the columns before `first` have pivots and hold zeros
     used = np.zeros(n + 1, dtype=np.bool_)
     starts = np.zeros(len(pivots) // 8, dtype=np.int64)  # where the rows of each panel begin
     for base in range(0, m, 8):
         for i in range(8):
             if base + i < m:
-                _gather(panel, i, table, order[base + i], columns, contiguous)
+                _gather(panel, i, table, order[base + i], columns)
             else:
                 panel[i] = 0
         pending = 0
@@ -177,7 +180,8 @@ def eliminate(  # type: ignore[no-untyped-def]
                 continue
             value = _inverse(_reduced(panel[i, column], p, over_p), p, inverses)
             _clear_column(panel, pivot_row, i, column, start, p, over_p, rows.dtype.type(value))
-            independent[base + i] = True
+            if not stop_early:
+                independent[base + i] = True
             pivots[base + found] = column
             used[column] = True
             while used[first]:
@@ -203,19 +207,31 @@ def eliminate(  # type: ignore[no-untyped-def]
 
 
 @_compiled
+def _begin(pivots, at):  # type: ignore[no-untyped-def]
+    """First column of a panel's pivot rows, padded down: they are zero left of their pivots."""
+    begin = pivots[at]
+    for q in range(1, 8):
+        if 0 <= pivots[at + q] < begin:
+            begin = pivots[at + q]
+    return max(begin, 0) // 16 * 16
+
+
+@_compiled
 def back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
     """Clear, from the last panel up, the pivot columns of all later panels."""
     panel, multipliers = np.empty_like(rows[:8]), np.zeros((8, 8), rows.dtype)
     for base in range(len(pivots) - 16, -1, -8):
         panel[:] = rows[base : base + 8]
-        pending = 0
+        low, pending = _begin(pivots, base), 0
         for at in range(base + 8, len(pivots), 8):
             if pending == lazy:
-                _reduce_columns(panel, 0, panel.shape[1], p, over_p)
+                _reduce_columns(panel, low, panel.shape[1], p, over_p)
                 pending = 0
-            _subtract_panel(panel, rows, at, pivots, multipliers, 0, p, over_p)
+            start = _begin(pivots, at)
+            _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p)
+            low = min(low, start)
             pending += 1
-        _reduce_columns(panel, 0, panel.shape[1], p, over_p)
+        _reduce_columns(panel, low, panel.shape[1], p, over_p)
         rows[base : base + 8] = panel
 
 
@@ -223,15 +239,15 @@ def back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
 def prefix_range(table, subsets, start, stop, out, p, over_p, lazy, inverses):  # type: ignore
     k, n = subsets.shape[1], table.shape[1]
     height, width = (k + 7) // 8 * 8, (n + 15) // 16 * 16
-    independent, pivots = np.zeros(k, np.bool_), np.zeros(height, np.int64)
+    independent, pivots = np.zeros(0, np.bool_), np.zeros(height, np.int64)
     rows, panel = np.zeros((height, width), table.dtype), np.zeros((8, width), table.dtype)
     multipliers, pivot_row = np.zeros((8, 8), table.dtype), np.zeros(width, table.dtype)
-    columns = np.arange(n)
+    columns = np.zeros(0, np.int64)
     for s in range(start, stop):
         out[s] = eliminate(
-            table, subsets[s], columns, True,
+            table, subsets[s], columns,
             independent, pivots, rows, panel, multipliers, pivot_row,
-            p, over_p, lazy, inverses, True,
+            p, over_p, lazy, inverses,
         )  # fmt: skip
 
 
@@ -243,7 +259,7 @@ def systematic_range(  # type: ignore[no-untyped-def]
     other coordinates, of which enough are taken, from a place that depends on the subset only."""
     k, r = subsets.shape[1], coefficients.shape[1]
     height, widest = (k + 7) // 8 * 8, (k + 15) // 16 * 16
-    independent, pivots = np.zeros(k, np.bool_), np.zeros(height, np.int64)
+    independent, pivots = np.zeros(0, np.bool_), np.zeros(height, np.int64)
     store = np.zeros((height + 9) * widest, coefficients.dtype)
     multipliers = np.zeros((8, 8), coefficients.dtype)
     order, columns, taken = np.zeros(k, np.int64), np.zeros(widest, np.int64), np.zeros(r, np.bool_)
@@ -274,7 +290,7 @@ def systematic_range(  # type: ignore[no-untyped-def]
         rows = store[: tall * padded].reshape(tall, padded)
         panel = store[tall * padded : (tall + 8) * padded].reshape(8, padded)
         out[s] = units + eliminate(
-            coefficients, order[:left], columns[:width], False,
+            coefficients, order[:left], columns[:width],
             independent, pivots[:tall], rows, panel, multipliers, store[-widest:],
-            p, over_p, lazy, inverses, True,
+            p, over_p, lazy, inverses,
         )  # fmt: skip

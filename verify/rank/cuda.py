@@ -25,17 +25,18 @@ __all__ = ["CudaKernels", "launch_shape"]
 def launch_shape(width: int) -> tuple[int, int]:
     """(threads per block, columns per thread) for a panel of `width` columns.
 
-    Registers bound the product: 56 per thread at one column each, 96 at two, up to 255 beyond
-    (nvcc, sm_90), of 65,536 per multiprocessor.
+    Registers bound the product: 56 per thread at one column each, 96 at two, 62 beyond, where the
+    columns are kept in local memory (nvcc, sm_90), of 65,536 per multiprocessor.
 
     >>> launch_shape(208), launch_shape(1280), launch_shape(5000)
-    ((224, 1), (640, 2), (256, 20))
+    ((224, 1), (640, 2), (1024, 5))
     """
     if width <= 1024:
         return max(32, -(-width // 32) * 32), 1
     if width <= 1280:
         return -(-width // 64) * 32, 2
-    return 256, -(-width // 256)
+    per_thread = max(5, -(-width // 1024))
+    return -(-width // (32 * per_thread)) * 32, per_thread
 
 
 class CudaKernels:
