@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,17 +108,25 @@ def prove_command(
 def check_command(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
     fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
+    limit_seconds: Annotated[float, typer.Option(help="of estimated work, per stage")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    arguments = [certificate, *(["--json"] if as_json else [])]
+    from verify import checker
+
     if fast:
         from verify import fast_check
 
-        return fast_check.main(arguments)
-    from verify import checker
-
-    return checker.main(arguments)
+        verdict = fast_check.check_file(certificate, limit_seconds)
+    else:
+        verdict = checker.check_file(certificate, limit_seconds)
+    if verdict.status == "unusable":
+        raise InputError("certificate", "an attncert/1 certificate", verdict.message)
+    if as_json:
+        _print_json(asdict(verdict))
+    else:
+        typer.echo(f"{verdict.status}: {verdict.message}")
+    return checker.EXIT[verdict.status]
 
 
 def _print_json(content: dict[str, Any]) -> None:

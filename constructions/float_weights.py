@@ -5,7 +5,8 @@ hundred bits, and no float64 layer can carry them. So the keys and queries are b
 copy* of the data, rounded to a few bits, where they are small integers. On the true data their
 logits are close to integers, not integers: nothing is exact any more, the readout is a least-norm
 float64 solution, and what the layer really does is enclosed afterwards by ball arithmetic
-(verify/enclosure.py). Precision of the copy is raised until the construction applies to it.
+(verify/enclosure.py). Precision of the copy is raised until the construction applies to it and its
+features are well conditioned on the true data.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from constructions.errors import HypothesisFails
 from constructions.exact_array import ExactArray, narrow
 from constructions.mahdavi2024 import build
 
-_BITS = (5, 8, 12, 16)
+_BITS = (2, 3, 4, 5, 6, 8, 12, 16)
+_GOOD = 1e6  # condition number of Z with which the search for a better copy ends
 _REFINEMENTS = 3
 
 
@@ -31,20 +33,9 @@ def float64_weights(
     Raises HypothesisFails where the construction applies to no coarse copy tried, or numbers of the
     data or the weights are beyond the range of float64.
     """
-    for bits in _BITS:
-        try:
-            built = build(
-                coarse(data, bits), head_width=head_width, heads=heads, interior=interior, seed=seed
-            )
-            break
-        except HypothesisFails as failure:
-            if bits == _BITS[-1]:
-                raise failure from None
-    arrays = built.layer.to_numpy()
+    arrays, z = _best_conditioned(data, head_width, heads, interior, seed)
     labels = data.labels.floats()
-    with np.errstate(all="ignore"):
-        z = features(data, arrays["W_K"], arrays["W_Q"])
-    _require_finite(arrays["W_K"], arrays["W_Q"], z, labels)
+    _require_finite(labels)
     with np.errstate(all="ignore"):
         readout = np.linalg.lstsq(z, labels, rcond=None)[0]
         for _ in range(_REFINEMENTS):
@@ -56,10 +47,45 @@ def float64_weights(
     return arrays
 
 
-def coarse(data: Dataset, bits: int) -> Dataset:
-    """Contexts and queries rounded to integers of at most `bits` bits over a power of two.
+def _best_conditioned(
+    data: Dataset, head_width: int, heads: int, interior: bool, seed: int
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Keys and queries from the coarse copy that gives the best conditioned Z (T, H·d), and Z.
 
-    Data that already have so few bits come back unchanged.
+    Few bits first: the shorter the copy's numbers, the shorter its logits, and the farther the
+    softmax is from saturation, where features are equal up to rounding.
+    """
+    found: list[tuple[float, dict[str, np.ndarray], np.ndarray]] = []
+    failure: HypothesisFails | None = None
+    for bits in _BITS:
+        try:
+            built = build(
+                coarse(data, bits), head_width=head_width, heads=heads, interior=interior, seed=seed
+            )
+            arrays = built.layer.to_numpy()
+            with np.errstate(all="ignore"):
+                z = features(data, arrays["W_K"], arrays["W_Q"])
+            _require_finite(arrays["W_K"], arrays["W_Q"], z)
+        except HypothesisFails as reason:
+            failure = reason
+            continue
+        spectrum = np.linalg.svd(z, compute_uv=False)
+        smallest = spectrum[data.T - 1] if len(spectrum) >= data.T else 0.0
+        condition = float(spectrum[0] / smallest) if 0 < smallest < math.inf else math.inf
+        found.append((condition, arrays, z))
+        if condition <= _GOOD:
+            break
+    if not found:
+        assert failure is not None
+        raise failure
+    _, arrays, z = min(found, key=lambda item: item[0])
+    return arrays, z
+
+
+def coarse(data: Dataset, bits: int) -> Dataset:
+    """Contexts and queries with all but the leading `bits` bits of the numerators rounded away.
+
+    "Leading" in the largest numerator of each; data that have so few bits come back unchanged.
     """
     return Dataset(_rounded(data.contexts, bits), _rounded(data.queries, bits), data.labels)
 

@@ -45,7 +45,7 @@ def numbers(value: Any, *sizes: int) -> Any:
 
 def sizes_of(value: Any, keys: list[str]) -> list[int]:
     record(value, keys)
-    demand(all(type(value[key]) is int and value[key] > 0 for key in keys))
+    demand(all(type(value[key]) is int and 0 < value[key] <= 2**23 for key in keys))
     return [value[key] for key in keys]
 
 
@@ -89,14 +89,14 @@ def layer_parts(certificate: Any, layer_keys: list[str], head_keys: list[str]) -
         record(head, head_keys)
     keys = numbers([head["key"] for head in layer["heads"]], H, d, d_h)
     queries = numbers([head["query"] for head in layer["heads"]], H, d, d_h)
+    examples = numbers(data["queries"], T, d), numbers(data["labels"], T, m)
     groups = certificate["groups"]
     demand(type(groups) is list and all(type(group) is list and group for group in groups))
     demand(all(type(t) is int for group in groups for t in group))
     demand(sorted(t for group in groups for t in group) == list(range(T)))
     return (
         [contexts[t if len(contexts) > 1 else 0] for t in range(T)],
-        numbers(data["queries"], T, d),
-        numbers(data["labels"], T, m),
+        *examples,
         list(zip(keys, queries, strict=True)),
     )
 

@@ -76,20 +76,20 @@ def replaced(certificate: Certificate, place: Place, value: Any) -> Certificate:
 
 def other_numbers(text: str) -> list[str]:
     x = Fraction(text)
-    values = [x + 1, x - 1, -x, 2 * x, Fraction(0), x + Fraction(1, 3), x + 30]
+    values = [x + 1, -x, 2 * x, Fraction(0), x + Fraction(1, 3), x - 30]
     return [str(value) for value in values if value != x]
 
 
 def other_values(place: Place, value: Any) -> list[Any]:
     """Changes of one leaf: well-formed numbers first, then what is no number."""
     if place[0] == "data" or (place[0] == "layer" and place[1] != "logit_unit"):
-        return [*other_numbers(value), "", value + " ", "+" + value, 1, None, value + "/0"]
+        return [*other_numbers(value), value + " ", 1, None]
     if isinstance(value, int):
         return [value + 1, value - 1, -value - 1, str(value), True, None, 10**9, [value]]
     if place == ("rank", "prime"):
         return ["7", "3", "2", "1", "2147483647", "2147483581", int(value), value + "0"]
     if place[:2] == ("relation", "coefficients"):
-        return [*other_numbers(value), "", value + "/0", 1]
+        return [*other_numbers(value), value + "/0", 1]
     return ["", "interpolation", "full-rank", "dependent-set", f"{value}0", 0, None]
 
 

@@ -76,7 +76,7 @@ def read(path: str) -> dict[str, Any]:
         need(fresh, f"{name} is stale: the content was changed", "wrong")
     typed(cert["data"], dict, "data", data)
     for name, size in typed(cert["dims"], dict, "dims", dims).items():
-        need(0 < typed(size, int, f"dims.{name}") <= MAX_ITEMS, f"dims.{name} must be positive")
+        need(0 < typed(size, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
     return body | {"dims": {name: cert["dims"][name] for name in dims.split()}}
 
 

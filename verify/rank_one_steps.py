@@ -1,0 +1,159 @@
+"""The steps of the width-one proof (docs/width-one.md), head by head, on what was built.
+
+Heads come in two kinds. A head of the proof has a selector v0 (or no earlier examples): its steps
+are checked one by one. A short head has none: nothing of the proof is claimed for it, only what its
+matrix is and, as for all heads, the rank of the features so far.
+
+The checks of selector, separator, limit and rank are those of the paper's steps: they ask only for
+a record's group, earlier examples, `selector`, `separator` and targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from flint import fmpq
+
+from constructions.construction import Construction
+from constructions.dataset import Dataset
+from constructions.layer import Head
+from constructions.rank_one import RankOneHead
+from verify import features, paper_steps
+from verify.evidence import Claim
+
+_PROOF = "ours, docs/width-one.md"
+
+
+def head_claims(
+    data: Dataset, construction: Construction, *, with_ranks: bool = True
+) -> Iterator[Claim]:
+    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
+    primes = features.usable_primes(data)
+    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
+    for number, (record, weights) in enumerate(
+        zip(construction.heads, construction.layer.heads, strict=False), start=1
+    ):
+        of_the_proof = record.v0 is not None or not record.earlier
+        checks = [partial(coefficients, data, record, number)]
+        if record.v0 is not None:
+            checks.append(partial(paper_steps.selector, data, record, number))
+        if of_the_proof:
+            checks.append(partial(curve, data, record, number))
+        if record.v0 is not None:
+            checks.append(partial(paper_steps.separator, data, record, number))
+        checks.append(partial(head_weights, data, record, weights, number))
+        try:
+            table = features.logits(weights, data)
+        except features.NotIntegral as error:
+            failed = partial(paper_steps.not_integral, error, number)
+            yield from map(paper_steps.timed, [*checks, failed])
+            return
+        checks.append(partial(paper_steps.integral, table, number))
+        if record.v0 is not None:
+            checks.append(partial(saturation, data, record, table, number))
+            if seen is not None:
+                limit = partial(paper_steps.limit_independence, data, record, table, seen, number)
+                checks.append(limit)
+        if seen is not None:
+            checks.append(partial(paper_steps.finite_rank, data, record, table, seen, number))
+        yield from map(paper_steps.timed, checks)
+
+
+def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
+    """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
+    products = (data.query_matrix * head.v1).entries()
+    wrong = []
+    for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
+        rows = (data.context(t) * head.u).entries()
+        if products[t] != alpha or [x * alpha for x in rows] != [fmpq(k) for k in logits]:
+            wrong.append(t)
+    return paper_steps.claim(
+        number,
+        "coefficients",
+        "$v_1\\cdot e_t=\\alpha_t$ on the group, whose logits are $\\alpha_tE^{(t)}u$.",
+        not wrong,
+        {"alphas": sorted(set(head.alphas))},
+        lambda: {"examples": wrong},
+        source=f"{_PROOF}, the head",
+        uses={"A1": f"{len(head.group)} queries of one group are independent: α is free"},
+    )
+
+
+def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
+    """The entries of E⁽ᵗ⁾u are distinct for t in the group: the curve lemma applies."""
+    tied = []
+    for t in head.group:
+        values = (data.context(t) * head.u).entries()
+        if len({(int(x.p), int(x.q)) for x in values}) < data.n:
+            tied.append(t)
+    return paper_steps.claim(
+        number,
+        "curve",
+        "For $t$ in the group the entries of $E^{(t)}u$ are distinct, so that any $n$ values of "
+        "$\\alpha_t$ give independent features (curve lemma).",
+        not tied,
+        {"group size": len(head.group)},
+        lambda: {"examples with a tie": tied},
+        source=f"{_PROOF}, curve lemma",
+        uses={"A2": "contexts of the group have rank n, so their rows are distinct"},
+        rests_on=("hypothesis.A2",),
+    )
+
+
+def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -> Claim:
+    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one; group logits are free of c."""
+    built = weights.key * weights.query.transpose()
+    query = head.v1
+    if head.v0 is not None:
+        query = query + head.v0 * fmpq(head.c)
+    rank = int(built.rank())
+    moved = [
+        t
+        for t, wanted in zip(head.group, head.logits, strict=True)
+        if (data.context(t) * (built * data.queries[[t]].matrix().transpose())).entries()
+        != [fmpq(k) for k in wanted]
+    ]
+    equal = bool(built == head.u * query.transpose())
+    return paper_steps.claim(
+        number,
+        "weights",
+        "The layer's $M_h=W_KW_Q^\\top$ is $u(c\\,v_0+v_1)^\\top$ (up to $\\ln 2$), of rank at most "
+        "one, and gives its group logits $\\alpha_tE^{(t)}u$ free of $c$.",
+        equal and rank <= 1 and not moved,
+        {"rank of M": rank, "head width": weights.width},
+        lambda: {"rank": rank, "equal": equal, "examples with other logits": moved},
+        source=f"{_PROOF}, the head",
+        rests_on=tuple(
+            f"head.{number}.{step}"
+            for step in ("coefficients", *(() if head.v0 is None else ("selector",)))
+        ),
+    )
+
+
+def saturation(data: Dataset, head: RankOneHead, table: np.ndarray, number: int) -> Claim:
+    """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
+
+    c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
+    gap, negative if some do not, is checked as it is.
+    """
+    wrong, gaps = [], []
+    rows = paper_steps.lead(data, head)
+    for row, s, target in zip(rows, head.earlier, head.targets, strict=True):
+        others = [i for i in range(data.n) if i != target]
+        if any(row[i] >= row[target] for i in others):
+            wrong.append(s)
+        gaps += [int(table[s, target]) - int(table[s, i]) for i in others]
+    least = min(gaps) if gaps else None
+    return paper_steps.claim(
+        number,
+        "saturation",
+        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$ where "
+        "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
+        not wrong and least == head.gap_bits,
+        {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": least},
+        lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
+        source=f"{_PROOF}, saturation",
+        rests_on=(f"head.{number}.selector", f"head.{number}.separator"),
+    )
