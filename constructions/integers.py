@@ -15,7 +15,7 @@ _LIMIT = 2**62
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The matrix product a·b of 2-D integer arrays."""
-    if largest(a) * largest(b) * max(a.shape[1], 1) < 2**53:
+    if max(largest(a), 1) * max(largest(b), 1) * max(a.shape[1], 1) < 2**53:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
     return from_flint(to_flint(a) * to_flint(b))
 

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from flint import nmod_mat
 
-from constructions.modular import echelon_mod, matmul_mod, reduced
+from constructions.modular import matmul_mod, reduced
 
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
@@ -255,15 +256,20 @@ def _eliminate(
 
 
 def _inverse_mod(matrix: np.ndarray, p: int) -> np.ndarray:
-    """Inverse of an invertible matrix of residues: the echelon form of [matrix, I]."""
-    echelon, _ = echelon_mod(np.hstack([matrix, np.eye(len(matrix))]), p)
-    return echelon[:, len(matrix) :]
+    """Inverse of an invertible matrix of residues (FLINT)."""
+    g = len(matrix)
+    inverse = nmod_mat(g, g, matrix.astype(np.int64).ravel().tolist(), p).inv()
+    return np.array([int(x) for x in inverse.entries()], dtype=np.float64).reshape(g, g)
 
 
 def _inverse_float(matrix: np.ndarray) -> np.ndarray:
-    """Pseudo-inverse, for guidance only: finite whatever comes in."""
+    """Inverse or pseudo-inverse, for guidance only: an array whatever comes in."""
+    matrix = np.nan_to_num(matrix, posinf=0.0, neginf=0.0)
     with np.errstate(all="ignore"):
-        return np.linalg.pinv(np.nan_to_num(matrix, posinf=0.0, neginf=0.0))
+        try:
+            return np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:
+            return np.linalg.pinv(matrix)
 
 
 def _guide(a: np.ndarray, b: np.ndarray) -> np.ndarray:

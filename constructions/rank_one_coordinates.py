@@ -23,7 +23,7 @@ from constructions.dataset import Dataset
 from constructions.exact_array import narrow
 from constructions.lattice import image_lattice, integral
 from constructions.modular import echelon_mod, residues
-from constructions.steering import Solver, short_kernel, shortened
+from constructions.steering import Reducer, Solver
 
 _LATTICE_WORK = 2**25  # rows·d² up to which all images are LLL-reduced
 _LATTICE_WIDTH = 96  # d up to which a group's kernel is
@@ -92,12 +92,12 @@ class GroupQueries:
 
     def __init__(self, images: np.ndarray, group: Sequence[int], prime: int, seed: int) -> None:
         rows = images[list(group)]
-        self._outside = np.delete(images, list(group), axis=0)
         self._solver: Solver | None = None
         units = np.eye(len(group), dtype=np.int64)
         if _reduces_queries(*images.shape):
             self._solver = Solver.of(rows)
-            self.kernel = short_kernel(self._solver.kernel, images)
+            self._reducer = Reducer(self._solver.kernel, images)
+            self.kernel = self._reducer.kernel
             self.factors = [self._solver.factor(unit) for unit in units]
             return
         self._rows = rows
@@ -112,7 +112,7 @@ class GroupQueries:
             return self._scaled_solution(np.array(multiples, dtype=np.int64)[:, None])[:, 0]
         b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
         y = self._solver.solve(narrow(b, (len(b),)))
-        return shortened(y, self._solver.kernel, self._outside)
+        return self._reducer(y)
 
     def _scaled_solution(self, right: np.ndarray) -> np.ndarray:
         """Y (k, m), supported on the pivot columns, with R Y = |det|·right (Cramer)."""

@@ -53,38 +53,53 @@ class Solver:
         return self._inverse * fmpq_mat(integers.to_flint(b[:, None]))
 
 
-def shortened(x: np.ndarray, kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """x plus the kernel combination that makes images·x short (LLL, then Babai's nearest plane).
+class Reducer:
+    """Adds kernel combinations that make images·x short (LLL once, then Babai's nearest plane).
 
-    x: (k,), kernel: (k, q), images: (N, k), integers. The coefficients come from float64, of the
-    leading bits of long numbers, and are applied exactly: only the length depends on rounding,
-    never the products R x. Each pass removes some 50 bits.
+    kernel: (k, q) and images: (N, k), integers; the kernel is kept as a basis with reduced images.
+    The coefficients come from float64, of the leading bits of long numbers, and are applied
+    exactly: only the length depends on rounding, never the products R x.
     """
-    if kernel.shape[1] == 0 or not len(images):
+
+    def __init__(self, kernel: np.ndarray, images: np.ndarray) -> None:
+        self.kernel, self._images = kernel, images
+        if kernel.shape[1] == 0 or not len(images):
+            return
+        self.kernel = short_kernel(kernel, images)
+        moved = integers.product(images, self.kernel)
+        self._down = _excess_bits(moved)
+        moved = (moved >> self._down).astype(np.float64)
+        self._seen = (moved != 0).any(axis=0)
+        self._q, self._r = np.linalg.qr(moved[:, self._seen])
+        self._table = integers.to_flint(images)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """x (k,) plus a kernel combination. Each pass removes some 50 bits."""
+        if self.kernel.shape[1] == 0 or not len(self._images) or not self._seen.any():
+            return x
+        r, kernel = self._r, self.kernel[:, self._seen]
+        image = self._image(x)
+        for _ in range(3 + integers.largest(image).bit_length() // 40):
+            further = max(0, _excess_bits(image) - self._down)
+            target = self._q.T @ (image >> (self._down + further)).astype(np.float64)
+            steps = np.zeros(len(r))
+            for j in range(len(r) - 1, -1, -1):
+                if r[j, j]:
+                    steps[j] = np.round((target[j] - r[j, j + 1 :] @ steps[j + 1 :]) / r[j, j])
+            if not steps.any() or not np.isfinite(steps).all():
+                break
+            whole = narrow([int(s) << further for s in steps], (len(steps), 1))
+            x = integers.subtract(x, integers.product(kernel, whole)[:, 0])
+            image = self._image(x)
         return x
-    kernel = short_kernel(kernel, images)
-    moved = integers.product(images, kernel)
-    down = _excess_bits(moved)
-    moved = (moved >> down).astype(np.float64)
-    seen = (moved != 0).any(axis=0)
-    if not seen.any():
-        return x
-    kernel = kernel[:, seen]
-    q, r = np.linalg.qr(moved[:, seen])
-    image = integers.product(images, x[:, None])[:, 0]
-    for _ in range(3 + integers.largest(image).bit_length() // 40):
-        further = max(0, _excess_bits(image) - down)
-        target = q.T @ (image >> (down + further)).astype(np.float64)
-        steps = np.zeros(len(r))
-        for j in range(len(r) - 1, -1, -1):
-            if r[j, j]:
-                steps[j] = np.round((target[j] - r[j, j + 1 :] @ steps[j + 1 :]) / r[j, j])
-        if not steps.any() or not np.isfinite(steps).all():
-            break
-        whole = narrow([int(s) << further for s in steps], (len(steps), 1))
-        x = integers.subtract(x, integers.product(kernel, whole)[:, 0])
-        image = integers.product(images, x[:, None])[:, 0]
-    return x
+
+    def _image(self, x: np.ndarray) -> np.ndarray:
+        return integers.from_flint(self._table * integers.to_flint(x[:, None]))[:, 0]
+
+
+def shortened(x: np.ndarray, kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """`Reducer(kernel, images)` applied to one x."""
+    return Reducer(kernel, images)(x)
 
 
 def _excess_bits(array: np.ndarray) -> int:

@@ -119,7 +119,7 @@ def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
     if data.n > data.d or any(rank(context) < data.n for context in data.contexts.fractions()):
         return False
     r = min(data.n, head_width)
-    if heads is not None and data.T > heads * (r - 1) + 1:
+    if heads is not None and heads * (r - 1) + 1 < data.T:
         return False
     return some_grouping(data.queries.fractions(), r, r - 1, data.T if heads is None else heads)
 
@@ -161,7 +161,9 @@ def features_mod(data: Dataset, layer: Layer, p: int = SAFE_PRIME) -> list[list[
 
 
 def _columns(matrix: Any) -> list[list[Fraction]]:
-    return [[Fraction(int(x.p), int(x.q)) for x in column] for column in matrix.transpose().tolist()]
+    return [
+        [Fraction(int(x.p), int(x.q)) for x in column] for column in matrix.transpose().tolist()
+    ]
 
 
 def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:

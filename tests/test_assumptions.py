@@ -192,7 +192,9 @@ def test_many_subsets_are_sampled_and_called_so() -> None:
     assert claim.level is Level.SAMPLED
     bound = 1 - 0.05 ** (1 / 2000)
     assert f"{bound:.2g}" in claim.statement and "not bounded" in claim.statement
-    assert math.isclose(float(claim.statement.split("fraction ")[1].split()[0]), bound, rel_tol=0.01)
+    assert math.isclose(
+        float(claim.statement.split("fraction ")[1].split()[0]), bound, rel_tol=0.01
+    )
     again = kruskal_at_least(data, 4, "hypothesis.A1", 0)
     assert claim == again
 

@@ -15,7 +15,7 @@ from constructions import integers
 
 EDGE = [
     0, 1, -1, 2**26, 2**31, 2**52, 2**53 - 1, 2**53, 2**53 + 1, 2**61, 2**62 - 1, 2**62,
-    2**63 - 1, -(2**63) + 1, 2**63, -(2**64), 10**40,
+    2**63 - 1, -(2**63) + 1, 2**63, -(2**64), 10**40, -(10**400),
 ]  # fmt: skip
 values = st.one_of(st.integers(-9, 9), st.integers(), st.sampled_from(EDGE))
 
@@ -54,6 +54,12 @@ def test_product_at_the_edge_of_the_mantissa(size: int) -> None:
     b = np.array([[size], [-size], [1]], dtype=np.int64)
     assert integers.product(a, b).tolist() == [[size]]
     assert integers.product(a, np.abs(b)).tolist() == [[2 * size * size + size]]
+
+
+def test_zero_times_what_no_float_holds() -> None:
+    huge = array([10**400, 1], (2, 1))
+    assert integers.product(np.zeros((3, 2), dtype=np.int64), huge).tolist() == [[0]] * 3
+    assert integers.product(huge, np.zeros((1, 2), dtype=np.int64)).tolist() == [[0, 0]] * 2
 
 
 OPERATIONS: list[tuple[Callable[..., np.ndarray], Callable[[int, int], int]]] = [

@@ -248,7 +248,8 @@ def test_progress_counts_the_heads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heads", "n", "width", "most"), [(8, 4, 4, 25), (16, 4, 4, 49), (8, 4, 1, 1), (1, 5, 9, 5), (3, 1, 7, 1)]
+    ("heads", "n", "width", "most"),
+    [(8, 4, 4, 25), (16, 4, 4, 49), (8, 4, 1, 1), (1, 5, 9, 5), (3, 1, 7, 1)],
 )
 def test_capacity_and_fewest_heads_are_inverse(heads: int, n: int, width: int, most: int) -> None:
     assert capacity(heads, n, width) == most
@@ -334,7 +335,9 @@ def test_the_readout_interpolates(case: Case) -> None:
         assert layer.value_width == d_v
         assert outputs(data, layer) == data.labels.fractions()
     R = right_inverse(built, data, system)
-    assert times(z, fractions(R)) == [[Fraction(i == j) for j in range(data.T)] for i in range(data.T)]
+    assert times(z, fractions(R)) == [
+        [Fraction(i == j) for j in range(data.T)] for i in range(data.T)
+    ]
 
 
 def test_the_readout_uses_the_pivots_alone(case: Case) -> None:

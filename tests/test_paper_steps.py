@@ -2,8 +2,8 @@
 
 A correct construction is spoilt in one place and the whole list of claims is made again. The table
 `DEFECTS` says which claims must then fail: those of the step that was spoilt and of what repeats
-its numbers, and no other. Where a defect would be hidden by recomputing (a wrong vector with weights
-made from it), both variants are there.
+its numbers, and no other. Where a defect could hide (a wrong vector and weights made from it), both
+variants are there.
 """
 
 from __future__ import annotations
@@ -402,7 +402,7 @@ def witness_of(name: str, step: str) -> dict[str, Any]:
 
 def test_witnesses_name_the_place() -> None:
     """The examples and products of a few defects, worked out again in Fractions."""
-    data, built = example("interior")
+    built = example("interior")[1]
     group, earlier = head(built).group, head(built).earlier
     blinded = witness_of("selector blind to an earlier query", "selector")
     assert blinded == {"example": earlier[0], "product": "0"}
@@ -415,7 +415,6 @@ def test_witnesses_name_the_place() -> None:
     assert swapped["product"] == "0" and len(set(swapped["examples"])) == 1
     fraction = Fraction(witness_of("logits not whole", "integral")["logit"])
     assert fraction.denominator == 2
-    data, built = example("wide")
     assert witness_of("rank of M above r", "weights")["rank"] == 4
 
 
@@ -539,7 +538,10 @@ def spoilt_readouts() -> dict[str, tuple[Dataset, Layer]]:
     size = value[place].q
     idle = next(i for i, row in enumerate(fractions(value)) if not any(row))
     return {
-        "one bit of a value": (data, with_head(layer, 1, value=changed(value, *place, fmpq(1, size)))),
+        "one bit of a value": (
+            data,
+            with_head(layer, 1, value=changed(value, *place, fmpq(1, size))),
+        ),
         "a value of an idle column": (data, with_head(layer, 1, value=changed(value, idle, 0, 1))),
         "an output entry": (data, replace(layer, output=changed(output, 1, 0, fmpq(1, 10**9)))),
         "a label": (with_label(data, 3, 0, Fraction(1, 10**30)), layer),
@@ -575,9 +577,7 @@ def test_the_a_priori_bound(name: str) -> None:
     """B is the least with (n-1) 2^-B sqrt(Σ diam²) < σ; c the least that gives every gap B bits."""
     data, built = example(name)
     conditioning = Conditioning(data)
-    for number, (found, layer_head) in enumerate(
-        zip(built.heads, built.layer.heads, strict=True)
-    ):
+    for number, (found, layer_head) in enumerate(zip(built.heads, built.layer.heads, strict=True)):
         table = verify_features.logits(layer_head, data)
         lead = None if found.selector is None else paper_steps.lead(data, found)
         numbers = conditioning.add(found, table, lead)
@@ -628,7 +628,7 @@ def test_the_a_priori_bound_does_not_depend_on_the_scale(scale: int | Fraction) 
 
 def test_off_peak_weights_in_bits() -> None:
     """log2(1 - p_max) for weights 1/4; 2^-k over 1 + 2^-k; equal; and far beyond all floats."""
-    table = np.array([[0, 0, 0, 0], [0, -50, -10**6, -10**6], [3**800, 0, 0, 0]], dtype=object)
+    table = np.array([[0, 0, 0, 0], [0, -50, -(10**6), -(10**6)], [3**800, 0, 0, 0]], dtype=object)
     found = verify_features.log2_off_peak(table)
     assert found[0] == pytest.approx(np.log2(0.75))
     assert found[1] == pytest.approx(-50)

@@ -88,7 +88,7 @@ def test_choose_survives_floats_that_overflowed(bad: float) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_placement_is_elimination(data: st.DataObject) -> None:
-    """Heads of random features: a group is placed exactly if it raises the rank by its size.
+    """A group is placed exactly if the pivot columns and the new block give it full rank.
 
     `residual` is compared with what Gauss elimination leaves, and the rows at the pivots must be
     invertible after every step.
@@ -100,7 +100,10 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
     for size in sizes:
         head = data.draw(tables(T, d))
         group = list(range(start, start + size))
-        together = [features[t] + head[t] for t in (*placement.rows, *group)]
+        together = [  # of the earlier heads only the pivot columns count
+            [features[t][h * d + j] for h, j in placement.columns] + head[t]
+            for t in (*placement.rows, *group)
+        ]
         pivots = placement.pivots(group, block(head))
         fits = rank_mod(together, P) == len(together)
         assert (pivots is not None) == fits

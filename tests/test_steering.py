@@ -35,7 +35,9 @@ def vector(entries: list[int]) -> np.ndarray:
 
 
 def times(a: np.ndarray, x: np.ndarray) -> list[int]:
-    return [sum(int(p) * int(q) for p, q in zip(row, x.tolist(), strict=True)) for row in a.tolist()]
+    return [
+        sum(int(p) * int(q) for p, q in zip(row, x.tolist(), strict=True)) for row in a.tolist()
+    ]
 
 
 @settings(max_examples=60, deadline=None)
@@ -106,7 +108,9 @@ def test_shortening_finds_the_planted_short_vector() -> None:
     """x = (1, 0, 0) + 10^6 (0, 1, 1) + 777 (0, 1, -1): the kernel removes all of the rest."""
     rows = [[1, 0, 0]]
     solver = Solver.of(matrix(rows))
-    short = shortened(vector([1, 10**6 + 777, 10**6 - 777]), solver.kernel, matrix([[0, 1, 0], [0, 0, 1]]))
+    short = shortened(
+        vector([1, 10**6 + 777, 10**6 - 777]), solver.kernel, matrix([[0, 1, 0], [0, 0, 1]])
+    )
     assert short.tolist() == [1, 0, 0]
 
 
@@ -173,7 +177,7 @@ def _integral_in(a: np.ndarray, b: np.ndarray) -> bool:
     for column in b.T.tolist():
         for j in range(size):
             replaced = [
-                [column[i] if l == j else x for l, x in enumerate(row)]
+                [column[i] if at == j else x for at, x in enumerate(row)]
                 for i, row in zip(rows, square, strict=True)
             ]
             if _determinant(replaced) % whole:

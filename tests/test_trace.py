@@ -98,7 +98,9 @@ def test_what_is_independent_stays_so() -> None:
 
 def test_a_refuted_premise_leaves_its_conclusion_undecided() -> None:
     """Not refuted: the conclusion may be true for another reason."""
-    trace = ProofTrace([claim("A2", Level.REFUTED), claim("step", P, "A2"), claim("end", P, "step")])
+    trace = ProofTrace(
+        [claim("A2", Level.REFUTED), claim("step", P, "A2"), claim("end", P, "step")]
+    )
     assert [trace.standing(x) for x in ("A2", "step", "end")] == [
         Level.REFUTED, Level.UNDECIDED, Level.UNDECIDED,
     ]  # fmt: skip

@@ -101,7 +101,8 @@ def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, in
     unit = 1
     for q in {q for _, q in pairs}:
         unit = math.lcm(unit, q) if unit % q else unit
-        afford(limit, unit.bit_length() * len(texts))
+        size = unit.bit_length()
+        afford(limit, size * len(texts), (len(texts), size, 2 * longest))
     flat: Any = [p if q == unit else p * (unit // q) for p, q in pairs]
     bits = max(x.bit_length() for x in [unit, *flat])
     for size in shape[:0:-1]:
@@ -113,8 +114,8 @@ def dot(x: Any, y: Any) -> int:
     return sum(map(mul, x, y))
 
 
-def features(cert: Any, limit: float, b_out: int, p: int | None = None) -> Any:
-    """For each example and head: integers z, s, so that the features are z / s (modulo p)."""
+def features(cert: Any, limit: float, b: int, p: int | None = None) -> Any:
+    """For each example and head: integers z, s, features z / s (mod p); readout of b bits."""
     T, n, d, m, H, d_h, _ = cert["dims"].values()
     heads, contexts = cert["layer"]["heads"], typed(cert["data"]["contexts"], list, "contexts")
     need(cert["layer"]["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
@@ -126,8 +127,8 @@ def features(cert: Any, limit: float, b_out: int, p: int | None = None) -> Any:
     queries, unit_q, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
     key, unit_k, b_k = integers(limit, [head["key"] for head in heads], "key", H, d, d_h)
     query, unit_w, b_w = integers(limit, [head["query"] for head in heads], "query", H, d, d_h)
-    divisor, b = unit * unit_q * unit_k * unit_w, b_e + b_q + b_k + b_w
-    afford(limit, n * H * b, (T * H * (2 * d * d_h + n * d + n), b, b // 4))
+    divisor, size = unit * unit_q * unit_k * unit_w, b_e + b_q + b_k + b_w
+    afford(limit, n * H * size, (T * H * (2 * d * d_h + n * d + n), size, size // 4))
     for context, e in zip(contexts * (T // count), queries, strict=True):
         terms, columns = [], list(zip(*context, strict=True))
         for k, w in zip(key, query, strict=True):
@@ -138,8 +139,7 @@ def features(cert: Any, limit: float, b_out: int, p: int | None = None) -> Any:
             low = min(logits)[0]
             shifts = [logit - low for logit, _ in logits]
             r = p.bit_length() if p else min(max(shifts), 10**18)  # the cap keeps floats finite
-            work = (T * H * d * n, r, b_e), (T * H * m * (d + H), r, b_out)
-            afford(limit, H * d * (r + b_out), *work)
+            afford(limit, H * d * (r + b), (T * H * d * n, r, b_e), (T * H * m * (d + H), r, b))
             powers = [pow(2, x % (p - 1) if p else x, p) for x in shifts]  # 2^(p-1) = 1 mod p
             terms.append(([dot(powers, column) for column in columns], unit * sum(powers)))
         yield terms

@@ -116,8 +116,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
     level = Level.PROVED if exact else Level.UNDECIDED
     answer = Claim(
         "memorization",
-        "The layer outputs exactly the label, $A(E^{(t)},e^{(t)})=y^{(t)}$, on all "
-        f"{data.T} examples.",
+        _outputs(data),
         Level.REFUTED if against else level,
         numbers={"examples": data.T},
         rests_on=() if against else (*exact, "interpolation.agreement"),
@@ -129,16 +128,8 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
 
 def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
     """The answer when no exact readout is written down: universal memorization by rank alone."""
-    size = f"{bits:,}" if bits < 10**9 else f"about 2^{bits.bit_length()}"
-    why = "as asked" if asked else f"its numbers would have {size} bits each, too long to compute"
     return [
-        Claim(
-            "readout",
-            f"No exact readout was written down: {why}.",
-            Level.UNDECIDED,
-            numbers={"predicted bits": size},
-            source="paper, proof of Theorem 1, step 9",
-        ),
+        _no_readout(bits, asked),
         universal(),
         Claim(
             "memorization",
@@ -150,6 +141,34 @@ def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
             source="paper, Theorem 1, steps 1 and 8",
         ),
     ]
+
+
+def too_long(data: Dataset, bits: int) -> list[Claim]:
+    """The answer when the exact readout was asked for and its numbers do not fit in memory."""
+    return [
+        _no_readout(bits, asked=False),
+        universal(),
+        Claim("memorization", _outputs(data), Level.UNDECIDED, source="paper, Theorem 1, step 10"),
+    ]
+
+
+def _no_readout(bits: int, asked: bool) -> Claim:
+    size = f"{bits:,}" if bits < 10**9 else f"about 2^{bits.bit_length()}"
+    why = "as asked" if asked else f"its numbers would have {size} bits each, too long to compute"
+    return Claim(
+        "readout",
+        f"No exact readout was written down: {why}.",
+        Level.UNDECIDED,
+        numbers={"predicted bits": size},
+        source="paper, proof of Theorem 1, step 9",
+    )
+
+
+def _outputs(data: Dataset) -> str:
+    return (
+        "The layer outputs exactly the label, $A(E^{(t)},e^{(t)})=y^{(t)}$, on all "
+        f"{data.T} examples."
+    )
 
 
 def no_grouping(failure: HypothesisFails) -> Claim:

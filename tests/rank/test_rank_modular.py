@@ -163,7 +163,7 @@ def test_engines_give_the_same_answers() -> None:
     numba = independent_subsets(table, subsets, device="cpu")
     strict = independent_subsets(array_api_strict.asarray(table), subsets)
     assert numba.certified.tolist() == strict.certified.tolist() == truth
-    assert strict.device.engine == "array" and strict.primes == PRIMES_FLOAT64
+    assert strict.device.engine == "array" and strict.primes == PRIMES_FLOAT64[:2]
 
 
 def test_same_seed_same_result_whatever_the_threads() -> None:

@@ -6,6 +6,7 @@ import importlib
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -65,9 +66,7 @@ def choose_device(device: str = "auto", table: Any = None) -> Device:
         xp = array_namespace(table)
         version = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
         return Device("cpu", "array", xp.__name__, _versions(**{xp.__name__: version}))
-    import numba
-
-    return Device("cpu", "numba", "CPU threads", _versions(numba=numba.__version__))
+    return Device("cpu", "numba", "CPU threads", _versions(numba=metadata.version("numba")))
 
 
 def _why_no_cuda() -> str | None:

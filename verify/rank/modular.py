@@ -46,6 +46,7 @@ __all__ = [
 
 DEFAULT_MEMORY = 1 << 31
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
+_FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 _COORDINATES = ("auto", "projected", "systematic")
 
 
@@ -209,9 +210,9 @@ class IndependenceTester:
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
         if self.device.engine == "numba":
-            self._ladder = ((PRIME_FLOAT32, "float32"), *((p, "float64") for p in PRIMES_FLOAT64))
+            self._ladder = ((PRIME_FLOAT32, "float32"), *_FLOAT64_STEPS)
         else:
-            self._ladder = tuple((p, "float64") for p in PRIMES_FLOAT64)
+            self._ladder = _FLOAT64_STEPS
             self._xp, self._kernels = _array_engine(self.device, table)
 
     @property

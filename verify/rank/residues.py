@@ -8,6 +8,7 @@ least common multiple of its denominators, which changes neither independence no
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -20,7 +21,8 @@ from constructions.exact_array import ExactArray, narrow
 
 __all__ = ["as_subsets", "as_table", "residues", "to_host"]
 
-_BLOCK = 1 << 20  # entries converted at a time: bounds the temporaries of `residues`
+_BLOCK = 1 << 15  # entries converted at a time: the temporaries stay in cache
+_LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <= |m| < 1
 
 
 def as_table(values: Any, name: str = "table") -> np.ndarray:
@@ -126,9 +128,14 @@ def _dyadic_residues(x: np.ndarray, p: int) -> np.ndarray:
     hi = np.floor(scaled)
     lo = (scaled - hi) * 2.0**27
     whole = _mod(hi * float(_centre(pow(2, 27, p), p)) + lo, p)
-    low = int(exponent.min(initial=0))
-    powers = [_centre(pow(2, e - 53, p), p) for e in range(low, int(exponent.max(initial=0)) + 1)]
-    return _mod(whole * np.array(powers, dtype=np.float64)[exponent - low], p)
+    return _mod(whole * _powers(p)[exponent - _LOWEST], p)
+
+
+@functools.lru_cache(maxsize=8)
+def _powers(p: int) -> np.ndarray:
+    """Balanced residues of 2^(e-53) for every exponent e of a finite float64."""
+    exact = [_centre(pow(2, e - 53, p), p) for e in range(_LOWEST, _HIGHEST + 1)]
+    return np.array(exact, dtype=np.float64)
 
 
 def _mod(x: np.ndarray, p: int) -> np.ndarray:

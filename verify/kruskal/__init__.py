@@ -1,0 +1,1 @@
+"""The queries' independence: what memorization needs of it, one method per file."""

@@ -1,0 +1,232 @@
+"""The partition certificate: what the constructions need of the data, in polynomial time.
+
+Both constructions use A2 (every context has rank n) and, for their own grouping alone,
+
+    the queries of each group are independent, and no query of an earlier group lies in the span of
+    a later group,                                                                              (P)
+
+with at most r examples in the first group and at most r - 1 in every other, one group per head
+(docs/mathematics.md, section 2). A1 implies (P) and is NP-hard to decide; (P) is decided by one
+elimination per group, and can hold where A1 is false. Subsets inherit (P), so examples that cannot
+be placed may simply be left out: the question is then how many H heads can take.
+
+How many can be placed at most is bounded in verify/kruskal/placement_bound.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails, InputError
+from constructions.grouping import consecutive, find, violation
+from verify import assumptions
+from verify.assumptions import EXACT
+from verify.evidence import Claim, Level
+from verify.kruskal.placement_bound import Part, upper_bound
+from verify.kruskal.placing import place
+
+__all__ = ["BestPartition", "best_partition", "certificate"]
+
+_SUBSETS = 400  # sets of examples looked at to prove that none of that size can be grouped
+_SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 1"
+
+
+@dataclass(frozen=True)
+class BestPartition:
+    """groups: of the examples that are placed, in the data set's numbering; claims: what is known.
+
+    Claims: hypothesis.A2, hypothesis.partition and partition.memorizes for the placed examples;
+    partition.maximum on whether more could be placed.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    claims: tuple[Claim, ...]
+
+    @property
+    def examples(self) -> tuple[int, ...]:
+        return tuple(sorted(t for group in self.groups for t in group))
+
+
+def certificate(
+    data: Dataset, groups: Sequence[Sequence[int]], first: int, further: int
+) -> tuple[Claim, ...]:
+    """The partition certificate of a given grouping of some or all of the examples.
+
+    groups: indices, no example twice, at most `first` in the first group and `further` in any
+    other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). Returns A2 for those
+    examples, (P), and what follows: memorization of every labelling by one head per group.
+    Exact. Raises InputError.
+    """
+    _require_sizes(data, first, further, len(groups))
+    placed = [t for group in groups for t in group]
+    if len(set(placed)) < len(placed) or not all(0 <= t < data.T for t in placed):
+        raise InputError("groups", f"of distinct examples from 0 to {data.T - 1}", list(groups))
+    sizes = [len(group) for group in groups]
+    if not placed or 0 in sizes or sizes[0] > first or max(sizes[1:], default=0) > further:
+        must = f"of 1 to {first} examples, further ones of 1 to {further}"
+        raise InputError("groups", must, sizes)
+    return (
+        _contexts_of(data, placed),
+        assumptions.partition(data, groups),
+        _memorizes(data, groups, first),
+    )
+
+
+def best_partition(
+    data: Dataset, first: int, further: int, heads: int, seed: int = 0
+) -> BestPartition:
+    """The largest set of examples found for which some grouping meets (P), with its certificate.
+
+    The given order is tried first; then examples are moved and groups refilled
+    (verify/kruskal/placing.py). Examples whose context has rank below n are left out. That no more
+    can be placed is proved by the upper bound, or by trying every set of one more example
+    where there are at most 400; else it is left undecided. Deterministic for a seed. Raises
+    InputError.
+    """
+    _require_sizes(data, first, further, heads)
+    usable = _independent_contexts(data)
+    if not usable:
+        return BestPartition((), (_contexts_of(data, range(data.T)),))
+    parts = upper_bound(data, usable, first, further, heads)
+    bound = sum(part.most for part in parts)
+    given = consecutive(usable, first, further)
+    if len(usable) <= bound and len(given) <= heads and violation(data, given) is None:
+        groups = given
+    else:
+        groups = place(data, usable, first, further, heads, bound, seed)
+    groups, exhausted = _improve(data, usable, groups, first, further, heads, bound, seed)
+    proof = certificate(data, groups, first, further) if groups else ()
+    maximum = _maximum(data, usable, groups, heads, parts, bound, exhausted)
+    return BestPartition(groups, (*proof, maximum))
+
+
+def _improve(
+    data: Dataset,
+    usable: Sequence[int],
+    groups: tuple[tuple[int, ...], ...],
+    first: int,
+    further: int,
+    heads: int,
+    bound: int,
+    seed: int,
+) -> tuple[tuple[tuple[int, ...], ...], bool]:
+    """Try every set of one more example; was it shown that none can be grouped?
+
+    One more is enough: subsets inherit (P).
+    """
+    while (placed := sum(map(len, groups))) < bound:
+        if math.comb(len(usable), placed + 1) > _SUBSETS:
+            return groups, False
+        undecided = False
+        for subset in itertools.combinations(usable, placed + 1):
+            try:
+                found = find(data.take(subset), first, further, heads, seed)
+            except HypothesisFails as failure:
+                undecided = undecided or not failure.decided
+                continue
+            groups = tuple(tuple(subset[i] for i in group) for group in found)
+            break
+        else:
+            return groups, not undecided
+    return groups, False
+
+
+def _maximum(
+    data: Dataset,
+    usable: Sequence[int],
+    groups: Sequence[Sequence[int]],
+    heads: int,
+    parts: Sequence[Part],
+    bound: int,
+    exhausted: bool,
+) -> Claim:
+    placed = sum(map(len, groups))
+    numbers: dict[str, Any] = {
+        "placed": placed,
+        "examples": data.T,
+        "contexts of rank n": len(usable),
+        "at most": placed if exhausted else bound,
+        "heads": heads,
+    }
+    reached = placed == bound
+    if exhausted:
+        how = f"all {math.comb(len(usable), placed + 1)} sets of one more example were tried"
+    elif reached:
+        how = "the upper bound by ranks is reached"
+    else:
+        how = f"the best found; the upper bound by ranks is {bound}, so this is open"
+    excluding = [part for part in parts if part.most < len(part.examples)]
+    return Claim(
+        "partition.maximum",
+        f"No grouping into at most {heads} groups of these sizes places more than {placed} of the "
+        f"{data.T} examples (those with a context of rank n: {len(usable)}): {how}.",
+        Level.PROVED if exhausted or reached else Level.UNDECIDED,
+        numbers=numbers,
+        witness={
+            "left out": [t for t in range(data.T) if t not in {s for g in groups for s in g}],
+            "parts": [
+                {"examples": list(part.examples), "rank": part.rank, "at most": part.most}
+                for part in excluding
+            ],
+        },
+        arithmetic=EXACT,
+        source=_SOURCE,
+    )
+
+
+def _memorizes(data: Dataset, groups: Sequence[Sequence[int]], first: int) -> Claim:
+    placed = sum(map(len, groups))
+    width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if first == data.n else "")
+    return Claim(
+        "partition.memorizes",
+        f"Universal memorization: some keys and queries of {len(groups)} heads of width {width} "
+        f"serve every labelling of these {placed} examples. The construction, run on them, gives "
+        "such weights with a certificate of their own.",
+        Level.ARGUED,
+        numbers={"examples": placed, "heads": len(groups), "of": data.T},
+        witness={"groups": [list(group) for group in groups]},
+        rests_on=("hypothesis.A2", "hypothesis.partition"),
+        source=_SOURCE,
+    )
+
+
+def _contexts_of(data: Dataset, examples: Sequence[int]) -> Claim:
+    """A2 for these examples, with the contexts' numbers in the whole data set."""
+    claim = assumptions.independent_contexts(data.take(list(examples)))
+    if claim.witness is None or data.shared:
+        return claim
+    context = examples[claim.witness["context"]]
+    numbers = dict(claim.numbers)
+    numbers["found"] = f"{str(numbers['found']).rpartition(' in ')[0]} in context {context}"
+    return Claim(
+        claim.id,
+        claim.statement,
+        claim.level,
+        numbers,
+        {**claim.witness, "context": context},
+        claim.arithmetic,
+        source=claim.source,
+    )
+
+
+def _independent_contexts(data: Dataset) -> list[int]:
+    """Examples whose context has rank n."""
+    if data.n > data.d:
+        return []
+    every = (data.contexts[t].integer_matrix() for t in range(len(data.contexts)))
+    good = [int(rows.rank()) == data.n for rows in every]
+    return [t for t in range(data.T) if good[0 if data.shared else t]]
+
+
+def _require_sizes(data: Dataset, first: int, further: int, heads: int) -> None:
+    if not 1 <= first <= data.n:
+        raise InputError("first", f"from 1 to n = {data.n}", first)
+    if not 0 <= further < first:
+        raise InputError("further", f"from 0 to {first - 1}, one less than the first", further)
+    if heads < 1:
+        raise InputError("heads", "a positive integer", heads)

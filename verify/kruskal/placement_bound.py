@@ -1,0 +1,98 @@
+"""How many examples a grouping can place at most, by the ranks of sets of queries (ours).
+
+Let k be the rank of a set S of queries. Of the groups that contain some of S, the earliest holds at
+most min(first, k) of them. A later one holds at most min(further, k - 1): with k it would span all
+of S, the earlier ones included. So any grouping places at most
+
+    cap(k) = min(first, k) + (H - 1) min(further, k - 1)        (cap(0) = 0)
+
+examples of S. With k = 1: one of any parallel queries; with the rank of all of them: the capacity.
+If disjoint parts S_j cover S and at most m_j of S_j can be placed, then at most Σ_j m_j of S, and
+at most cap(rank S): the parts are merged where that is less, up to the whole.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flint import fmpz_mat
+
+from constructions.dataset import Dataset
+from verify.kruskal.directions import Direction, direction
+
+__all__ = ["Part", "upper_bound"]
+
+_FLATS = 20_000  # pairs, or triples, whose spans are looked at
+
+
+@dataclass(frozen=True)
+class Part:
+    """A set of examples, the rank of their queries, and how many of them a grouping can place."""
+
+    examples: tuple[int, ...]
+    rank: int
+    most: int
+
+
+def upper_bound(
+    data: Dataset, examples: Sequence[int], first: int, further: int, heads: int
+) -> tuple[Part, ...]:
+    """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
+
+    Looked at: parallel queries, the spans of pairs and of triples where there are at most 20,000,
+    and of all. Exact.
+    """
+    parts = _parallel(data, examples)
+    lines = [part.examples[0] for part in parts if part.rank]  # one query of each direction
+    for rank in (2, 3):
+        flats = [set(flat) for flat in _flats(data, lines, rank)]
+        for flat in sorted(flats, key=lambda flat: (-len(flat), sorted(flat))):
+            inside = [part for part in parts if flat.issuperset(set(part.examples) & set(lines))]
+            parts = _merged(parts, [p for p in inside if p.rank], rank, first, further, heads)
+    whole = int(data.queries[list(examples)].integer_matrix().rank())
+    return tuple(_merged(parts, parts, whole, first, further, heads))
+
+
+def _merged(
+    parts: list[Part], inside: list[Part], rank: int, first: int, further: int, heads: int
+) -> list[Part]:
+    """The parts, those `inside` a set of that rank made one where the cap of the rank is less."""
+    cap = min(first, rank) + (heads - 1) * min(further, max(rank - 1, 0))
+    if sum(part.most for part in inside) <= cap:
+        return parts
+    union = Part(tuple(sorted(t for part in inside for t in part.examples)), rank, cap)
+    return [*(part for part in parts if part not in inside), union]
+
+
+def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
+    """Zero queries, of which none can be placed, and each set of parallel ones."""
+    classes: dict[Direction | None, list[int]] = {}
+    for t in examples:
+        classes.setdefault(direction(data.queries.numerators[t].tolist())[0], []).append(t)
+    return [
+        Part(tuple(sorted(members)), int(key is not None), int(key is not None))
+        for key, members in classes.items()
+    ]
+
+
+def _flats(data: Dataset, lines: Sequence[int], rank: int) -> Iterator[tuple[int, ...]]:
+    """Those of the queries in the span of some `rank` of them, where these are few enough."""
+    if rank > len(lines) or math.comb(len(lines), rank) > _FLATS:
+        return
+    queries = data.queries[list(lines)].integer_matrix()
+    covered: set[tuple[int, ...]] = set()
+    for basis in itertools.combinations(range(len(lines)), rank):
+        if basis in covered:
+            continue
+        rows = fmpz_mat([[queries[i, j] for j in range(data.d)] for i in basis])
+        kernel, nullity = rows.nullspace()
+        if nullity > data.d - rank:
+            continue
+        images = (queries * kernel).tolist()
+        flat = tuple(i for i, row in enumerate(images) if not any(row))
+        covered |= set(itertools.combinations(flat, rank))
+        if len(flat) > rank:
+            yield tuple(lines[i] for i in flat)

@@ -1,0 +1,10 @@
+"""Rank and independence, one arithmetic per file; see `docs/rank.md`.
+
+modular:  many subsets, prefixes and single matrices, certified modulo primes (CPU threads, GPU).
+rational: exact rank, null vectors and relations over Q.
+ball:     enclosed full row rank, solutions and smallest singular value.
+floating: numerical rank, and independence against the rounding of the data.
+decide:   independent or dependent, always with evidence.
+
+Nothing is imported here, so that `verify.rank.primes` costs no compiler.
+"""
