@@ -12,13 +12,14 @@ features are well conditioned on the true data.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from constructions.construction import Construction
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from constructions.exact_array import ExactArray, narrow
-from constructions.mahdavi2024 import build
 
 _BITS = (2, 3, 4, 5, 6, 8, 12, 16)
 _GOOD = 1e6  # condition number of Z with which the search for a better copy ends
@@ -26,14 +27,15 @@ _REFINEMENTS = 3
 
 
 def float64_weights(
-    data: Dataset, *, head_width: int, heads: int, interior: bool = True, seed: int = 0
+    data: Dataset, build: Callable[[Dataset], Construction]
 ) -> dict[str, np.ndarray]:
     """W_K, W_Q (H, d, d_h), W_V (H, d, m), W_O (H·m, m) in float64, for a plain softmax (base e).
 
+    build: the construction to run on the coarse copies, with all its settings.
     Raises HypothesisFails where the construction applies to no coarse copy tried, or numbers of the
     data or the weights are beyond the range of float64.
     """
-    arrays, z = _best_conditioned(data, head_width, heads, interior, seed)
+    arrays, z = _best_conditioned(data, build)
     labels = data.labels.floats()
     _require_finite(labels)
     with np.errstate(all="ignore"):
@@ -48,7 +50,7 @@ def float64_weights(
 
 
 def _best_conditioned(
-    data: Dataset, head_width: int, heads: int, interior: bool, seed: int
+    data: Dataset, build: Callable[[Dataset], Construction]
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Keys and queries from the coarse copy that gives the best conditioned Z (T, H·d), and Z.
 
@@ -59,9 +61,7 @@ def _best_conditioned(
     failure: HypothesisFails | None = None
     for bits in _BITS:
         try:
-            built = build(
-                coarse(data, bits), head_width=head_width, heads=heads, interior=interior, seed=seed
-            )
+            built = build(coarse(data, bits))
             arrays = built.layer.to_numpy()
             with np.errstate(all="ignore"):
                 z = features(data, arrays["W_K"], arrays["W_Q"])

@@ -43,7 +43,7 @@ constructions/mahdavi2024.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -88,6 +88,7 @@ class RankOneHead:
     gap_bits: the least lead, at this c, of L_s over another row, over all earlier s, in bits; it
              may be negative: c is as small as the rank allows. None where n = 1 or without v0.
     pivots:  the feature columns of this head whose residuals on the group are invertible.
+    short:   no head of the proof: shortest vectors, certified by rank alone.
     """
 
     group: tuple[int, ...]
@@ -101,6 +102,17 @@ class RankOneHead:
     targets: tuple[int, ...]
     gap_bits: int | None
     pivots: tuple[int, ...]
+    short: bool = False
+
+    @property
+    def selector(self) -> fmpq_mat | None:
+        """v0, by the name that the paper's head has for it."""
+        return self.v0
+
+    @property
+    def separator(self) -> fmpq_mat:
+        """u, likewise."""
+        return self.u
 
     @property
     def v(self) -> fmpq_mat:
@@ -200,7 +212,7 @@ def _short_then_proof(
         found = short.place()
         if found is None:
             break
-        chosen.append(_record(builder, found[0], earlier, found[1]))
+        chosen.append(replace(_record(builder, found[0], earlier, found[1]), short=True))
     done = set(builder.placed.rows)
     left = [t for group in partition for t in group if t not in done]
     if not left:

@@ -184,6 +184,15 @@ def test_an_auditor_can_read_it_in_one_sitting() -> None:
     assert not imported & {"verify", "constructions", "reports"}
 
 
+def test_importing_it_imports_nothing_heavy() -> None:
+    code = "import sys, verify.checker; print([x for x in ('numpy', 'flint') if x in sys.modules])"
+    folder = CHECKER.parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder
+    )
+    assert done.stdout == "[]\n"
+
+
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The checker as an auditor runs it: no site packages, no environment, no current folder."""
     return subprocess.run(

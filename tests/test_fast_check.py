@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import random
@@ -240,6 +241,36 @@ def test_it_rejects_what_the_checker_rejects(name: str, tmp_path: Path) -> None:
     else:
         assert fast in ("wrong", "unusable")
     assert "holds" not in (slow, fast)
+
+
+def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call of `need` in fast_check.py is without a case that it rejects."""
+    lines: set[int] = set()
+    need = checker.need
+
+    def noting(condition: object, message: str, status: str = "unusable") -> None:
+        if not condition:
+            lines.add(sys._getframe(1).f_lineno)
+        need(condition, message, status)
+
+    monkeypatch.setattr(fast_check, "need", noting)
+    rank = CASES["full-rank"]()
+    for path, value, status in (
+        ("layer.logit_unit", "ln 3", "unusable"),
+        ("groups.0.0", 1, "wrong"),
+        ("data.queries", [["1/7", "1/11", "1/13"]] * 4, "wrong"),
+    ):
+        assert both(changed(rank, path, value), tmp_path) == (status, status)
+    for content, _, _ in REJECTIONS.values():
+        assert fast_check.check_file(written(content, tmp_path)).status != "holds"
+    assert fast_check.check_file(written(rank, tmp_path), 1e-9).status == "over limit"
+    calls = [
+        (node.lineno, node.end_lineno or 0)
+        for node in ast.walk(ast.parse(Path(fast_check.__file__).read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
+    ]
+    assert len(calls) > 8
+    assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in RANK_CASES])

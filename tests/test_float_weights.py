@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_layers import features as exact_features
 
-from constructions import generators
+from constructions import float_weights, generators
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from constructions.float_weights import coarse, features, float64_weights
@@ -27,7 +28,7 @@ def gaussian(seed: int, shared: bool = False) -> Dataset:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_error_is_small_and_enclosed(seed: int, shared: bool) -> None:
     data = gaussian(seed, shared)
-    weights = float64_weights(data, head_width=3, heads=2)
+    weights = float64_weights(data, partial(build, head_width=3, heads=2))
     assert {name: array.shape for name, array in weights.items()} == {
         "W_K": (2, 4, 3), "W_Q": (2, 4, 3), "W_V": (2, 4, 2), "W_O": (4, 2),
     }  # fmt: skip
@@ -49,7 +50,7 @@ def test_features_are_those_of_the_exact_layer() -> None:
 def test_exact_weights_survive_where_the_data_are_small() -> None:
     """Data of two bits are their own coarse copy: the keys are those of the exact construction."""
     data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    weights = float64_weights(data, head_width=2, heads=2)
+    weights = float64_weights(data, partial(build, head_width=2, heads=2))
     exact = build(data, head_width=2, heads=2).layer.to_numpy()
     assert np.array_equal(weights["W_K"], exact["W_K"])
     assert np.array_equal(weights["W_Q"], exact["W_Q"])
@@ -87,8 +88,37 @@ def test_the_copy_gets_finer_until_the_construction_applies() -> None:
     data = Dataset.of([[1.0, 0.0], [1.0, 2.0**-6]], [[1.0, 0.25], [0.5, 1.0]], [1, 2])
     with pytest.raises(HypothesisFails):
         build(coarse(data, 5))
-    claim = enclose_error(data, float64_weights(data, head_width=2, heads=1))
+    claim = enclose_error(data, float64_weights(data, partial(build, head_width=2, heads=1)))
     assert claim.level is Level.ENCLOSED and float(claim.numbers["error"][1]) < 1e-6
+
+
+def conditions(data: Dataset) -> list[float]:
+    """Condition numbers of Z for the copies of 2, 3, ... bits, where there are any."""
+    found = []
+    for bits in float_weights._BITS:
+        arrays = build(coarse(data, bits), head_width=3, heads=2).layer.to_numpy()
+        spectrum = np.linalg.svd(features(data, arrays["W_K"], arrays["W_Q"]), compute_uv=False)
+        found.append(float(spectrum[0] / spectrum[data.T - 1]))
+    return found
+
+
+def condition(data: Dataset) -> float:
+    weights = float64_weights(data, head_width=3, heads=2)
+    spectrum = np.linalg.svd(features(data, weights["W_K"], weights["W_Q"]), compute_uv=False)
+    return float(spectrum[0] / spectrum[data.T - 1])
+
+
+def test_the_best_conditioned_copy_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of many bits saturate: here they are worse by ten orders of magnitude."""
+    data = gaussian(2, shared=True)
+    found = conditions(data)
+    assert max(found) > 1e10 * min(found)
+    good = next(x for x in found if x <= 1e6)
+    assert condition(data) == pytest.approx(good)  # the first that is good enough
+    monkeypatch.setattr(float_weights, "_GOOD", 0.0)
+    assert condition(data) == pytest.approx(min(found))
+    monkeypatch.setattr(float_weights, "_GOOD", min(found) * 1.01)
+    assert condition(data) == pytest.approx(min(found))
 
 
 def test_no_copy_will_do() -> None:
@@ -96,7 +126,7 @@ def test_no_copy_will_do() -> None:
     data = Dataset.of([[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0], [1.0, 1.0 + 2.0**-40]], [1, 2])
     assert build(data).groups == ((0, 1),)
     with pytest.raises(HypothesisFails) as caught:
-        float64_weights(data, head_width=2, heads=1)
+        float64_weights(data, partial(build, head_width=2, heads=1))
     assert caught.value.hypothesis == "grouping"
 
 
@@ -111,14 +141,16 @@ def test_numbers_beyond_float64_are_refused(which: str, scale: Fraction) -> None
     parts[which] = [[x * scale for x in row] for row in parts[which]]  # type: ignore[misc]
     data = Dataset.of(**parts)
     if which == "labels" and scale < 1:  # they round to 0, which is no harm
-        weights = float64_weights(data, head_width=2, heads=1)
+        weights = float64_weights(data, partial(build, head_width=2, heads=1))
         assert not weights["W_V"].any()
         return
     with pytest.raises(HypothesisFails) as caught:
-        float64_weights(data, head_width=2, heads=1)
+        float64_weights(data, partial(build, head_width=2, heads=1))
     assert caught.value.hypothesis == "float64"
 
 
 def test_same_seed_same_floats() -> None:
-    first, second = (float64_weights(gaussian(0), head_width=3, heads=2) for _ in range(2))
+    first, second = (
+        float64_weights(gaussian(0), partial(build, head_width=3, heads=2)) for _ in range(2)
+    )
     assert all(np.array_equal(first[name], second[name]) for name in first)

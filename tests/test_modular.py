@@ -35,11 +35,12 @@ def test_the_primes_are_what_the_comment_says(p: int) -> None:
 
 @pytest.mark.parametrize("inner", [0, 1, 2047, 2048, 2049, 5000])
 def test_matmul_at_the_edge_of_the_mantissa(inner: int) -> None:
-    """All residues p - 1 = -1: row times column is `inner`; one more term per sum would round."""
+    """All residues p - 2 = -2, whose square is odd: row times column is 4·inner, and sums above
+    2^53 would round."""
     p = PRIMES[0]
-    a = np.full((2, inner), p - 1, dtype=np.float64)
-    b = np.full((inner, 1), p - 1, dtype=np.float64)
-    assert matmul_mod(a, b, p).tolist() == [[inner % p]] * 2
+    a = np.full((2, inner), p - 2, dtype=np.float64)
+    b = np.full((inner, 1), p - 2, dtype=np.float64)
+    assert matmul_mod(a, b, p).tolist() == [[4 * inner % p]] * 2
 
 
 @settings(max_examples=40, deadline=None)
@@ -114,14 +115,14 @@ def test_a_vanishing_sum_is_refused() -> None:
         features_mod(np.array([[(p - 1) // 2, 0]]), np.ones((1, 2, 1)), p)
 
 
-@pytest.mark.parametrize("tokens", [2048, 2049])
+@pytest.mark.parametrize("tokens", [2047, 2049, 4095])
 def test_many_tokens(tokens: int) -> None:
-    """All weights equal, all entries p - 1: the mean is p - 1, summed beyond one exact chunk."""
+    """Equal weights 1/tokens and entries -2: the mean is -2, summed beyond one exact chunk."""
     p = PRIMES[2]
     for count in (1, 2):
-        contexts = np.full((count, tokens, 1), p - 1, dtype=np.float64)
+        contexts = np.full((count, tokens, 1), p - 2, dtype=np.float64)
         logits = np.zeros((2, tokens), dtype=np.int64)
-        assert features_mod(logits, contexts, p).tolist() == [[p - 1.0]] * 2
+        assert features_mod(logits, contexts, p).tolist() == [[p - 2.0]] * 2
 
 
 @pytest.mark.parametrize("shared", [True, False])

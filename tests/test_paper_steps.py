@@ -345,9 +345,8 @@ DEFECTS: dict[str, Defect] = {
     "all earlier examples forgotten": Defect(
         lambda d, b: record(b, earlier=(), targets=()), {"groups"}
     ),
-    "a group too large": Defect(
-        lambda d, b: replace(b, groups=(b.groups[0][:2], (2, *b.groups[1]), b.groups[2])),
-        {"groups"},
+    "groups larger than r allows": Defect(
+        lambda d, b: replace(b, r=2), {"groups", "head.1.weights"}
     ),
     "an example in no group": Defect(
         lambda d, b: replace(b, groups=(*b.groups[:2], b.groups[2][:1])), {"groups"}

@@ -317,7 +317,7 @@ def built_with(
 ) -> None:
     honest = mahdavi2024.build
     monkeypatch.setattr(
-        pipeline.mahdavi2024, "build", lambda *args, **options: spoil(honest(*args, **options))
+        mahdavi2024, "build", lambda *args, **options: spoil(honest(*args, **options))
     )
 
 

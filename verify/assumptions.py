@@ -55,7 +55,9 @@ def value_width(data: Dataset, width: int) -> Claim:
     )
 
 
-def capacity(examples: int, heads: int, r: int, bound: str) -> Claim:
+def capacity(
+    examples: int, heads: int, r: int, bound: str, source: str = "paper, Theorem 1"
+) -> Claim:
     """T ≤ H(r-1) + 1, with what r stands for given in `bound`."""
     most = heads * (r - 1) + 1
     return Claim(
@@ -65,7 +67,7 @@ def capacity(examples: int, heads: int, r: int, bound: str) -> Claim:
         numbers={"asked": f"T at most {most} (H = {heads}, r = {r})", "found": f"T = {examples}"},
         witness=None if examples <= most else {"T": examples, "capacity": most},
         arithmetic="comparison of integers",
-        source="paper, Theorem 1",
+        source=source,
     )
 
 

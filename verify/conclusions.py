@@ -22,14 +22,14 @@ UNIVERSAL = (
 )
 
 
-def theorem_applies(premises: Sequence[str]) -> Claim:
-    """Does the paper's theorem, as stated, cover this data? No other claim rests on this one."""
+def theorem_applies(theorem: str, premises: Sequence[str], source: str) -> Claim:
+    """Does the theorem, as stated, cover this data? No other claim rests on this one."""
     return Claim(
         "theorem",
-        "The hypotheses of Theorem 1 hold for this data, so the theorem applies as stated.",
+        f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
         Level.PROVED,
         rests_on=tuple(premises),
-        source="paper, Theorem 1",
+        source=source,
     )
 
 

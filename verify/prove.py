@@ -5,34 +5,33 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import metadata
 from typing import Any
 
-from constructions import mahdavi2024
+from constructions.construction import Construction, capacity, fewest_heads
 from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
+from constructions.errors import HypothesisFails
 from constructions.float_weights import float64_weights
 from constructions.grouping import consecutive
 from constructions.layer import Layer, parameter_count
-from constructions.mahdavi2024 import Construction
 from constructions.readout import pivot_system, predicted_bits, right_inverse, solve, with_readout
-from verify import assumptions, conclusions, paper_steps
+from verify import assumptions, conclusions, steps
 from verify.certificate import certificate
 from verify.enclosure import enclose_error
 from verify.evidence import Claim
 from verify.interpolation.multiprecision import multiprecision
 from verify.interpolation.rational import rational
 from verify.interpolation.symbolic import feasible, symbolic
+from verify.methods import Method, method
 from verify.proof import Proof
-from verify.rank.devices import choose_device
 from verify.readout import readout_solves
+from verify.settings import CLAIMS, CONSTRUCTIONS, Settings
 from verify.summaries import summaries
 from verify.trace import ProofTrace
 
-CONSTRUCTIONS = ("paper",)
-CLAIMS = ("auto", "interpolation", "full-rank")
+__all__ = ["CLAIMS", "CONSTRUCTIONS", "Settings", "prove", "versions"]
 
 # Work of the exact readout, bits²·T per right-hand side (FLINT's p-adic lifting): 7·10^11 a second
 # where it was measured (docs/measured.md), so the limit is about 15 seconds.
@@ -54,51 +53,6 @@ _CLAIMS_OF = {
 }
 
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is asked of `prove`. None: the default that the data call for.
-
-    construction: "paper". heads: H. head_width: d_h (default n). value_width: d_v (default m).
-    claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
-    interpolation where its numbers are short enough to compute.
-    interior: let a group's example attend uniformly where that costs little conditioning.
-    Raises InputError for values that make no sense.
-    """
-
-    construction: str = "paper"
-    heads: int | None = None
-    head_width: int | None = None
-    value_width: int | None = None
-    claim: str = "auto"
-    interior: bool = True
-    device: str = "auto"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for argument in ("heads", "head_width", "value_width"):
-            value = getattr(self, argument)
-            if value is not None and not 1 <= value <= 10**4:
-                raise InputError(_option(argument), "a whole number from 1 to 10,000", value)
-        if not 0 <= self.seed < 2**63:
-            raise InputError("--seed", "a whole number from 0 to 2^63 - 1", self.seed)
-        if self.claim not in CLAIMS:
-            raise InputError("--claim", " or ".join(CLAIMS), self.claim)
-        if self.construction not in CONSTRUCTIONS:
-            raise InputError("--construction", " or ".join(CONSTRUCTIONS), self.construction)
-        choose_device(self.device)
-
-    def command(self, examples: int) -> str:
-        """The command line that repeats this run, without paths."""
-        words = ["attncert prove DATA", f"--construction {self.construction}"]
-        words += [f"--examples {examples}"]
-        for argument in ("heads", "head_width", "value_width"):
-            if getattr(self, argument) is not None:
-                words.append(f"{_option(argument)} {getattr(self, argument)}")
-        words += [f"--claim {self.claim}"] if self.claim != "auto" else []
-        words += [] if self.interior else ["--vertices"]
-        return " ".join([*words, f"--seed {self.seed}"])
 
 
 def prove(
@@ -132,16 +86,20 @@ class _Run:
     claims: list[Claim] = field(default_factory=list)
 
     @property
+    def method(self) -> Method:
+        return method(self.settings)
+
+    @property
     def head_width(self) -> int:
-        return self.settings.head_width or self.data.n
+        return self.settings.width(self.data)
 
     @property
     def value_width(self) -> int:
-        return self.settings.value_width or self.data.m
+        return self.settings.values(self.data)
 
     @property
     def r(self) -> int:
-        return min(self.data.n, self.head_width)
+        return self.method.r(self.data, self.settings)
 
     def check(self, function: Callable[..., Claim], *arguments: Any) -> Claim:
         """Run a check, time it, and put its claim on record."""
@@ -164,20 +122,17 @@ class _Run:
         if self.value_width < self.data.m:
             reason = f"values of width {self.value_width} are narrower than labels of {self.data.m}"
             raise HypothesisFails("value-width", reason, {})
-        return mahdavi2024.build(
+        return self.method.build(
             self.data,
-            head_width=self.head_width,
-            heads=self.settings.heads,
-            interior=self.settings.interior,
-            seed=self.settings.seed,
-            progress=lambda done, of: self.progress("building heads", done, of),
+            self.settings,
+            lambda done, of: self.progress("building heads", done, of),
         )
 
     def refusal(self, failure: HypothesisFails) -> Proof:
         """Nothing could be built: say which hypothesis fails, with a witness found here again."""
         data, r = self.data, self.r
-        heads = self.settings.heads or mahdavi2024.fewest_heads(data.T, data.n, r) or 1
-        self.check(assumptions.capacity, data.T, heads, r, "\\min(n,d_h)")
+        heads = self.settings.heads or fewest_heads(data.T, r, r) or 1
+        self.check(assumptions.capacity, data.T, heads, r, self.method.bound, self.method.source)
         if failure.hypothesis == "grouping":
             given = consecutive(range(data.T), r, max(r - 1, 1))
             self.check(assumptions.partition, data, given)
@@ -191,15 +146,17 @@ class _Run:
     def steps(self, built: Construction) -> None:
         """Everything up to and including the rank at finite c."""
         data, heads = self.data, len(built.layer.heads)
-        self.check(assumptions.capacity, data.T, heads, self.r, "\\min(n,d_h)")
-        self.check(assumptions.partition, data, built.groups)
-        self.check(paper_steps.placement, data, built)
+        bound, source = self.method.bound, self.method.source
+        self.check(assumptions.capacity, data.T, heads, self.r, bound, source)
+        self.check(assumptions.partition, data, built.partition or built.groups)
+        self.check(steps.placement, data, built)
         named = ("A1", "A2", "context-size", "value-width", "capacity")
-        self.claims.append(conclusions.theorem_applies([f"hypothesis.{name}" for name in named]))
+        premises = [f"hypothesis.{name}" for name in named]
+        self.claims.append(conclusions.theorem_applies(self.method.theorem, premises, source))
         count = parameter_count(data.d, data.m, heads, self.head_width, self.value_width)
         self.claims.append(conclusions.parameters(count))
         with_ranks = data.T <= RANKS_EACH_HEAD
-        for claim in paper_steps.head_claims(data, built, with_ranks=with_ranks):
+        for claim in self.method.head_claims(data, built, with_ranks=with_ranks):
             self.claims.append(claim)
             self.progress("checking heads", int(claim.id.split(".")[1]), len(built.heads))
         self.progress("rank", 0, 1)
@@ -241,14 +198,16 @@ class _Run:
         if data.T * heads * data.n > ENCLOSURE_WORK:
             return
         self.progress("enclosure", 0, 1)
-        interior, seed = self.settings.interior, self.settings.seed
         try:
-            weights = float64_weights(
-                data, head_width=self.head_width, heads=heads, interior=interior, seed=seed
-            )
+            weights = float64_weights(data, self.coarse_build(heads))
         except HypothesisFails:
             return
         self.check(enclose_error, data, weights)
+
+    def coarse_build(self, heads: int) -> Callable[[Dataset], Construction]:
+        """The same construction with as many heads, for a coarse copy of the data."""
+        settings = replace(self.settings, heads=heads)
+        return lambda data: self.method.build(data, settings, lambda done, of: None)
 
     def proof(self, built: Construction, layer: Layer, claim: str) -> Proof:
         data, settings = self.data, self.public_settings(built) | {"claim": claim}
@@ -288,7 +247,7 @@ class _Run:
         heads = len(built.layer.heads) if built else settings.heads
         sizes: dict[str, Any] = {"capacity": None, "parameters": None}
         if heads:
-            sizes["capacity"] = mahdavi2024.capacity(heads, data.n, self.head_width)
+            sizes["capacity"] = capacity(heads, self.r, self.r)
             sizes["parameters"] = parameter_count(
                 data.d, data.m, heads, self.head_width, self.value_width
             )
@@ -309,7 +268,3 @@ def versions() -> Mapping[str, str]:
     """Of Python and of the libraries that computed; for timings.json, apart from the results."""
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
     return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
-
-
-def _option(argument: str) -> str:
-    return f"--{argument.replace('_', '-')}"

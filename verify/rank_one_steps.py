@@ -1,8 +1,8 @@
 """The steps of the width-one proof (docs/width-one.md), head by head, on what was built.
 
-Heads come in two kinds. A head of the proof has a selector v0 (or no earlier examples): its steps
-are checked one by one. A short head has none: nothing of the proof is claimed for it, only what its
-matrix is and, as for all heads, the rank of the features so far.
+Heads come in two kinds. The steps of a head of the proof are checked one by one. For a short head
+nothing of the proof is claimed, only what its matrix is and, as for all heads, the rank of the
+features so far.
 
 The checks of selector, separator, limit and rank are those of the paper's steps: they ask only for
 a record's group, earlier examples, `selector`, `separator` and targets.
@@ -20,7 +20,7 @@ from constructions.construction import Construction
 from constructions.dataset import Dataset
 from constructions.layer import Head
 from constructions.rank_one import RankOneHead
-from verify import features, paper_steps
+from verify import features, steps
 from verify.evidence import Claim
 
 _PROOF = "ours, docs/width-one.md"
@@ -35,30 +35,29 @@ def head_claims(
     for number, (record, weights) in enumerate(
         zip(construction.heads, construction.layer.heads, strict=False), start=1
     ):
-        of_the_proof = record.v0 is not None or not record.earlier
         checks = [partial(coefficients, data, record, number)]
         if record.v0 is not None:
-            checks.append(partial(paper_steps.selector, data, record, number))
-        if of_the_proof:
+            checks.append(partial(steps.selector, data, record, number))
+        if not record.short:
             checks.append(partial(curve, data, record, number))
         if record.v0 is not None:
-            checks.append(partial(paper_steps.separator, data, record, number))
+            checks.append(partial(steps.separator, data, record, number))
         checks.append(partial(head_weights, data, record, weights, number))
         try:
             table = features.logits(weights, data)
         except features.NotIntegral as error:
-            failed = partial(paper_steps.not_integral, error, number)
-            yield from map(paper_steps.timed, [*checks, failed])
+            failed = partial(steps.not_integral, error, number)
+            yield from map(steps.timed, [*checks, failed])
             return
-        checks.append(partial(paper_steps.integral, table, number))
+        checks.append(partial(steps.integral, table, number))
         if record.v0 is not None:
             checks.append(partial(saturation, data, record, table, number))
             if seen is not None:
-                limit = partial(paper_steps.limit_independence, data, record, table, seen, number)
+                limit = partial(steps.limit_independence, data, record, table, seen, number)
                 checks.append(limit)
         if seen is not None:
-            checks.append(partial(paper_steps.finite_rank, data, record, table, seen, number))
-        yield from map(paper_steps.timed, checks)
+            checks.append(partial(steps.finite_rank, data, record, table, seen, number))
+        yield from map(steps.timed, checks)
 
 
 def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
@@ -69,7 +68,7 @@ def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
         rows = (data.context(t) * head.u).entries()
         if products[t] != alpha or [x * alpha for x in rows] != [fmpq(k) for k in logits]:
             wrong.append(t)
-    return paper_steps.claim(
+    return steps.claim(
         number,
         "coefficients",
         "$v_1\\cdot e_t=\\alpha_t$ on the group, whose logits are $\\alpha_tE^{(t)}u$.",
@@ -88,7 +87,7 @@ def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
         values = (data.context(t) * head.u).entries()
         if len({(int(x.p), int(x.q)) for x in values}) < data.n:
             tied.append(t)
-    return paper_steps.claim(
+    return steps.claim(
         number,
         "curve",
         "For $t$ in the group the entries of $E^{(t)}u$ are distinct, so that any $n$ values of "
@@ -116,11 +115,11 @@ def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -
         != [fmpq(k) for k in wanted]
     ]
     equal = bool(built == head.u * query.transpose())
-    return paper_steps.claim(
+    return steps.claim(
         number,
         "weights",
-        "The layer's $M_h=W_KW_Q^\\top$ is $u(c\\,v_0+v_1)^\\top$ (up to $\\ln 2$), of rank at most "
-        "one, and gives its group logits $\\alpha_tE^{(t)}u$ free of $c$.",
+        "The layer's $M_h=W_KW_Q^\\top$ is $u(c\\,v_0+v_1)^\\top$ (up to $\\ln 2$), of rank at "
+        "most one, and gives its group logits $\\alpha_tE^{(t)}u$ free of $c$.",
         equal and rank <= 1 and not moved,
         {"rank of M": rank, "head width": weights.width},
         lambda: {"rank": rank, "equal": equal, "examples with other logits": moved},
@@ -139,14 +138,14 @@ def saturation(data: Dataset, head: RankOneHead, table: np.ndarray, number: int)
     gap, negative if some do not, is checked as it is.
     """
     wrong, gaps = [], []
-    rows = paper_steps.lead(data, head)
+    rows = steps.lead(data, head)
     for row, s, target in zip(rows, head.earlier, head.targets, strict=True):
         others = [i for i in range(data.n) if i != target]
         if any(row[i] >= row[target] for i in others):
             wrong.append(s)
         gaps += [int(table[s, target]) - int(table[s, i]) for i in others]
     least = min(gaps) if gaps else None
-    return paper_steps.claim(
+    return steps.claim(
         number,
         "saturation",
         "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$ where "

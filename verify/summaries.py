@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from constructions.construction import Construction
 from constructions.dataset import Dataset
-from constructions.mahdavi2024 import Construction
-from verify import features, paper_steps
+from verify import features, steps
 from verify.apriori import Conditioning
 from verify.proof import HeadSummary
 
@@ -14,7 +14,7 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logits(weights, data)
-        lead = None if record.selector is None else paper_steps.lead(data, record)
+        lead = None if record.selector is None else steps.lead(data, record)
         numbers = conditioning.add(record, table, lead)
         own = features.softmax_float(table[list(record.group)])
         out.append(

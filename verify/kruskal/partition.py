@@ -19,7 +19,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails, InputError
@@ -27,8 +26,8 @@ from constructions.grouping import consecutive, find, violation
 from verify import assumptions
 from verify.assumptions import EXACT
 from verify.evidence import Claim, Level
-from verify.kruskal.placement_bound import Part, upper_bound
-from verify.kruskal.placing import place
+from verify.kruskal.placement_bound import Sizes, upper_bound
+from verify.kruskal.placing import Groups, place
 
 __all__ = ["BestPartition", "best_partition", "certificate"]
 
@@ -89,94 +88,87 @@ def best_partition(
     InputError.
     """
     _require_sizes(data, first, further, heads)
+    sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
     if not usable:
         return BestPartition((), (_contexts_of(data, range(data.T)),))
-    parts = upper_bound(data, usable, first, further, heads)
-    bound = sum(part.most for part in parts)
-    given = consecutive(usable, first, further)
-    if len(usable) <= bound and len(given) <= heads and violation(data, given) is None:
-        groups = given
-    else:
-        groups = place(data, usable, first, further, heads, bound, seed)
-    groups, exhausted = _improve(data, usable, groups, first, further, heads, bound, seed)
+    groups = consecutive(usable, first, further)
+    if len(usable) > sizes.cap(first) or violation(data, groups) is not None:
+        bound = sum(part.most for part in upper_bound(data, usable, sizes))
+        groups = place(data, usable, sizes, bound, seed)
+    groups, maximum = _largest(data, usable, groups, sizes, seed)
     proof = certificate(data, groups, first, further) if groups else ()
-    maximum = _maximum(data, usable, groups, heads, parts, bound, exhausted)
     return BestPartition(groups, (*proof, maximum))
 
 
-def _improve(
-    data: Dataset,
-    usable: Sequence[int],
-    groups: tuple[tuple[int, ...], ...],
-    first: int,
-    further: int,
-    heads: int,
-    bound: int,
-    seed: int,
-) -> tuple[tuple[tuple[int, ...], ...], bool]:
-    """Try every set of one more example; was it shown that none can be grouped?
+def _largest(
+    data: Dataset, usable: Sequence[int], groups: Groups, sizes: Sizes, seed: int
+) -> tuple[Groups, Claim]:
+    """The groups, larger ones where some are met on the way, and what is known of the maximum.
 
-    One more is enough: subsets inherit (P).
+    One more example is enough to try: subsets inherit (P).
     """
-    while (placed := sum(map(len, groups))) < bound:
-        if math.comb(len(usable), placed + 1) > _SUBSETS:
-            return groups, False
-        undecided = False
-        for subset in itertools.combinations(usable, placed + 1):
-            try:
-                found = find(data.take(subset), first, further, heads, seed)
-            except HypothesisFails as failure:
-                undecided = undecided or not failure.decided
-                continue
-            groups = tuple(tuple(subset[i] for i in group) for group in found)
-            break
+    while True:
+        placed = {t for group in groups for t in group}
+        left_out = [t for t in usable if t not in placed]
+        parts = upper_bound(data, usable, sizes, left_out) if left_out else ()
+        excluding = [part for part in parts if part.most < len(part.examples)]
+        bound = len(usable) - sum(len(part.examples) - part.most for part in excluding)
+        trials = math.comb(len(usable), len(placed) + 1)
+        exhausted, larger = False, None
+        if not left_out:
+            how = "every one whose context has rank n is placed"
+        elif bound == len(placed):
+            how = "the upper bound by ranks is reached"
+        elif trials > _SUBSETS:
+            how = f"the best found; the upper bound by ranks is {bound}, so this is open"
         else:
-            return groups, not undecided
-    return groups, False
+            larger, exhausted = _one_more(data, usable, len(placed) + 1, sizes, seed)
+            how = f"all {trials} sets of one more were tried" + (
+                "" if exhausted else ", not to the end"
+            )
+        if larger is not None:
+            groups = larger
+            continue
+        claim = Claim(
+            "partition.maximum",
+            f"No grouping into at most {sizes.heads} groups of these sizes places more than "
+            f"{len(placed)} of the {data.T} examples: {how}.",
+            Level.PROVED if exhausted or bound == len(placed) else Level.UNDECIDED,
+            numbers={
+                "placed": len(placed),
+                "examples": data.T,
+                "contexts of rank n": len(usable),
+                "at most": len(placed) if exhausted else bound,
+                "heads": sizes.heads,
+            },
+            witness={
+                "left out": [t for t in range(data.T) if t not in placed],
+                "parts": [
+                    {"examples": list(part.examples), "rank": part.rank, "at most": part.most}
+                    for part in excluding
+                ],
+            },
+            arithmetic=EXACT,
+            source=_SOURCE,
+        )
+        return groups, claim
 
 
-def _maximum(
-    data: Dataset,
-    usable: Sequence[int],
-    groups: Sequence[Sequence[int]],
-    heads: int,
-    parts: Sequence[Part],
-    bound: int,
-    exhausted: bool,
-) -> Claim:
-    placed = sum(map(len, groups))
-    numbers: dict[str, Any] = {
-        "placed": placed,
-        "examples": data.T,
-        "contexts of rank n": len(usable),
-        "at most": placed if exhausted else bound,
-        "heads": heads,
-    }
-    reached = placed == bound
-    if exhausted:
-        how = f"all {math.comb(len(usable), placed + 1)} sets of one more example were tried"
-    elif reached:
-        how = "the upper bound by ranks is reached"
-    else:
-        how = f"the best found; the upper bound by ranks is {bound}, so this is open"
-    excluding = [part for part in parts if part.most < len(part.examples)]
-    return Claim(
-        "partition.maximum",
-        f"No grouping into at most {heads} groups of these sizes places more than {placed} of the "
-        f"{data.T} examples (those with a context of rank n: {len(usable)}): {how}.",
-        Level.PROVED if exhausted or reached else Level.UNDECIDED,
-        numbers=numbers,
-        witness={
-            "left out": [t for t in range(data.T) if t not in {s for g in groups for s in g}],
-            "parts": [
-                {"examples": list(part.examples), "rank": part.rank, "at most": part.most}
-                for part in excluding
-            ],
-        },
-        arithmetic=EXACT,
-        source=_SOURCE,
-    )
+def _one_more(
+    data: Dataset, usable: Sequence[int], size: int, sizes: Sizes, seed: int
+) -> tuple[Groups | None, bool]:
+    """A grouping of some `size` of the examples; or None, and whether there provably is none."""
+    decided = True
+    for subset in itertools.combinations(usable, size):
+        part = data.take(subset)
+        try:
+            found = find(part, sizes.first, sizes.further, sizes.heads, seed)
+        except HypothesisFails as failure:
+            decided = decided and failure.decided
+            continue
+        return tuple(tuple(subset[i] for i in group) for group in found), False
+    return None, decided
 
 
 def _memorizes(data: Dataset, groups: Sequence[Sequence[int]], first: int) -> Claim:

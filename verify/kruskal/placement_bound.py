@@ -18,14 +18,29 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flint import fmpz_mat
-
 from constructions.dataset import Dataset
 from verify.kruskal.directions import Direction, direction
 
-__all__ = ["Part", "upper_bound"]
+__all__ = ["Part", "Sizes", "upper_bound"]
 
 _FLATS = 20_000  # pairs, or triples, whose spans are looked at
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """At most `first` examples in the first group, `further` < first in each other, `heads` groups.
+
+    >>> Sizes(3, 2, 4).cap(2), Sizes(3, 2, 4).cap(5)
+    (5, 9)
+    """
+
+    first: int
+    further: int
+    heads: int
+
+    def cap(self, rank: int) -> int:
+        """How many examples can be placed, at most, whose queries have this rank."""
+        return min(self.first, rank) + (self.heads - 1) * min(self.further, max(rank - 1, 0))
 
 
 @dataclass(frozen=True)
@@ -38,29 +53,32 @@ class Part:
 
 
 def upper_bound(
-    data: Dataset, examples: Sequence[int], first: int, further: int, heads: int
+    data: Dataset,
+    examples: Sequence[int],
+    sizes: Sizes,
+    left_out: Sequence[int] = (),
 ) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
 
-    Looked at: parallel queries, the spans of pairs and of triples where there are at most 20,000,
-    and of all. Exact.
+    Looked at: parallel queries; the spans of pairs and of triples where there are at most 20,000;
+    the span of the examples that a search left out; and that of all. Exact.
     """
     parts = _parallel(data, examples)
     lines = [part.examples[0] for part in parts if part.rank]  # one query of each direction
-    for rank in (2, 3):
-        flats = [set(flat) for flat in _flats(data, lines, rank)]
+    for rank in (2, 3, None):
+        found = _flats(data, lines, rank) if rank else [_span(data, lines, left_out)]
+        flats = [set(flat) for flat in found]
         for flat in sorted(flats, key=lambda flat: (-len(flat), sorted(flat))):
             inside = [part for part in parts if flat.issuperset(set(part.examples) & set(lines))]
-            parts = _merged(parts, [p for p in inside if p.rank], rank, first, further, heads)
-    whole = int(data.queries[list(examples)].integer_matrix().rank())
-    return tuple(_merged(parts, parts, whole, first, further, heads))
+            inside = [part for part in inside if part.rank]
+            k = _rank(data, sorted(flat))
+            parts = _merged(parts, inside, k, sizes)
+    return tuple(_merged(parts, parts, _rank(data, examples), sizes))
 
 
-def _merged(
-    parts: list[Part], inside: list[Part], rank: int, first: int, further: int, heads: int
-) -> list[Part]:
+def _merged(parts: list[Part], inside: list[Part], rank: int, sizes: Sizes) -> list[Part]:
     """The parts, those `inside` a set of that rank made one where the cap of the rank is less."""
-    cap = min(first, rank) + (heads - 1) * min(further, max(rank - 1, 0))
+    cap = sizes.cap(rank)
     if sum(part.most for part in inside) <= cap:
         return parts
     union = Part(tuple(sorted(t for part in inside for t in part.examples)), rank, cap)
@@ -79,20 +97,28 @@ def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
 
 
 def _flats(data: Dataset, lines: Sequence[int], rank: int) -> Iterator[tuple[int, ...]]:
-    """Those of the queries in the span of some `rank` of them, where these are few enough."""
+    """The spans of `rank` of the queries that hold more than that, where there are few enough."""
     if rank > len(lines) or math.comb(len(lines), rank) > _FLATS:
         return
-    queries = data.queries[list(lines)].integer_matrix()
     covered: set[tuple[int, ...]] = set()
-    for basis in itertools.combinations(range(len(lines)), rank):
-        if basis in covered:
-            continue
-        rows = fmpz_mat([[queries[i, j] for j in range(data.d)] for i in basis])
-        kernel, nullity = rows.nullspace()
-        if nullity > data.d - rank:
-            continue
-        images = (queries * kernel).tolist()
-        flat = tuple(i for i, row in enumerate(images) if not any(row))
-        covered |= set(itertools.combinations(flat, rank))
-        if len(flat) > rank:
-            yield tuple(lines[i] for i in flat)
+    for basis in itertools.combinations(lines, rank):
+        if basis not in covered and _rank(data, basis) == rank:
+            flat = _span(data, lines, basis)
+            covered |= set(itertools.combinations(flat, rank))
+            if len(flat) > rank:
+                yield flat
+
+
+def _span(data: Dataset, lines: Sequence[int], basis: Sequence[int]) -> tuple[int, ...]:
+    """Those of the queries `lines` that lie in the span of the queries `basis`, in order."""
+    if not basis:
+        return ()
+    kernel, nullity = data.queries[list(basis)].integer_matrix().nullspace()
+    if nullity == 0:
+        return tuple(lines)
+    images = (data.queries[list(lines)].integer_matrix() * kernel).tolist()
+    return tuple(t for t, row in zip(lines, images, strict=True) if not any(row))
+
+
+def _rank(data: Dataset, examples: Sequence[int]) -> int:
+    return int(data.queries[list(examples)].integer_matrix().rank()) if examples else 0

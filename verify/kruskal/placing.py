@@ -17,6 +17,7 @@ import numpy as np
 
 from constructions.dataset import Dataset
 from constructions.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
+from verify.kruskal.placement_bound import Sizes
 
 _ORDERS = 12  # tried
 _MOVES = 20_000  # moves looked at, in all
@@ -29,22 +30,20 @@ Groups = tuple[tuple[int, ...], ...]
 def place(
     data: Dataset,
     examples: Sequence[int],
-    first: int,
-    further: int,
-    heads: int,
+    sizes: Sizes,
     enough: int,
     seed: int,
 ) -> Groups:
-    """Groups, at most `heads`, of `first` and then `further` examples, with as many as were placed.
+    """Groups of these sizes with as many of the examples as could be placed.
 
-    Stops at `enough` examples. Deterministic for a seed.
+    Stops at `enough` of them. Deterministic for a seed.
     """
     rng = random.Random(seed)
     order = list(examples)
     best: Groups = ()
     moves = _MOVES
-    for _ in range(_FEW_ORDERS if len(order) * heads > _LARGE else _ORDERS):
-        attempt = _Attempt(data, [first] + [further] * (heads - 1), moves)
+    for _ in range(_FEW_ORDERS if len(order) * sizes.heads > _LARGE else _ORDERS):
+        attempt = _Attempt(data, sizes, moves)
         for t in order:
             attempt.insert(t)
         for t in attempt.left_out(order):  # what was moved may have made room
@@ -67,12 +66,13 @@ class _Attempt:
     outside[h][t]: query t is proved to lie outside the span of group h.
     """
 
-    def __init__(self, data: Dataset, sizes: Sequence[int], moves: int) -> None:
-        self.prime, self.sizes, self.moves = PRIMES[0], sizes, moves
+    def __init__(self, data: Dataset, sizes: Sizes, moves: int) -> None:
+        self.prime, self.moves = PRIMES[0], moves
+        self.sizes = [sizes.first] + [sizes.further] * (sizes.heads - 1)
         self.queries = residues(data.queries.numerators, self.prime)
-        self.members: list[list[int]] = [[] for _ in sizes]
+        self.members: list[list[int]] = [[] for _ in self.sizes]
         nonzero = np.asarray(self.queries.any(axis=1))
-        self.outside = [nonzero.copy() for _ in sizes]
+        self.outside = [nonzero.copy() for _ in self.sizes]
         self.rng = np.random.default_rng(0)
 
     @property

@@ -1,0 +1,150 @@
+"""Weights to test statements on that are meant to hold for all weights; and ranks that they reach.
+
+Keys and queries are integers times the denominators of the data, so that all logits are integers
+in units of ln 2: features are exact rationals, or exact residues where the logits are too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
+
+from constructions.dataset import Dataset
+from constructions.layer import Head, Layer
+from verify import features
+
+_EXACT_BITS = 200_000  # of all exponents together, up to which features are written as rationals
+_BOUNDS = (1, 3, 9, 30)  # of the entries of random keys and queries, tried in turn
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A layer whose features have this rank modulo the prime, hence at least this over ℚ."""
+
+    rank: int
+    prime: int
+    layer: Layer
+    draws: int
+
+
+def head_of(data: Dataset, key: np.ndarray, query: np.ndarray) -> Head:
+    """The head with these integer keys and queries (d×d_h), scaled to integral logits."""
+    return Head(
+        _matrix(key) * fmpq(data.contexts.denominator),
+        _matrix(query) * fmpq(data.queries.denominator),
+    )
+
+
+def random_layer(
+    data: Dataset, heads: int, width: int, bound: int, rng: np.random.Generator
+) -> Layer:
+    """Independent integer entries from -bound to bound."""
+
+    def draw() -> np.ndarray:
+        return rng.integers(-bound, bound, (data.d, width), endpoint=True)
+
+    return Layer(tuple(head_of(data, draw(), draw()) for _ in range(heads)))
+
+
+def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Layer]]:
+    """Named layers of every kind that a careless statement about all weights might forget."""
+    rng = np.random.default_rng(seed)
+    d = data.d
+    key, query, full = (rng.integers(-3, 4, (d, width)) for width in (1, 1, d))
+    zero, unit = np.zeros((d, 1), dtype=np.int64), np.eye(d, dtype=np.int64)
+
+    def layer(*parts: tuple[np.ndarray, np.ndarray]) -> Layer:
+        return Layer(tuple(head_of(data, *parts[h % len(parts)]) for h in range(heads)))
+
+    yield "zero heads", layer((zero, zero))
+    yield "one head, repeated", layer((key, query))
+    yield "a head and its negative", layer((key, query), (key, -query))
+    yield "a head and a zero head", layer((key, query), (zero, zero))
+    yield "heads of full width", layer((full, unit), (unit, full), (full, full))
+    yield (
+        "the same direction, from small to saturated",
+        Layer(tuple(head_of(data, key, query * 4**h) for h in range(heads))),
+    )
+    yield "one entry huge", layer((key, query), (key * 10**4, query))
+    huge = 2**200 + 1
+    yield "all entries huge", layer((key.astype(object) * huge, query.astype(object) * (huge - 2)))
+
+
+def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
+    """Z over ℚ, T×(H·d); None where its numbers would be too long."""
+    tables = [features.logits(head, data) for head in layer.heads]
+    spans = (int(x) for table in tables for x in table.max(axis=1) - table.min(axis=1))
+    if sum(spans) > _EXACT_BITS:
+        return None
+    every = range(data.d)
+    blocks = [features.exact_columns(table, data, every) for table in tables]
+    rows = [x for t in range(data.T) for block in blocks for x in block[t]]
+    return fmpq_mat(data.T, len(layer.heads) * data.d, rows)
+
+
+def annihilates(
+    data: Dataset, layer: Layer, *, left: fmpz_mat | None = None, right: fmpz_mat | None = None
+) -> str:
+    """The arithmetic in which left·Z = 0 (or Z·right = 0) was found to hold; "" where it fails.
+
+    left: k×T, right: (H·d)×k; one of them. Over ℚ where the features are short enough, else modulo
+    a prime, which can refute the equality and only supports it.
+    """
+    factor = left if left is not None else right
+    assert factor is not None
+    exact = feature_matrix(data, layer)
+    if exact is not None:
+        rational = fmpq_mat(factor)
+        product = rational * exact if left is not None else exact * rational
+        return "" if any(product.entries()) else "over ℚ"
+    for p in features.usable_primes(data):
+        try:
+            table = features.feature_matrix_mod(data, layer, p)
+        except ZeroDivisionError:
+            continue
+        residues = nmod_mat(*table.shape, table.ravel().tolist(), p)
+        given = nmod_mat(factor.nrows(), factor.ncols(), [int(x) % p for x in factor.entries()], p)
+        product = given * residues if left is not None else residues * given
+        return "" if any(int(x) for x in product.entries()) else "modulo a prime"
+    return "in no arithmetic at hand"
+
+
+def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
+    """The largest rank of the features modulo the primes of verify.features, and that prime.
+
+    The rank over ℚ is at least that.
+    """
+    best = 0, 0
+    for p in features.usable_primes(data):
+        try:
+            table = features.feature_matrix_mod(data, layer, p)
+        except ZeroDivisionError:
+            continue
+        best = max(best, (features.rank_mod(table, p), p))
+        if best[0] == min(table.shape):
+            break
+    return best
+
+
+def best_rank(
+    data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
+) -> Reached:
+    """The random layer, of small integers, with the largest rank; stops at rank `enough`."""
+    rng = np.random.default_rng(seed)
+    best: Reached | None = None
+    for draw in range(draws):
+        layer = random_layer(data, heads, width, _BOUNDS[draw % len(_BOUNDS)], rng)
+        rank, prime = rank_of(data, layer)
+        if best is None or rank > best.rank:
+            best = Reached(rank, prime, layer, draw + 1)
+        if rank >= enough:
+            break
+    assert best is not None
+    return best
+
+
+def _matrix(array: np.ndarray) -> fmpq_mat:
+    return fmpq_mat(fmpz_mat(*array.shape, [int(x) for x in array.ravel().tolist()]))
