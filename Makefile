@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUN := $(BIN)/python -W ignore::DeprecationWarning
 
 .PHONY: setup report test slow check gallery bench clean
 
@@ -26,6 +25,7 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_docs.py constructions verify reports attncert.py
 
 slow: setup
 	$(BIN)/python -m pytest -q -m slow

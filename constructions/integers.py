@@ -1,6 +1,7 @@
 """Exact arithmetic on integer arrays: int64 while the result provably fits, Python integers beyond.
 
-Every function returns int64 where it can and object (Python int) otherwise; nothing ever wraps.
+Every function returns int64 where the sizes of its inputs prove that this is enough, object (Python
+int) otherwise; nothing ever wraps.
 """
 
 from __future__ import annotations

@@ -141,6 +141,20 @@ def test_a_padded_zero_may_change_without_effect(tmp_path: Path) -> None:
     assert check_file(written(changed, tmp_path)).status == "holds"
 
 
+@pytest.mark.parametrize("prime", [3, 5, 7, 11, 13, 101])
+def test_ranks_modulo_small_primes(prime: int, tmp_path: Path) -> None:
+    """Logits far above p - 1, sums that vanish modulo p, ranks that fall: as the judge has it."""
+    seen = []
+    for seed in range(40):
+        certificate = layer_certificate(
+            "full-rank", T=2, d=2, H=2, seed=seed, spread=5, prime=prime, rational=seed % 4 == 0
+        )
+        verdict = check_file(written(certificate, tmp_path))
+        seen.append(verdict.status)
+        assert (verdict.status == "holds") == true_statement(certificate), verdict
+    assert {"holds", "wrong"} == set(seen) or prime == 101
+
+
 # Structure, changed at random.
 
 JUNK = st.one_of(

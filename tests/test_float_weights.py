@@ -103,7 +103,7 @@ def conditions(data: Dataset) -> list[float]:
 
 
 def condition(data: Dataset) -> float:
-    weights = float64_weights(data, head_width=3, heads=2)
+    weights = float64_weights(data, partial(build, head_width=3, heads=2))
     spectrum = np.linalg.svd(features(data, weights["W_K"], weights["W_Q"]), compute_uv=False)
     return float(spectrum[0] / spectrum[data.T - 1])
 

@@ -116,10 +116,10 @@ def affine_bound(
     """What the flat of the context rows says about universal memorization with this many heads.
 
     Claims: the functionals (exact); the relations and the bound on rank Z for every choice of
-    weights of any width (argued from them); the relations tested on `probes` random layers and on
-    adversarial ones (where there are any); the largest rank met in `draws` random layers (exact, mod p); and the verdict
-    on universal memorization. None of this says that given labels are impossible. Raises
-    InputError.
+    weights of any width (argued from them); the relations, where there are any, tested on `probes`
+    random layers and on adversarial ones; the largest rank met in `draws` random layers (exact, mod
+    p); and the verdict on universal memorization. None of this says that given labels are
+    impossible. Raises InputError.
     """
     if heads < 1:
         raise InputError("heads", "a positive integer", heads)

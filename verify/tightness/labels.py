@@ -1,0 +1,65 @@
+"""Labels that no weights give: rank Y above H·d_v (ours; docs/tightness.md, 5).
+
+A layer's outputs on T examples are Y = C W_O, with C the T×(H·d_v) matrix of concatenated values:
+rank Y ≤ H·d_v, whatever the weights and the data. About given labels, not universal memorization.
+"""
+
+from __future__ import annotations
+
+from flint import fmpz_mat
+
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from verify.evidence import Claim, Level
+from verify.rank import rational
+
+__all__ = ["label_rank"]
+
+_SHOWN = 60  # rows of a minor in a witness, at most
+
+
+def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
+    """Given labels: rank Y ≤ H·d_v, as for the outputs of every layer; else no weights give them.
+
+    Refuted with a nonzero minor of Y of more than H·d_v rows. Exact. Raises InputError.
+
+    >>> from constructions.generators import random
+    >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
+    'refuted'
+    """
+    for argument, value in (("heads", heads), ("value_width", value_width)):
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)
+    labels = data.labels.numerators
+    found = rational.rank(labels)
+    most = heads * value_width
+    witness = None
+    if found.rank > most:
+        size = min(found.rank, most + 1)
+        rows, columns = _minor(labels.tolist(), found.rows, size)
+        minor = fmpz_mat([[int(labels[t, j]) for j in columns] for t in rows]).det()
+        witness = {
+            "rows": rows[:_SHOWN],
+            "columns": columns[:_SHOWN],
+            "determinant of these numerators": str(minor) if size <= _SHOWN else "not shown",
+            "denominator": str(data.labels.denominator),
+        }
+    return Claim(
+        "labels.rank",
+        f"Given labels: $\\operatorname{{rank}}Y\\le Hd_v={most}$, as it is for the outputs of "
+        f"every layer of {heads} heads with values of width {value_width}.",
+        Level.REFUTED if witness else Level.PROVED,
+        numbers={"rank Y": found.rank, "H d_v": most, "H": heads, "d_v": value_width},
+        witness=witness,
+        arithmetic="exact over ℚ (FLINT)",
+        source="ours; docs/tightness.md, section 5",
+    )
+
+
+def _minor(
+    table: list[list[int]], independent: tuple[int, ...], size: int
+) -> tuple[list[int], list[int]]:
+    """The first `size` of these independent rows, and columns in which they stay independent."""
+    rows = list(independent[:size])
+    columns = rational.rank([table[t] for t in rows]).columns
+    return rows, list(columns)

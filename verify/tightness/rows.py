@@ -1,0 +1,201 @@
+"""The rows of Z: relations that hold for every choice of weights (ours; docs/tightness.md, 3).
+
+Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_t. Softmax does not see a
+shift of all logits, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x) C_i.
+φ depends on the *set* of the rows of C only, vanishes where e = 0 or C = 0, and
+
+    φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, negative ones too, and all weights:
+
+the logits are the same. So each example is z_t = μ_t + φ_κ/r_t, with κ the class of (C_t, e_t) up
+to this scaling, and Σ c_t z_t = 0 for all weights of all heads whenever
+
+    Σ_t c_t μ_t = 0    and    Σ_{t in κ} c_t/r_t = 0 for every class κ.
+
+These are linear equations for c, solved exactly. Special cases: equal inputs, up to the order of
+context rows; contexts that are equal up to a shift; and, with n = 2, where C = -C as a set, queries
+e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f). For n ≤ 2, and for contexts of
+rank n that are equal up to the order of their rows, there are no others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+
+from constructions.dataset import Dataset
+from verify.evidence import Claim, Level
+from verify.kruskal.directions import direction
+from verify.rank import rational
+from verify.rank.rational import Relation
+from verify.tightness.probes import adversarial_layers, annihilates, random_layer
+
+__all__ = ["complete", "row_bound", "row_relations", "same_rows"]
+
+_EXACT = "exact over ℚ (FLINT)"
+_SOURCE = "ours; docs/tightness.md, section 3"
+_LISTED = 20  # relations in a witness, at most
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """z_t = total_t/n + φ_κ · scale_t: total is the sum of the rows, κ = None where φ vanishes."""
+
+    total: tuple[int, ...]
+    kind: object
+    scale: Fraction
+
+
+def row_relations(data: Dataset) -> tuple[Relation, ...]:
+    """A basis of the relations described above: Σ coefficients[i] z_indices[i] = 0 for all weights.
+
+    Exact; coefficients are integers.
+
+    >>> from constructions.generators import signed_pairs
+    >>> row_relations(signed_pairs())
+    (Relation(indices=(0, 1, 2, 3), coefficients=(1, 1, -1, -1)),)
+    """
+    parts = _parts(data)
+    kinds = {kind: j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
+    table = np.zeros((data.T, data.d + len(kinds)), dtype=object)
+    common = np.lcm.reduce(np.array([p.scale.denominator for p in parts], dtype=object))
+    for t, part in enumerate(parts):
+        table[t, : data.d] = part.total
+        if part.kind:
+            table[t, data.d + kinds[part.kind]] = int(part.scale * common)
+    return rational.relations(table)
+
+
+def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, ...]:
+    """What the relations between rows say, for any number of heads of any width.
+
+    Claims: the relations (argued for all weights, tested on random and adversarial layers); the
+    verdict on universal memorization; and on the given labels, which every layer's outputs tie by
+    the same relations.
+    """
+    relations = row_relations(data)
+    claims = [_found(data, relations)]
+    if relations:
+        claims.append(_tested(data, relations, probes, seed))
+    return (*claims, _universal(data, relations), _labels(data, relations))
+
+
+def complete(data: Dataset) -> bool:
+    """Are all relations that hold for all weights found here? Known for n ≤ 2, and for contexts
+    that are equal up to the order of their rows and of rank n."""
+    if data.n <= 2:
+        return True
+    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
+
+
+def same_rows(data: Dataset) -> bool:
+    """Are all contexts equal up to the order of their rows?"""
+    ordered = [sorted(map(tuple, E.tolist())) for E in data.contexts.numerators]
+    return all(rows == ordered[0] for rows in ordered)
+
+
+def _parts(data: Dataset) -> list[_Parts]:
+    out = []
+    contexts = [_centred(E) for E in data.contexts.numerators]
+    for t in range(data.T):
+        total, centred = contexts[0 if data.shared else t]
+        primitive, r = direction(data.queries.numerators[t].tolist())
+        if primitive is None or not any(map(any, centred)):
+            out.append(_Parts(total, None, Fraction(1)))
+            continue
+        rows = tuple(sorted(tuple(r * x for x in row) for row in centred))
+        out.append(_Parts(total, (primitive, rows), Fraction(1, r)))
+    return out
+
+
+def _centred(context: np.ndarray) -> tuple[tuple[int, ...], list[list[int]]]:
+    """The sum of the rows, and n times the rows minus that."""
+    rows = [[int(x) for x in row] for row in context.tolist()]
+    total = [sum(column) for column in zip(*rows, strict=True)]
+    n = len(rows)
+    return tuple(total), [[n * x - s for x, s in zip(row, total, strict=True)] for row in rows]
+
+
+def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
+    known = complete(data)
+    return Claim(
+        "rows.relations",
+        f"{len(relations)} independent relations $\\sum_t c_tz_t=0$ hold for every choice of "
+        "weights" + (", and no others." if known else " (others are not excluded)."),
+        Level.ARGUED,
+        numbers={"relations": len(relations), "T": data.T, "all of them": known},
+        witness={"relations": [r.as_dict() for r in relations[:_LISTED]]},
+        arithmetic=_EXACT,
+        source=_SOURCE,
+    )
+
+
+def _tested(data: Dataset, relations: tuple[Relation, ...], probes: int, seed: int) -> Claim:
+    """The relations on random and adversarial layers: a test of the argument, not a part of it."""
+    matrix = fmpz_mat(len(relations), data.T)
+    for i, relation in enumerate(relations):
+        for t, c in zip(relation.indices, relation.coefficients, strict=True):
+            matrix[i, t] = c
+    rng = np.random.default_rng(seed)
+    layers = [
+        (f"random {i}", random_layer(data, 2, (1, data.d)[i % 2], (1, 5, 40)[i % 3], rng))
+        for i in range(probes)
+    ]
+    layers += adversarial_layers(data, 3, seed)
+    ways = {name: annihilates(data, layer, left=matrix) for name, layer in layers}
+    failing = [name for name, way in ways.items() if not way]
+    return Claim(
+        "rows.tested",
+        f"The relations hold on {len(layers)} random and adversarial layers.",
+        Level.REFUTED if failing else Level.SAMPLED,
+        numbers={
+            f"layers, {way}": list(ways.values()).count(way) for way in sorted(set(ways.values()))
+        },
+        witness={"layers": failing} if failing else None,
+        arithmetic="exact features over ℚ; residues modulo a prime where the logits are too large",
+        source=_SOURCE,
+    )
+
+
+def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
+    statement = (
+        f"Universal memorization: with some number of heads, some keys and queries serve every "
+        f"labelling of the {data.T} examples."
+    )
+    common: dict[str, Any] = {
+        "id": "rows.universal",
+        "source": _SOURCE,
+        "rests_on": ("rows.relations",),
+        "numbers": {"rank of Z at most": data.T - len(relations), "T": data.T},
+    }
+    if relations:
+        first = min(relations, key=lambda r: (len(r.indices), r.indices))
+        return Claim(statement=statement, level=Level.REFUTED, witness=first.as_dict(), **common)
+    level = Level.ARGUED if complete(data) else Level.UNDECIDED
+    return Claim(statement=statement, level=level, **common)
+
+
+def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
+    """Outputs are linear in the rows of Z: labels must satisfy every relation between these."""
+    labels = data.labels.fractions()
+    for relation in relations:
+        pairs = list(zip(relation.indices, relation.coefficients, strict=True))
+        sums = [sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m)]
+        if any(sums):
+            witness = relation.as_dict() | {"sum of the labels": [str(x) for x in sums]}
+            break
+    else:
+        witness = None
+    return Claim(
+        "rows.labels",
+        "Given labels: they satisfy every relation between rows that no weights escape.",
+        Level.REFUTED if witness else Level.PROVED,
+        numbers={"relations": len(relations)},
+        witness=witness,
+        arithmetic=_EXACT,
+        rests_on=("rows.relations",),
+        source=_SOURCE,
+    )
