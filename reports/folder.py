@@ -17,9 +17,14 @@ from pathlib import Path
 from constructions.errors import InputError
 
 MARK = "<!-- attncert report/1 -->"
-FIGURES = ("graph", "saturation", "own-weights", "heads")
+FIGURES = (
+    "graph", "saturation", "own-weights", "heads",
+    "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
+    "constants-bits", "constants-condition", "constants-saturation",
+)  # fmt: skip
 OUR_FILES = frozenset({
     "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",
+    "capacity.json",
     *(f"figures/{name}.svg" for name in FIGURES),
 })  # fmt: skip
 

@@ -139,16 +139,23 @@ def test_first_dependent_row(p: int, T: int, width: int, planted: int | None) ->
     assert fast_check.first_dependent_row(np.array(rows), p) == expected
 
 
+def test_rows_far_below_the_block() -> None:
+    draw = np.random.default_rng(3)
+    Z = draw.integers(PRIME, size=(420, 430))
+    assert fast_check.first_dependent_row(Z, PRIME) is None
+    Z[419] = (Z[7] + Z[300]) % PRIME
+    assert fast_check.first_dependent_row(Z, PRIME) == 419
+
+
 def test_an_unlucky_fold_is_not_believed() -> None:
     """Rows that vanish when folded, but are independent: the full matrix decides."""
     width = 2 + fast_check.BLOCK
     draw = np.random.default_rng(0)
-    first, second = (draw.integers(1, 2**31, size=width) for _ in range(2))
+    first, second = (draw.integers(1, PRIME, size=width) for _ in range(2))
     Z = np.zeros((2, 2 * width), dtype=np.int64)
     for i in range(2):
         Z[i, i], Z[i, i + width] = second[i] % PRIME, -first[i] % PRIME
-    folded = (Z[:, :width] * first + Z[:, width:] * second % PRIME) % PRIME
-    assert not folded.any()
+    assert not ((Z[:, :width] * first % PRIME + Z[:, width:] * second % PRIME) % PRIME).any()
     assert fast_check.first_dependent_row(Z, PRIME) is None
     Z[1] = Z[0]
     assert fast_check.first_dependent_row(Z, PRIME) == 1
@@ -218,6 +225,27 @@ def test_denominators_beyond_int64(tmp_path: Path) -> None:
     assert both(sealed(certificate), tmp_path) == ("wrong", "wrong")
 
 
+def test_a_denominator_beyond_int64_under_logits_within(tmp_path: Path) -> None:
+    certificate = layer_certificate("full-rank", T=1, d=1, n=1, H=1)
+    certificate["data"] |= {"contexts": [[["2"]]], "queries": [["1"]]}
+    for query, status in (("0", "holds"), ("1", "wrong"), (str(3**45), "holds")):
+        certificate["layer"]["heads"] = [{"key": [[f"1/{3**45}"]], "query": [[query]]}]
+        assert both(sealed(certificate), tmp_path) == (status, status)
+
+
+@pytest.mark.parametrize("prime", [3, 5, 7, 11, 13])
+def test_it_agrees_modulo_small_primes(prime: int, tmp_path: Path) -> None:
+    seen = set()
+    for seed in range(30):
+        certificate = layer_certificate(
+            "full-rank", T=2, d=2, H=2, seed=seed, spread=5, prime=prime, rational=seed % 4 == 0
+        )
+        slow, fast = both(certificate, tmp_path)
+        assert slow == fast
+        seen.add(fast)
+    assert seen == {"holds", "wrong"}
+
+
 @pytest.mark.parametrize("name", RANK_CASES)
 def test_it_agrees_on_changed_leaves(name: str, tmp_path: Path) -> None:
     certificate = CASES[name]()
@@ -263,7 +291,8 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert both(changed(rank, path, value), tmp_path) == (status, status)
     for content, _, _ in REJECTIONS.values():
         assert fast_check.check_file(written(content, tmp_path)).status != "holds"
-    assert fast_check.check_file(written(rank, tmp_path), 1e-9).status == "over limit"
+    monkeypatch.setattr(fast_check, "MAX_HELD_BYTES", 100)
+    assert fast_check.check_file(written(rank, tmp_path)).status == "over limit"
     calls = [
         (node.lineno, node.end_lineno or 0)
         for node in ast.walk(ast.parse(Path(fast_check.__file__).read_text()))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from constructions import integers
 from constructions.dataset import Dataset
 from constructions.exact_array import ExactArray
 from constructions.mahdavi2024 import PaperHead
@@ -41,7 +42,7 @@ class Conditioning:
     def __init__(self, data: Dataset) -> None:
         self.data = data
         self._contexts = _scaled(data.contexts)  # bits and conditions do not change with the scale
-        self._diameters = [float(pdist(E).max(initial=0.0)) for E in self._contexts]
+        self._diameters: dict[int, float] = {}
         self._blocks: list[np.ndarray] = []
 
     def add(self, head: PaperHead, table: np.ndarray, rows_of_u: np.ndarray | None) -> HeadNumbers:
@@ -69,10 +70,15 @@ class Conditioning:
         )
         if len(spectrum) < len(rows) or spectrum[len(rows) - 1] <= 0:
             return None
-        moved = (self.data.n - 1) * math.hypot(*(self._diameters[s] for s in where))
+        moved = (self.data.n - 1) * math.hypot(*map(self._diameter, where))
         if moved <= 0:
             return None  # the contexts of the earlier examples are lost beside larger ones
         return max(1, math.floor(math.log2(moved) - math.log2(spectrum[len(rows) - 1])) + 1)
+
+    def _diameter(self, context: int) -> float:
+        if context not in self._diameters:
+            self._diameters[context] = float(pdist(self._contexts[context]).max(initial=0.0))
+        return self._diameters[context]
 
 
 def _least_c(head: PaperHead, table: np.ndarray, lead: np.ndarray, bits: int) -> int:
@@ -90,7 +96,7 @@ def _least_c(head: PaperHead, table: np.ndarray, lead: np.ndarray, bits: int) ->
 
 def _scaled(array: ExactArray) -> np.ndarray:
     """Float64 times the power of two that brings the largest entry below 1."""
-    whole = np.abs(array.stored.astype(object)).max()
-    bits = max(0, int(whole).bit_length())
-    shortened = array.stored.astype(object) >> max(0, bits - 900)
-    return np.ldexp(shortened.astype(np.float64), -min(bits, 900))
+    stored, bits = array.stored, integers.largest(array.stored).bit_length()
+    if bits > 900:
+        stored = stored >> (bits - 900)
+    return np.ldexp(stored.astype(np.float64), -min(bits, 900))

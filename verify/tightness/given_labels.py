@@ -88,10 +88,12 @@ def fit_given_labels(
         raise InputError("low, high", "strict bounds of the labels", f"{bottom}, {top}")
     independent = _independent(data)
     if not independent.level.holds or data.n < 2 or not data.shared or not applies(data):
+        rank = int(data.contexts[0].integer_matrix().rank())
         refused = Claim(
             "given.applies",
             "One shared context of rank $n\\ge2$, and independent queries.",
             Level.NOT_APPLICABLE,
+            numbers={"shared": data.shared, "n": data.n, "rank of the first context": rank},
             rests_on=(independent.id,),
             source=_SOURCE,
         )
@@ -145,8 +147,8 @@ def _equality(data: Dataset, weights: _Weights) -> Claim:
             wrong.append(t)
     return Claim(
         "given.output",
-        f"Given labels: one head of width 1 with query weights $\\sum_t\\ln(q_t)\\,\\hat e_t$ outputs "
-        f"exactly the label on all {data.T} examples.",
+        "Given labels: one head of width 1 with query weights $\\sum_t\\ln(q_t)\\,\\hat e_t$ "
+        f"outputs exactly the label on all {data.T} examples.",
         Level.PROVED if good and not wrong else Level.REFUTED,
         numbers={"examples": data.T, "n": n, "parameters": 2 * data.d + data.d + 1},
         witness={

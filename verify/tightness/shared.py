@@ -85,6 +85,11 @@ def shared_capacity(
                 "shared.applies",
                 "The contexts are equal up to the order of their rows and have rank $n$.",
                 Level.NOT_APPLICABLE,
+                numbers={
+                    "equal up to order": same_rows(data),
+                    "rank of the first": int(data.contexts[0].integer_matrix().rank()),
+                    "n": data.n,
+                },
                 arithmetic="exact comparison; rank over ℚ (FLINT)",
                 source=_SOURCE,
             ),

@@ -1,0 +1,136 @@
+"""Write docs/gallery/ again: `python docs/make_gallery.py [PAGE ...]`, then read the diff.
+
+`--check` writes nothing and compares: exit status 1 and the names of the files that differ. Every
+page is made by the same functions as the command line's reports; times are left out, so that equal
+versions give equal bytes. Figures are compared only where Matplotlib and NumPy have the versions
+that drew the committed ones (docs/gallery/made-with.json): fonts and ticks change between them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from constructions.digits import digits  # noqa: E402
+from reports import render  # noqa: E402
+from reports.capacity import render_capacity  # noqa: E402
+from reports.records import readable_json  # noqa: E402
+from verify.capacity import sweep  # noqa: E402
+from verify.constants import growth  # noqa: E402
+from verify.prove import Settings, prove  # noqa: E402
+
+GALLERY = ROOT / "docs" / "gallery"
+MADE_WITH = "made-with.json"
+DRAWING = ("matplotlib", "numpy")
+_TIMINGS = "[`timings.json`](timings.json)"
+
+Files = Mapping[str, bytes]
+
+
+def digits_by_the_paper() -> Files:
+    return _proof(25, Settings(heads=8, head_width=4))
+
+
+def digits_width_one() -> Files:
+    return _proof(97, Settings(construction="rank-one"))
+
+
+def capacity() -> Files:
+    return render_capacity(capacity=sweep())
+
+
+def constants() -> Files:
+    return render_capacity(constants=growth())
+
+
+PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
+    "digits-paper": (
+        "25 handwritten digits by the paper's construction: 8 heads of width 4, exact interpolation",
+        digits_by_the_paper,
+    ),
+    "digits-width-one": (
+        "97 handwritten digits by heads of width one: exact interpolation",
+        digits_width_one,
+    ),
+    "capacity": (
+        "Certified capacity against H, n and d_h, beside every published bound",
+        capacity,
+    ),
+    "constants": (
+        "Effective constants: how large c and B must be, and what H and n cost",
+        constants,
+    ),
+}
+
+
+def index() -> bytes:
+    """docs/gallery/README.md."""
+    lines = ["# Gallery", "", "Reports as the toolkit writes them, without their times. Made by", ""]
+    lines += ["```text", "python docs/make_gallery.py", "```", ""]
+    lines += [f"- [{title}]({name}/report.md)" for name, (title, _) in PAGES.items()]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def differences(page: str, files: Files, gallery: Path = GALLERY) -> list[str]:
+    """Names of the page's files that are missing, too many, or not the committed ones."""
+    folder = gallery / page
+    committed = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    drawn_alike = _made_with() == json.loads((gallery / MADE_WITH).read_bytes())
+    return [
+        f"{page}/{name}"
+        for name in sorted({*files, *committed})
+        if name not in files
+        or name not in committed
+        or (files[name] != committed[name] and (drawn_alike or not name.endswith(".svg")))
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    names = [a for a in arguments if a != "--check"]
+    unknown = [name for name in names if name not in PAGES]
+    if unknown:
+        print(f"PAGE: must be one of {', '.join(PAGES)}, not {unknown[0]}", file=sys.stderr)
+        return 2
+    stale: list[str] = []
+    for name in names or PAGES:
+        files = PAGES[name][1]()
+        if "--check" in arguments:
+            stale += differences(name, files)
+            continue
+        shutil.rmtree(GALLERY / name, ignore_errors=True)
+        for path, content in files.items():
+            (GALLERY / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (GALLERY / name / path).write_bytes(content)
+        print(name)
+    if "--check" in arguments:
+        print("\n".join(stale) or "the gallery is up to date")
+        return 1 if stale else 0
+    (GALLERY / "README.md").write_bytes(index())
+    (GALLERY / MADE_WITH).write_bytes(readable_json(_made_with()))
+    return 0
+
+
+def _proof(examples: int, settings: Settings) -> Files:
+    """A proof's report, all but its times."""
+    files = render(prove(digits().take(examples), settings))
+    report = files["report.md"].replace(_TIMINGS.encode(), b"`timings.json` (not kept here)")
+    return {k: v for k, v in files.items() if k != "timings.json"} | {"report.md": report}
+
+
+def _made_with() -> dict[str, str]:
+    return {name: metadata.version(name) for name in DRAWING}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
