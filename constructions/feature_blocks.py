@@ -43,7 +43,9 @@ class FeatureBlocks:
 
     def points(self, example: int, logits: np.ndarray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
-        return self._mix(logits, self._some([example]))
+        at = 0 if self.data.shared else example
+        where = slice(at, at + 1)
+        return self._mix(logits, self._all[where] if self._all else self._converted(where))
 
     def rows(self, examples: Sequence[int], rows: np.ndarray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
@@ -67,11 +69,7 @@ class FeatureBlocks:
             where = slice(start, start + step)
             yield where, self._converted(slice(None) if self.data.shared else where)
 
-    def _some(self, examples: list[int]) -> Block:
-        where = [0] if self.data.shared else examples
-        return self._all[where] if self._all is not None else self._converted(where)
-
-    def _converted(self, where: slice | list[int]) -> Block:
+    def _converted(self, where: slice) -> Block:
         return self._block(self.data.contexts[where])
 
     def _block(self, part: ExactArray) -> Block:

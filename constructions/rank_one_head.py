@@ -26,7 +26,7 @@ from constructions.rank_one_coordinates import (
 from constructions.separation import separating_pairs, separators, spread
 
 _PAIRS = 4  # pairs (u, v0) for which the whole head is worked out
-_LARGE = 2**22  # entries of the contexts beyond which only one is
+_LARGE = 2**22  # T·n·d beyond which only one is
 _CANDIDATES = 8  # values of α tried together
 _LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
 
@@ -82,7 +82,7 @@ class HeadBuilder:
         drafts: list[Draft] = []
         for u, v0 in self._directions(group, solver.kernel):
             drafts.append(self._work_out(group, solver, u, v0))
-            if self.data.contexts.stored.size > _LARGE:
+            if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
         best = min(drafts, key=lambda draft: draft.bits)
         self.placed.extend(list(group), best.features, best.pivots)
@@ -144,24 +144,28 @@ class HeadBuilder:
     ) -> list[int]:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
-        Candidates are the n whole numbers nearest 0: by the curve lemma one of them works.
+        Candidates are the n whole numbers nearest 0: by the curve lemma one of them works. They
+        are looked at a few together, beginning with those among which the last α was found: with
+        shared contexts the earlier ones are used up.
         """
         n = self.data.n
         candidates = sorted(range(-(n // 2), n - n // 2), key=abs)
+        batches = [candidates[i : i + _CANDIDATES] for i in range(0, n, _CANDIDATES)]
         multipliers = self.placed.multipliers(list(group))
         zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
         shifts = self.placed.residual(multipliers, zero, limit)
         span, chosen = Span(self.prime), []
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
             row = rows[0 if self.data.shared else t]
-            for start in range(0, n, _CANDIDATES):
-                tried = candidates[start : start + _CANDIDATES]
+            for _ in batches:
+                tried = batches[0]
                 alphas = integers.multiply(factor, np.array(tried, dtype=np.int64))
                 points = self.blocks.points(t, integers.multiply(alphas[:, None], row[None, :]))
                 residual = points.plus(shifts[i : i + 1], self.prime)
                 best = choose(span, residual, [float(abs(j)) for j in tried])
                 if best is not None:
                     break
+                batches.append(batches.pop(0))
             else:
                 raise UnluckyPrime
             span.add(residual[best : best + 1])

@@ -52,11 +52,11 @@ def constants() -> Files:
 
 PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-paper": (
-        "25 handwritten digits by the paper's construction: 8 heads of width 4, exact interpolation",
+        "25 handwritten digits by the paper's construction (8 heads of width 4): exact readout",
         digits_by_the_paper,
     ),
     "digits-width-one": (
-        "97 handwritten digits by heads of width one: exact interpolation",
+        "97 handwritten digits by 32 heads of width one: exact readout",
         digits_width_one,
     ),
     "capacity": (
@@ -72,7 +72,12 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
 
 def index() -> bytes:
     """docs/gallery/README.md."""
-    lines = ["# Gallery", "", "Reports as the toolkit writes them, without their times. Made by", ""]
+    lines = [
+        "# Gallery",
+        "",
+        "Reports as the toolkit writes them, without their times. Made by",
+        "",
+    ]
     lines += ["```text", "python docs/make_gallery.py", "```", ""]
     lines += [f"- [{title}]({name}/report.md)" for name, (title, _) in PAGES.items()]
     return ("\n".join(lines) + "\n").encode()

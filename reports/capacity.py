@@ -144,7 +144,7 @@ def parameter_rows(capacity: Capacity) -> list[Row]:
 
 def bound_rows(capacity: Capacity) -> list[Row]:
     """Every published bound, with its value in the base setting where it has one."""
-    base, rows = capacity.settings.base, []
+    base, rows = capacity.settings.base, list[Row]()
     for bound in BOUNDS:
         value = bound.in_setting(base)
         shown = _DASH if value is None else size(value)

@@ -29,7 +29,7 @@ from constructions.dataset import Dataset
 from constructions.digits import all_digits, left_out
 from constructions.errors import InputError
 from verify.evidence import Level
-from verify.kruskal import partition
+from verify.kruskal import partition, placing
 from verify.kruskal.directions import direction
 from verify.kruskal.partition import BestPartition, best_partition, certificate
 from verify.kruskal.placement_bound import Sizes, upper_bound
@@ -218,6 +218,17 @@ def test_examples_are_moved(seed: int) -> None:
     groups = place(data, range(25), sizes, 25, seed)
     assert sorted(t for group in groups for t in group) == list(range(25))
     assert meets_partition_condition(queries.tolist(), groups)
+
+
+def test_a_member_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = [[1, 0, -1], [0, 1, 1], [1, -1, 0], [-1, 1, 1], [1, -1, 1]]
+    data, sizes = with_queries(queries, 3), Sizes(3, 2, 2)
+    monkeypatch.setattr(placing, "_ORDERS", 1)
+    groups = place(data, range(5), sizes, 5, 0)
+    assert sorted(t for group in groups for t in group) == list(range(5))
+    assert meets_partition_condition(queries, groups)
+    monkeypatch.setattr(placing._Attempt, "exchange", lambda self, t: False)
+    assert sum(map(len, place(data, range(5), sizes, 5, 0))) < 5
 
 
 def test_deterministic() -> None:

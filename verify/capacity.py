@@ -1,4 +1,4 @@
-"""How many examples do H heads of width d_h memorize universally? Certified from below, bounded above.
+"""How many examples do H heads of width d_h memorize universally?
 
 For a setting (H, n, d_h, d, shared or distinct contexts, seed) a data set of random integers is
 drawn, with more examples than any weights could serve, and layers of small random integers. Since
@@ -144,8 +144,8 @@ class Point:
         )
         above = Claim(
             "capacity.upper",
-            f"No weights of {s.heads} heads, of any width, memorize more than {self.upper} of these "
-            "examples universally.",
+            f"No weights of {s.heads} heads, of any width, memorize more than {self.upper} of "
+            "these examples universally.",
             Level.ARGUED,
             numbers={"bound": self.upper, "H d": s.heads * s.width, "met": self.met},
             arithmetic="dimensions of the contexts exact over ℚ",

@@ -230,7 +230,7 @@ def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
         return Verdict("holds", claim, CLAIMS[claim][0](cert, limit_seconds), numbers)
     except Rejected as rejected:
         return Verdict(rejected.args[0], claim, rejected.args[1], numbers)
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
+    except (OSError, ArithmeticError, ValueError, RecursionError, MemoryError) as error:
         return Verdict("unusable", claim, f"{type(error).__name__}: {str(error)!a:.200}", numbers)
 
 

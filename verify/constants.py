@@ -11,15 +11,15 @@ heads as built):
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
   verify/apriori.py): numerical, with no evidence resting on it.
 
-And for the whole layer: the longest logit range, the bits that an exact readout is expected to have,
-the condition number of Z (float64), the number of parameters.
+And for the whole layer: the longest logit range, the bits that an exact readout is expected to
+have, the condition number of Z (float64), the number of parameters.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,9 @@ class Constants:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able; an infinite condition is None."""
-        return asdict(self) | {"condition": self.condition if math.isfinite(self.condition) else None}
+        return asdict(self) | {
+            "condition": self.condition if math.isfinite(self.condition) else None
+        }
 
 
 @dataclass(frozen=True)
@@ -195,17 +197,15 @@ def least_certified(
     """(c, B) of head `number` (from 1, with a selector): the least c whose rank is certified.
 
     The rank is that of heads 1, ..., `number` on the examples they place, modulo a prime, the
-    earlier heads as built. At c' the logits of an earlier example are those at c less
-    (c - c')·(v·e_s)·E⁽ˢ⁾u; those of the head's own group do not depend on c.
+    earlier heads as built. At c' the logits of an example are those at c less
+    (c - c')·(v·e_s)·E⁽ˢ⁾u; for the head's own group that difference is 0 by its selector.
     tables: logits of the layer's heads, computed if not given. None: no c among those tried.
     """
     record = built.heads[number - 1]
     if tables is None:
         tables = [features.logits(head, data) for head in built.layer.heads[:number]]
     rows = [*record.earlier, *record.group]
-    own = tables[number - 1][rows]
-    lead = np.zeros_like(own)
-    lead[: len(record.earlier)] = steps.lead(data, record)
+    own, lead = tables[number - 1][rows], steps.lead(data, replace(record, earlier=tuple(rows)))
     for c in range(min(record.c, MOST_TRIED) + 1):
         table = own + (c - record.c) * lead
         logits = np.array([[int(x) for x in row] for row in table.tolist()], dtype=object)
@@ -235,9 +235,7 @@ def _selectors(
         numbers = conditioning.add(record, table, lead)
         if record.selector is not None:
             c, bits = least_certified(data, built, number, tables) or (None, None)
-            yield HeadConstants(
-                number, record.c, c, bits, numbers.apriori_c, numbers.apriori_bits
-            )
+            yield HeadConstants(number, record.c, c, bits, numbers.apriori_c, numbers.apriori_bits)
 
 
 def _full_rank(data: Dataset, tables: list[np.ndarray], rows: list[int]) -> bool:

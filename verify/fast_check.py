@@ -47,7 +47,7 @@ def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
         status, message = "holds", full_rank(cert, limit_seconds)
     except Rejected as rejected:
         status, message = rejected.args
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
+    except (OSError, ArithmeticError, ValueError, RecursionError, MemoryError) as error:
         status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
     return Verdict(status, claim, f"fast re-check: {message}", numbers)
 

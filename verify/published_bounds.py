@@ -1,7 +1,8 @@
 """Published bounds on memorization by attention, each with its assumptions and its setting.
 
 They are told beside what is certified, never mixed with it: a bound of another setting (other
-layers, other data, parameters counted up to constants) is not comparable by its number, and says so.
+layers, other data, parameters counted up to constants) is not comparable by its number and says
+so.
 """
 
 from __future__ import annotations
@@ -110,8 +111,8 @@ BOUNDS = (
         "Kim, Kim, Mozafari 2023",
         Kind.ORDER,
         "\\tilde O(d+n+\\sqrt{nN})\\text{ parameters for }N\\text{ sequences}",
-        "another setting: deep transformers with feed-forward layers, separated tokens, a label for "
-        "every token",
+        "another setting: deep transformers with feed-forward layers, separated tokens, a label "
+        "for every token",
         "ICLR 2023; quoted from the abstract, not rebuilt",
         False,
         lambda s: None,

@@ -76,14 +76,8 @@ def fit_given_labels(
     if data.m != 1:
         raise InputError("labels", "single numbers (m = 1)", f"of dimension {data.m}")
     labels = data.label_matrix.entries()
-    bottom = (
-        min(labels) - 1 if low is None else fmpq(Fraction(low).numerator, Fraction(low).denominator)
-    )
-    top = (
-        max(labels) + 1
-        if high is None
-        else fmpq(Fraction(high).numerator, Fraction(high).denominator)
-    )
+    bottom = min(labels) - 1 if low is None else _exact(low)
+    top = max(labels) + 1 if high is None else _exact(high)
     if not all(bottom < y < top for y in labels):
         raise InputError("low, high", "strict bounds of the labels", f"{bottom}, {top}")
     independent = _independent(data)
@@ -104,6 +98,10 @@ def fit_given_labels(
     if layer is not None:
         claims.append(rational(data, layer))
     return Fit((*claims, _beyond(data)), layer)
+
+
+def _exact(x: Rational) -> fmpq:
+    return fmpq(Fraction(x).numerator, Fraction(x).denominator)
 
 
 def _weights(data: Dataset, low: fmpq, high: fmpq) -> _Weights:
