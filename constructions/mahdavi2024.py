@@ -111,7 +111,9 @@ def build(
         except (SumVanishes, UnluckyPrime):
             continue
     else:
-        raise RuntimeError("three primes in a row divide what was built: please report this data")
+        raise HypothesisFails(
+            "search", "three primes in a row divide what is built", {}, decided=False
+        )
     idle = Head(fmpq_mat(data.d, width), fmpq_mat(data.d, width))
     used = tuple(_layer_head(head, width, data.d) for head in chosen)
     layer = Layer(used + (idle,) * ((heads or 0) - len(chosen)))

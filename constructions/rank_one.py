@@ -57,7 +57,7 @@ from constructions.construction import (
     theorem_groups,
 )
 from constructions.dataset import Dataset
-from constructions.errors import InputError
+from constructions.errors import HypothesisFails, InputError
 from constructions.grouping import consecutive, violation
 from constructions.layer import Head, Layer
 from constructions.modular import PRIMES, SumVanishes
@@ -169,7 +169,9 @@ def build(
         except (SumVanishes, UnluckyPrime):
             continue
     else:
-        raise RuntimeError("three primes in a row divide what was built: please report this data")
+        raise HypothesisFails(
+            "search", "three primes in a row divide what is built", {}, decided=False
+        )
     idle = Head(fmpq_mat(data.d, 1), fmpq_mat(data.d, 1))
     spare = max(heads or 0, len(partition)) - len(chosen)
     layer = Layer(tuple(Head(head.u, head.v) for head in chosen) + (idle,) * spare)

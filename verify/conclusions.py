@@ -22,13 +22,15 @@ UNIVERSAL = (
 )
 
 
-def theorem_applies(theorem: str, premises: Sequence[str], source: str) -> Claim:
+def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
     """Does the theorem, as stated, cover this data? No other claim rests on this one."""
+    false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
     return Claim(
         "theorem",
         f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
-        Level.PROVED,
-        rests_on=tuple(premises),
+        Level.NOT_APPLICABLE if false else Level.PROVED,
+        witness={"hypotheses that do not hold": false} if false else None,
+        rests_on=tuple(c.id for c in premises),
         source=source,
     )
 
@@ -171,13 +173,23 @@ def _outputs(data: Dataset) -> str:
     )
 
 
+def no_enclosure(reason: str) -> Claim:
+    """Why there is no enclosed error of float64 weights beside the rank."""
+    return Claim(
+        "enclosure.error",
+        f"No float64 weights were enclosed: {reason}.",
+        Level.UNDECIDED,
+        source="ours; verify/enclosure.py",
+    )
+
+
 def no_grouping(failure: HypothesisFails) -> Claim:
     """No order of the examples meets the partition condition (or none was found)."""
     return Claim(
         "hypothesis.some-partition",
-        f"Some grouping meets the partition condition: {failure.reason}.",
+        "Some grouping of the examples into as many groups meets the partition condition.",
         Level.REFUTED if failure.decided else Level.UNDECIDED,
-        numbers={"asked": "some order of the examples", "found": "none"},
+        numbers={"asked": "some order of the examples", "found": f"none: {failure.reason}"},
         witness=failure.witness or None,
         arithmetic=EXACT,
         source="ours; constructions/grouping.py",

@@ -21,7 +21,7 @@ class HeadSummary:
                   term, as in the base head).
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
     apriori_c, apriori_bits: the same from the a-priori bound (Weyl), for comparison.
-    z_bits:       bits of the largest numerator or denominator in this head's features.
+    z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     condition:    condition number of Z after this head (float64, numerical).
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf where n = 1).
     own_weights:  softmax weights, one row of n per example of the group (float64).

@@ -50,6 +50,7 @@ _CLAIMS_OF = {
     "value-width": ["value-width"],
     "capacity": ["capacity"],
     "grouping": ["partition", "some-partition"],
+    "search": [],  # no hypothesis fails: the builder gave up
 }
 
 Progress = Callable[[str, int, int], None]
@@ -151,7 +152,7 @@ class _Run:
         self.check(assumptions.partition, data, built.partition or built.groups)
         self.check(steps.placement, data, built)
         named = ("A1", "A2", "context-size", "value-width", "capacity")
-        premises = [f"hypothesis.{name}" for name in named]
+        premises = [c for c in self.claims if c.id in {f"hypothesis.{name}" for name in named}]
         self.claims.append(conclusions.theorem_applies(self.method.theorem, premises, source))
         count = parameter_count(data.d, data.m, heads, self.head_width, self.value_width)
         self.claims.append(conclusions.parameters(count))
@@ -196,11 +197,14 @@ class _Run:
         """Float64 weights for the given labels, their error enclosed. The rank stands without."""
         data, heads = self.data, len(built.layer.heads)
         if data.T * heads * data.n > ENCLOSURE_WORK:
+            reason = f"more than {ENCLOSURE_WORK:,} softmax weights"
+            self.claims.append(conclusions.no_enclosure(reason))
             return
         self.progress("enclosure", 0, 1)
         try:
             weights = float64_weights(data, self.coarse_build(heads))
-        except HypothesisFails:
+        except HypothesisFails as failure:
+            self.claims.append(conclusions.no_enclosure(str(failure)))
             return
         self.check(enclose_error, data, weights)
 
