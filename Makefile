@@ -11,7 +11,7 @@ $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "attncert needs Python 3.11 or later; set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -e '.[dev]'
 	@touch $@
 
 report: setup
@@ -29,6 +29,9 @@ check: setup
 
 slow: setup
 	$(BIN)/python -m pytest -q -m slow
+
+gallery: setup
+	$(BIN)/python docs/make_gallery.py
 
 bench: setup
 	$(BIN)/python benchmarks/prove.py

@@ -28,7 +28,7 @@ from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.loading import load
 from verify.proof import Proof
-from verify.prove import CLAIMS, Settings, prove
+from verify.prove import CLAIMS, CONSTRUCTIONS, Settings, prove
 
 if TYPE_CHECKING:
     from verify.checker import Verdict
@@ -39,7 +39,6 @@ _INTERRUPTED = 130
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
@@ -61,7 +60,7 @@ def _commands() -> None:
 @app.command("prove")
 def prove_command(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
-    construction: Annotated[str, typer.Option(help="paper")] = "paper",
+    construction: Annotated[str, typer.Option(help=" | ".join(CONSTRUCTIONS))] = "paper",
     heads: Annotated[int | None, typer.Option(help="H; default: the fewest that suffice")] = None,
     head_width: Annotated[int | None, typer.Option(help="d_h; default: n")] = None,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
@@ -121,7 +120,8 @@ def check_command(
     else:
         verdict = checker.check_file(certificate, limit_seconds)
     if verdict.status == "unusable":
-        raise InputError("certificate", "an attncert/1 certificate", verdict.message)
+        typer.echo(f"attncert: {certificate}: {verdict.message}", err=True)
+        return 2
     if as_json:
         _print_json(asdict(verdict))
     else:

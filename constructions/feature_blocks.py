@@ -73,6 +73,10 @@ class FeatureBlocks:
         return self._block(self.data.contexts[where])
 
     def _block(self, part: ExactArray) -> Block:
+        if self._bits <= 20:  # below every prime in use: quick
+            guide = part.stored.astype(np.float64)
+            mod = np.where(guide < 0, guide + self.prime, guide)
+            return Block(mod, guide * 2.0**-self._bits)
         numerators = part.numerators
         scaled = numerators >> max(0, self._bits - 900)  # floats of at most 1: none overflows
         return Block(

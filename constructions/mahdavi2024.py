@@ -38,7 +38,7 @@ from constructions.construction import (
     theorem_groups,
 )
 from constructions.dataset import Dataset
-from constructions.errors import InputError
+from constructions.errors import HypothesisFails, InputError
 from constructions.layer import Head, Layer
 from constructions.modular import PRIMES, SumVanishes
 from constructions.paper_head import Draft, HeadBuilder, UnluckyPrime

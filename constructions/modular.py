@@ -76,7 +76,10 @@ def echelon_mod(matrix: np.ndarray, p: int) -> tuple[np.ndarray, list[int]]:
 
 
 def inverse_mod(values: np.ndarray, p: int) -> np.ndarray:
-    """Entrywise inverse of nonzero residues (int64), by Fermat: a^(p-2)."""
+    """Entrywise inverse of nonzero residues (int64); of many by Fermat: a^(p-2)."""
+    if values.size < 64:
+        inverses = [pow(value, -1, p) for value in values.ravel().tolist()]
+        return np.array(inverses, dtype=np.int64).reshape(values.shape)
     result, power, exponent = np.ones_like(values), values.copy(), p - 2
     while exponent:
         if exponent & 1:

@@ -240,7 +240,7 @@ def _eliminate(
         allowed = mod[i] != 0
         if not allowed.any():
             continue
-        j = int(np.argmax(np.where(allowed, np.abs(np.nan_to_num(guide[i])), -1.0)))
+        j = int(np.argmax(np.where(allowed, np.abs(guide[i]), -1.0)))  # a NaN is allowed, too
         mod[i] = reduced(mod[i] * pow(int(mod[i, j]), -1, p), p)
         factor = mod[:, j].copy()
         factor[i] = 0

@@ -129,10 +129,10 @@ class GroupQueries:
         """
         k = self._rows.shape[1]
         free = np.setdiff1d(np.arange(k), self._pivots)
-        w = np.zeros((k, _KERNEL if len(free) else 0), dtype=np.int64)
-        w[free] = rng.integers(-(2**19), 2**19, (len(free), w.shape[1]), endpoint=True)
-        if not w.size:
-            return w
+        if not len(free):
+            return np.zeros((k, 0), dtype=np.int64)
+        w = np.zeros((k, _KERNEL), dtype=np.int64)
+        w[free] = rng.integers(-(2**19), 2**19, (len(free), _KERNEL), endpoint=True)
         back = self._scaled_solution(integers.product(self._rows, w))
         return integers.subtract(integers.multiply(abs(self._determinant), w), back)
 
@@ -143,12 +143,10 @@ def _reduces_queries(T: int, d: int) -> bool:
 
 def _rows_differ(images: np.ndarray, rng: np.random.Generator) -> bool:
     """True only if the rows of every context (T, n, k) are distinct: one u tells all apart."""
-    bound = 2**52 // max(1, integers.largest(images) * images.shape[2])
-    if bound < 2:
-        u = rng.integers(-(2**60), 2**60, images.shape[2])
-    else:
-        u = rng.integers(-bound, bound, images.shape[2], endpoint=True)
-    flat = integers.product(images.reshape(-1, images.shape[2]), u[:, None])
+    k = images.shape[2]
+    bound = max(2, min(2**60, 2**52 // max(1, integers.largest(images) * k)))
+    u: np.ndarray = rng.integers(-bound, bound, (k,), endpoint=True)
+    flat = integers.product(images.reshape(-1, k), u[:, None])
     ordered = np.sort(flat.reshape(images.shape[:2]), axis=1)
     return bool((ordered[:, 1:] > ordered[:, :-1]).all())
 

@@ -23,7 +23,7 @@ from constructions.separation import magnitude, separators, sparse_combinations,
 _KEEP = 256  # shortest vectors u, and v, that are paired
 _MOST = 4096  # combinations looked at
 _CELLS = 2**25  # array cells of that; large data get fewer
-_TRIES = 64  # pairs worked out for one head
+_TRIES = 16  # pairs worked out for one head
 
 
 class ShortHeads:

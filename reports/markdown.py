@@ -41,6 +41,7 @@ class Step:
     number: int
     claim: Claim
     level: str
+    standing: str
     numbers: list[tuple[str, str]]
     witness: list[str]
     rests_on: list[tuple[str, int | None]]
@@ -183,6 +184,7 @@ def _step(proof: Proof, claim: Claim, number: dict[str, int]) -> Step:
         number=number[claim.id],
         claim=claim,
         level=claim.level.value,
+        standing=proof.trace.standing(claim.id).value,
         numbers=[(words(k), value(x)) for k, x in claim.numbers.items()],
         witness=readable(claim.witness or {}),
         rests_on=links,

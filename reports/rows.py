@@ -245,8 +245,13 @@ def _off_peak(worst: float | None, bits: int | None, n: int) -> tuple[str, str]:
     tiny = f"below $2^{{-10^{{{len(str(BEYOND)) - 1}}}}}$"
     return (
         tiny if worst < -BEYOND else power_of_two(worst),
-        tiny if bits > BEYOND else power_of_two(math.log2(n - 1) - bits),
+        tiny if bits > BEYOND else _bound(math.log2(n - 1) - bits),
     )
+
+
+def _bound(logarithm: float) -> str:
+    """2 to this power; a bound of 1 or more says nothing about a share."""
+    return power_of_two(logarithm) if logarithm < 0 else "none"
 
 
 def _maybe(x: int | None) -> str:

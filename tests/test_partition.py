@@ -27,7 +27,7 @@ from constructions import mahdavi2024, rank_one
 from constructions.construction import Construction
 from constructions.dataset import Dataset
 from constructions.digits import all_digits, left_out
-from constructions.errors import InputError
+from constructions.errors import HypothesisFails, InputError
 from verify.evidence import Level
 from verify.kruskal import partition, placing
 from verify.kruskal.directions import direction
@@ -196,6 +196,15 @@ def test_trying_all_sets_decides_what_the_bound_leaves_open(
     assert left_open.numbers["at most"] == 9
 
 
+def test_a_search_that_gives_up_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gives_up(*arguments: Any) -> None:
+        raise HypothesisFails("grouping", "too many steps", {}, decided=False)
+
+    monkeypatch.setattr(partition, "find", gives_up)
+    claim = maximum(best_partition(with_queries(HARD, 5), 5, 4, 2))
+    assert claim.level is Level.UNDECIDED and claim.numbers["at most"] == 9
+
+
 def test_trying_all_sets_finds_what_the_search_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a search that gives up at once the rest still finds the largest part."""
     queries = [[1, 0], [2, 0], [0, 1], [1, 1]]
@@ -229,6 +238,25 @@ def test_a_member_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert meets_partition_condition(queries, groups)
     monkeypatch.setattr(placing._Attempt, "exchange", lambda self, t: False)
     assert sum(map(len, place(data, range(5), sizes, 5, 0))) < 5
+
+
+def test_what_a_group_admits() -> None:
+    """Not a query of its span, nor of a later group's span; nor one that adds an earlier query."""
+    queries = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0], [2, 0, 0]]
+    attempt = placing._Attempt(with_queries(queries, 3), Sizes(3, 2, 2), 0)
+    for h, group in enumerate([[0], [1, 2]]):
+        for t in group:
+            admitted = attempt._with(h, t)
+            assert admitted is not None
+            attempt.members[h].append(t)
+            attempt.outside[h] = admitted
+    assert attempt._with(0, 3) is None  # in the span of the later group
+    assert attempt._with(0, 5) is None  # parallel to 0
+    assert attempt._with(1, 4) is None  # the group is full
+    attempt.members[1].remove(2)
+    attempt.outside[1] = attempt._span([1])
+    assert attempt._with(1, 4) is None  # with 1 it spans 0, which is earlier
+    assert attempt._with(1, 3) is not None and attempt._with(0, 3) is not None
 
 
 def test_deterministic() -> None:

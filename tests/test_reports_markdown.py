@@ -89,10 +89,10 @@ def test_every_step_says_its_level_and_what_it_rests_on(kind: str) -> None:
     )  # fmt: skip
     assert steps
     number = {claim_id: str(k) for k, claim_id in enumerate(proof.trace.order, start=1)}
-    for k, claim_id, level, body in steps:
+    for k, claim_id, heading, body in steps:
         claim = proof.trace[claim_id]
-        assert (k, level) == (number[claim_id], claim.level.value)
-        assert f"- Evidence: {level}" in body
+        assert (k, heading) == (number[claim_id], proof.trace.standing(claim_id).value)
+        assert f"- Evidence: {claim.level.value}" in body
         rests = re.search(r"^- Rests on: (.*)$", body, re.M)
         assert rests
         linked = set(re.findall(r"\(#step-(\d+)\)", rests[1]))

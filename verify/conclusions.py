@@ -112,7 +112,8 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
         Level.REFUTED if against else Level.PROVED,
         numbers={"routes": len(routes)},
         witness={c.id: dict(c.witness or {}) for c in against} or None,
-        arithmetic="comparison",
+        arithmetic="comparison of the routes",
+        rests_on=tuple(c.id for c in routes if c.level.holds),
         source="ours",
     )
     level = Level.PROVED if exact else Level.UNDECIDED
@@ -121,7 +122,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
         _outputs(data),
         Level.REFUTED if against else level,
         numbers={"examples": data.T},
-        rests_on=() if against else (*exact, "interpolation.agreement"),
+        rests_on=() if against else tuple(exact),
         witness={"see": "interpolation.agreement"} if against else None,
         source="paper, Theorem 1, step 10",
     )

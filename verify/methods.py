@@ -29,6 +29,7 @@ class Method:
 
     theorem: what it is the proof of. bound: r in its capacity H(r-1)+1, in LaTeX.
     r: that number for a data set and settings. build, head_claims: weights and their steps.
+    remarks: what a reader should know about the weights that were found, by name.
     """
 
     theorem: str
@@ -37,6 +38,7 @@ class Method:
     r: Callable[[Dataset, Settings], int]
     build: Build
     head_claims: HeadClaims
+    remarks: Callable[[Construction], dict[str, str]]
 
 
 def method(settings: Settings) -> Method:
@@ -63,6 +65,27 @@ def _build_rank_one(
     return rank_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
 
 
+def _paper_remarks(built: Construction) -> dict[str, str]:
+    """How much of the paper's head was needed: targets at the barycentre use no steering."""
+    uniform = sum(len(set(g)) == 1 for head in built.heads for g in head.logits)
+    every = sum(len(head.group) for head in built.heads)
+    plain = sum(all(len(set(g)) == 1 for g in head.logits) for head in built.heads)
+    return {
+        "own-group targets": f"{uniform} of {every} at the barycentre (uniform attention, steering "
+        f"vector 0), {every - uniform} elsewhere",
+        "heads without steering": f"{plain} of {len(built.heads)} are c·uvᵀ alone, of rank one; "
+        "--vertices steers every example, with far longer numbers",
+    }
+
+
+def _rank_one_remarks(built: Construction) -> dict[str, str]:
+    short = sum(head.short for head in built.heads)
+    return {
+        "short heads": f"{short} of {len(built.heads)}: shortest vectors, certified by rank alone; "
+        "no step of the width-one proof is claimed for them"
+    }
+
+
 _METHODS = {
     "paper": Method(
         theorem="Theorem 1",
@@ -71,6 +94,7 @@ _METHODS = {
         r=lambda data, settings: min(data.n, settings.width(data)),
         build=_build_paper,
         head_claims=paper_steps.head_claims,
+        remarks=_paper_remarks,
     ),
     "rank-one": Method(
         theorem="the width-one theorem",
@@ -79,5 +103,6 @@ _METHODS = {
         r=lambda data, settings: data.n,
         build=_build_rank_one,
         head_claims=rank_one_steps.head_claims,
+        remarks=_rank_one_remarks,
     ),
 }

@@ -127,7 +127,7 @@ def steering(data: Dataset, head: PaperHead, number: int) -> Claim:
         {"largest logit range": spread, "barycentre targets": uniform},
         lambda: {"example": wrong[0]},
         source="paper, proof of Theorem 1, step 2",
-        uses={"A2": "contexts of the group have rank n (g_t may be anything)"},
+        uses={"A2": "contexts of the group have rank n: g_t may be anything"} if spread else {},
         rests_on=("hypothesis.A2",),
     )
 

@@ -17,8 +17,8 @@ class HeadSummary:
     """One head in numbers.
 
     group:        examples that this head places (0-based, the input's order).
-    c:            the smallest whole multiplier of u vᵀ that the search certified (None: no such
-                  term, as in the base head).
+    c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
+                  and the rank is certified (rank-one: the rank alone); None: no such term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
     apriori_c, apriori_bits: the same from the a-priori bound (Weyl), for comparison.
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.

@@ -265,6 +265,7 @@ class _Run:
             "seed": settings.seed,
             "command": settings.command(data.T),
             "regrouped": bool(built and built.regrouped),
+            **(self.method.remarks(built) if built else {}),
         }
 
 

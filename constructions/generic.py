@@ -1,0 +1,221 @@
+"""Generic weights: small random integers, certified by rank (ours; docs/width-one.md, section 6).
+
+A maximal minor of Z is a real-analytic function of the weights. If it is not zero for all of them,
+it is not zero for almost all: then almost every choice of weights memorizes the data universally,
+at any width d_h ≥ 1. Under A1 and A2 some minor is not zero (constructions/rank_one.py); on other
+data there may be one, too. Nothing says how large the weights must be, so the smallest are tried
+first and the rank decides:
+
+    M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
+                  then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
+
+head by head, each until it places its share of the examples that are left. With shared contexts and
+d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all examples, and
+the head can place one example less: such draws are passed over.
+
+These are the smallest *weights* of the three constructions, not the smallest logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from constructions import integers
+from constructions.construction import Construction, fewest_heads
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails, InputError
+from constructions.feature_blocks import FeatureBlocks, context_products
+from constructions.layer import Head, Layer
+from constructions.modular import PRIMES, SumVanishes
+from constructions.placement import Block, Placement, independent_rows
+from constructions.separation import differs
+
+_DOUBLINGS = 12  # values of b tried: 1, 2, 4, ..., 2048
+_DRAWS = 6  # more at every level: 6, 12, 18, ...
+
+
+@dataclass(frozen=True)
+class GenericHead:
+    """What was drawn for one head. Matrices over ℚ (d×d_h), in the data's own units.
+
+    group, earlier: examples placed by this head, and by the heads before it.
+    key, query: integers up to `bound`, times the common denominator of contexts and queries.
+    logits:  those of the group, n integers each.
+    draws:   how many were looked at for this head.
+    pivots:  the feature columns of this head whose residuals on the group are invertible.
+    """
+
+    group: tuple[int, ...]
+    earlier: tuple[int, ...]
+    key: fmpq_mat
+    query: fmpq_mat
+    bound: int
+    draws: int
+    logits: tuple[tuple[int, ...], ...]
+    pivots: tuple[int, ...]
+
+
+def build(
+    data: Dataset,
+    *,
+    heads: int | None = None,
+    head_width: int = 1,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Construction:
+    """Random key and query weights with which the features of all examples are independent.
+
+    heads: H, default the fewest for which width-one heads have room under A1 and A2,
+    H(n-1) + 1 ≥ T (n = 1: one head). Fewer may do with distinct contexts, down to T/d.
+    Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
+    Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be
+    (H·d; H(n-1) + 1 with a shared context), else undecided.
+    """
+    if heads is None:
+        heads = fewest_heads(data.T, data.n, data.n) or 1
+    for argument, value in (("heads", heads), ("head_width", head_width)):
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)
+    _require_room(data, heads)
+    for prime in PRIMES:
+        try:
+            chosen = _Search(data, heads, head_width, seed, prime).run(progress)
+            break
+        except SumVanishes:
+            continue
+    else:
+        raise RuntimeError("three primes in a row divide what was built: please report this data")
+    idle = Head(fmpq_mat(data.d, head_width), fmpq_mat(data.d, head_width))
+    layer = tuple(Head(head.key, head.query) for head in chosen)
+    return Construction(
+        name="generic",
+        layer=Layer(layer + (idle,) * (heads - len(chosen))),
+        groups=tuple(head.group for head in chosen),
+        heads=tuple(chosen),
+        head_width=head_width,
+        r=0,
+        regrouped=False,
+    )
+
+
+def _require_room(data: Dataset, heads: int) -> None:
+    """rank Z is at most H·d, and at most H(n-1) + 1 with a shared context."""
+    room = heads * data.d
+    if data.shared:  # every feature vector is an affine combination of the same n rows
+        room = min(room, heads * (data.n - 1) + 1)
+    if room < data.T:
+        raise HypothesisFails(
+            "capacity",
+            f"the features of {heads} heads have rank at most {room}, whatever the weights, "
+            f"which is less than {data.T} examples need",
+            {"examples": data.T, "capacity": room, "heads": heads},
+        )
+
+
+@dataclass(frozen=True)
+class _Draw:
+    key: np.ndarray
+    query: np.ndarray
+    bound: int
+    number: int
+    logits: np.ndarray
+    features: Block
+
+
+class _Search:
+    """Draws the heads in order."""
+
+    def __init__(self, data: Dataset, heads: int, width: int, seed: int, prime: int) -> None:
+        self.data, self.heads, self.width, self.prime = data, heads, width, prime
+        self.rng = np.random.default_rng(seed)
+        self.blocks = FeatureBlocks(data, prime)
+        self.placed = Placement(data.T, prime)
+
+    def run(self, progress: Callable[[int, int], None]) -> list[GenericHead]:
+        """Raises HypothesisFails (undecided) if examples are left when the heads are used up."""
+        chosen: list[GenericHead] = []
+        for h in range(self.heads):
+            progress(h, self.heads)
+            left = self.data.T - len(self.placed.rows)
+            if left:
+                head = self._head(-(-left // (self.heads - h)))
+                chosen += [head] if head else []
+        left = self.data.T - len(self.placed.rows)
+        if left:
+            raise HypothesisFails(
+                "generic",
+                f"no small random weights were found that place {left} of the {self.data.T} "
+                f"examples with {self.heads} heads",
+                {"left": left, "largest": 2 ** (_DOUBLINGS - 1)},
+                decided=False,
+            )
+        return chosen
+
+    def _head(self, share: int) -> GenericHead | None:
+        """The first draw that places `share` examples, else the one that places most."""
+        taken = set(self.placed.rows)
+        unplaced = [t for t in range(self.data.T) if t not in taken]
+        best: tuple[list[int], list[int], _Draw] | None = None
+        for draw in self._draws():
+            remainder = self.placed.remainder(unplaced, draw.features)
+            rows, pivots = independent_rows(remainder, self.prime, share)
+            if best is None or len(rows) > len(best[0]):
+                best = rows, pivots, draw
+            if len(rows) == min(share, len(unplaced)):
+                break
+        if best is None or not best[0]:
+            return None
+        rows, pivots, draw = best
+        group, earlier = [unplaced[i] for i in rows], tuple(self.placed.rows)
+        self.placed.extend(group, draw.features, pivots)
+        return self._record(group, earlier, pivots, draw)
+
+    def _draws(self) -> Iterator[_Draw]:
+        number, d = 0, self.data.d
+        sparse = [(2**k, 1) for k in range((d - 1).bit_length())]
+        for level, (terms, bound) in enumerate(sparse + [(d, 2**k) for k in range(_DOUBLINGS)]):
+            for _ in range(_DRAWS * (level + 1)):
+                number += 1
+                key, query = (self._weights(terms, bound) for _ in range(2))
+                rows = context_products(self.data, key)
+                if self.data.shared and self.width == 1 and not differs(rows[None, :, :, 0]).all():
+                    continue
+                logits = self._logits(rows, query)
+                yield _Draw(key, query, bound, number, logits, self.blocks.of(logits))
+
+    def _weights(self, terms: int, bound: int) -> np.ndarray:
+        """(d, d_h): entries in ±1 at `terms` places of every column, or in -bound..bound."""
+        shape = self.data.d, self.width
+        if terms == self.data.d:
+            return self.rng.integers(-bound, bound, shape, endpoint=True)
+        places = np.argsort(self.rng.random(shape), axis=0)[:terms]
+        out = np.zeros(shape, dtype=np.int64)
+        np.put_along_axis(out, places, self.rng.choice([-1, 1], places.shape), axis=0)
+        return out
+
+    def _logits(self, rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+        """Σ_j (E⁽ᵗ⁾K)_j (e_t·Q_j): (T, n)."""
+        asked = integers.product(self.data.queries.numerators, query)
+        total = np.zeros((self.data.T, self.data.n), dtype=np.int64)
+        for j in range(self.width):
+            total = integers.add(total, integers.multiply(asked[:, j : j + 1], rows[:, :, j]))
+        return total
+
+    def _record(
+        self, group: list[int], earlier: tuple[int, ...], pivots: list[int], draw: _Draw
+    ) -> GenericHead:
+        key, query = (fmpq_mat(integers.to_flint(x)) for x in (draw.key, draw.query))
+        return GenericHead(
+            group=tuple(group),
+            earlier=earlier,
+            key=key * fmpq(self.data.contexts.denominator),
+            query=query * fmpq(self.data.queries.denominator),
+            bound=draw.bound,
+            draws=draw.number,
+            logits=tuple(tuple(int(k) for k in draw.logits[t].tolist()) for t in group),
+            pivots=tuple(pivots),
+        )
