@@ -113,6 +113,8 @@ def check_command(
     """Re-derive everything a certificate claims, from the file alone."""
     from verify import checker
 
+    if not Path(certificate).is_file():
+        raise InputError("certificate", "a file", certificate)
     if fast:
         from verify import fast_check
 
@@ -141,6 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
         result = command.main(words, prog_name="attncert", standalone_mode=False)
         if result == _INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
             raise KeyboardInterrupt
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except InputError as error:
         message = str(error)
@@ -152,6 +155,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # nowhere to write the answer to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        message = f"standard output: {error.strerror}"
     typer.echo(f"attncert: {' '.join(message.split())}", err=True)
     return 2
 

@@ -22,7 +22,7 @@ class Stages:
         self._progress: Progress | None = None
         self._tasks: dict[str, object] = {}
         self._start = time.monotonic()
-        self._shown = sys.stderr.isatty()
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
 
     def __enter__(self) -> Stages:
         return self

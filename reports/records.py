@@ -37,10 +37,9 @@ def one_line_verdict(proof: Proof) -> str:
     if proof.standing.holds or not failing:
         return line
     first = failing[0]
-    told = f"{first.id} is {first.level.value}: {first.statement}"
     witness = first.witness or {}
     equation = readable(witness)[:1] if {"reason", "coefficients"} & set(witness) else []
-    return " ".join([opener, *(plain(sentence(text, capital=False)) for text in (told, *equation))])
+    return " ".join([line, *(plain(sentence(text)) for text in equation)])
 
 
 def summary_dict(proof: Proof) -> dict[str, Any]:

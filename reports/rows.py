@@ -82,7 +82,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         rows.append(("heads that place examples", f"{busy:,}; the others are idle (zero weights)"))
     if proof.heads:
         z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
-        rows.append(("largest number in $Z$", _bits(max(z_bits, default=None))))
+        rows.append(("largest logit range", _bits(max(z_bits, default=None))))
     if proof.layer:
         rows += list(zip(("largest number in $W_K$, $W_Q / \\ln 2$",
                           "largest number in $W_V$, $W_O$"), _weight_bits(proof.layer),
@@ -92,7 +92,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
 
 HEAD_COLUMNS = (
     "head", "group", "$c$", "$c$ a priori", "$B$", "$B$ a priori",
-    "worst $1-p_{\\max}$, earlier examples", "$(n-1)2^{-B}$", "bits in $z$",
+    "worst $1-p_{\\max}$, earlier examples", "$(n-1)2^{-B}$", "logit range",
     "condition of $Z$", "standing",
 )  # fmt: skip
 

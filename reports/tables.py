@@ -17,7 +17,7 @@ RAGGED = r">{\raggedright\arraybackslash}X"
 HEAD_CAPTION = (
     "$c$: multiplier of the selector term; $B$: smallest logit gap over earlier examples, "
     "in bits; $c_0$, $B_0$: the same from Weyl's bound; $1-p_{\\max}$: worst over earlier "
-    "examples; bits: of the largest number in the head's features; cond.: of $Z$, float64."
+    "examples; bits: largest logit range; cond.: of $Z$, float64."
 )
 
 

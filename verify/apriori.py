@@ -58,7 +58,7 @@ class Conditioning:
         self._blocks.append(block)
         spectrum = np.linalg.svd(np.hstack(self._blocks)[rows], compute_uv=False)
         smallest = spectrum[len(rows) - 1] if len(spectrum) >= len(rows) else 0.0
-        condition = float(spectrum[0] / smallest) if smallest > 0 else math.inf
+        condition = float(spectrum[0] / smallest) if smallest > 0 else None  # below float64
         return HeadNumbers(c, bits, condition)
 
     def _bits(self, head: PaperHead, block: np.ndarray, rows: list[int]) -> int | None:

@@ -36,6 +36,7 @@ __all__ = ["CLAIMS", "CONSTRUCTIONS", "Settings", "prove", "versions"]
 # Work of the exact readout, bits²·T per right-hand side (FLINT's p-adic lifting): 7·10^11 a second
 # where it was measured (docs/measured.md), so the limit is about 15 seconds.
 SOLVE_WORK = 10**13
+ASKED_WORK = 10**15  # the limit where interpolation was asked for by name: about half an hour
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
@@ -173,7 +174,7 @@ class _Run:
             self.claims += conclusions.rank_only(data, bits, wanted == "full-rank")
             self.enclosure(built)
             return built.layer, "full-rank"
-        if bits * data.T > READOUT_BITS:
+        if bits * data.T > READOUT_BITS or work > ASKED_WORK:
             self.claims += conclusions.too_long(data, bits)
             return built.layer, "interpolation"
         self.progress("readout", 0, 1)

@@ -18,10 +18,11 @@ def readout_solves(data: Dataset, layer: Layer) -> Claim:
     columns: list[list[list[object]]] = []
     used_rows: list[list[object]] = []
     m = data.m
+    output = [] if layer.output is None else layer.output.tolist()
     for h, head in enumerate(layer.heads):
-        assert head.value is not None and layer.output is not None
+        assert head.value is not None
         width = head.value.ncols()
-        block = layer.output.tolist()[h * width : (h + 1) * width]
+        block = output[h * width : (h + 1) * width]
         values = (head.value * fmpq_mat(width, m, [x for row in block for x in row])).tolist()
         used = [j for j, row in enumerate(values) if any(row)]
         if used:

@@ -38,11 +38,11 @@ class Settings:
             raise InputError("--construction", " or ".join(CONSTRUCTIONS), self.construction)
         for argument in ("heads", "head_width", "value_width"):
             value = getattr(self, argument)
-            if value is not None and not 1 <= value <= 10**4:
+            if value is not None and not (_whole(value) and 1 <= value <= 10**4):
                 raise InputError(_option(argument), "a whole number from 1 to 10,000", value)
         if self.construction == "rank-one" and self.head_width not in (None, 1):
             raise InputError("--head-width", "1 with --construction rank-one", self.head_width)
-        if not 0 <= self.seed < 2**63:
+        if not _whole(self.seed) or not 0 <= self.seed < 2**63:
             raise InputError("--seed", "a whole number from 0 to 2^63 - 1", self.seed)
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
@@ -66,6 +66,10 @@ class Settings:
         words += [f"--claim {self.claim}"] if self.claim != "auto" else []
         words += [] if self.interior else ["--vertices"]
         return " ".join([*words, f"--seed {self.seed}"])
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _option(argument: str) -> str:
