@@ -22,7 +22,7 @@ from typing import Any
 DIGITS = [2, 4, 8, 12, 16]  # heads; T = 3H + 1
 SYNTHETIC = [(4, 8), (6, 8), (8, 8), (12, 6), (16, 5)]  # n, heads
 BASELINE = [3, 7, 13, 25]  # examples
-TIMEOUT = 180
+TIMEOUT = 60
 
 
 def main() -> None:

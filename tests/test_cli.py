@@ -91,6 +91,8 @@ BAD_OPTIONS = {
     "claim": ["prove", "digits", "--claim", "other"],
     "device": ["prove", "digits", "--device", "tpu"],
     "seed": ["prove", "digits", "--seed", "-1"],
+    "seed of a sweep": ["capacity", "--quick", "--seed", "-1"],
+    "a folder as certificate": ["check", "."],
     "missing data": ["prove"],
     "missing file": ["prove", "no-such-file.json"],
     "missing certificate": ["check", "no-such-file.json"],
@@ -179,6 +181,13 @@ def test_a_wrong_certificate_is_status_1(
     path = out / "certificate.json"
     path.write_text(path.read_text().replace('"labels":[["5"]', '"labels":[["6"]'))
     assert attncert.main(["check", str(path)]) == 1
+
+
+def test_capacity_writes_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "capacity"
+    assert attncert.main(["capacity", "--quick", "--out", str(out), "--json"]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert len(points) > 10 and (out / "report.md").exists()
 
 
 def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
