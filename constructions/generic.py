@@ -1,4 +1,4 @@
-"""Generic weights: small random integers, certified by rank (ours; docs/width-one.md, section 6).
+"""Generic weights: small random integers, certified by rank (ours; docs/width-one.md, corollary 2).
 
 A maximal minor of Z is a real-analytic function of the weights. If it is not zero for all of them,
 it is not zero for almost all: then almost every choice of weights memorizes the data universally,

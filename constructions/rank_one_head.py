@@ -118,7 +118,7 @@ class HeadBuilder:
     def _work_out(
         self, group: Sequence[int], solver: GroupQueries, u: np.ndarray, v0: np.ndarray | None
     ) -> Draft:
-        """Steps 3 to 5 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
+        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
         rows, earlier = self._rows(u), self.placed.rows
         lead = targets = None
         limit = self.blocks.rows([], np.zeros(0, dtype=np.intp))
