@@ -15,6 +15,7 @@ As a library, the same things in a few lines:
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -24,16 +25,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from constructions.dataset import Dataset
 from constructions.errors import InputError
-from constructions.loading import load
-from verify.proof import Proof
-from verify.prove import CLAIMS, CONSTRUCTIONS, Settings, prove
 
 if TYPE_CHECKING:
+    from constructions.dataset import Dataset
+    from constructions.loading import load
     from verify.checker import Verdict
+    from verify.proof import Proof
+    from verify.prove import prove
+    from verify.settings import Settings
 
 __all__ = ["Dataset", "InputError", "Proof", "Settings", "check", "load", "main", "prove"]
+
+# Loaded when first used: `attncert check` and `--help` need none of the heavy libraries, and a
+# Ctrl-C while they load is an interrupt like any other.
+_LAZY = {
+    "Dataset": "constructions.dataset",
+    "Proof": "verify.proof",
+    "Settings": "verify.settings",
+    "load": "constructions.loading",
+    "prove": "verify.prove",
+}
 
 _INTERRUPTED = 130
 
@@ -43,6 +55,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'attncert' has no attribute {name!r}")
 
 
 def check(path: str | os.PathLike[str]) -> Verdict:
@@ -60,13 +78,13 @@ def _commands() -> None:
 @app.command("prove")
 def prove_command(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
-    construction: Annotated[str, typer.Option(help=" | ".join(CONSTRUCTIONS))] = "paper",
+    construction: Annotated[str, typer.Option(help="paper | rank-one")] = "paper",
     heads: Annotated[int | None, typer.Option(help="H; default: the fewest that suffice")] = None,
     head_width: Annotated[int | None, typer.Option(help="d_h; default: n")] = None,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
     examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
-    claim: Annotated[str, typer.Option(help=" | ".join(CLAIMS))] = "auto",
+    claim: Annotated[str, typer.Option(help="auto | interpolation | full-rank")] = "auto",
     vertices: Annotated[
         bool, typer.Option("--vertices", help="no barycentre targets: longer numbers")
     ] = False,
@@ -75,8 +93,11 @@ def prove_command(
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
     """Build weights that memorize DATA, prove every step, write a report and a certificate."""
+    from constructions.loading import load
     from reports import check_folder, one_line_verdict, summary_dict, write_report
     from reports.progress import Stages
+    from verify.prove import prove
+    from verify.settings import Settings
 
     settings = Settings(
         construction=construction,
