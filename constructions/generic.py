@@ -88,7 +88,9 @@ def build(
         except SumVanishes:
             continue
     else:
-        raise RuntimeError("three primes in a row divide what was built: please report this data")
+        raise HypothesisFails(
+            "search", "three primes in a row divide what is built", {}, decided=False
+        )
     idle = Head(fmpq_mat(data.d, head_width), fmpq_mat(data.d, head_width))
     layer = tuple(Head(head.key, head.query) for head in chosen)
     return Construction(

@@ -19,7 +19,7 @@ from constructions.feature_blocks import FeatureBlocks
 from constructions.lattice import image_lattice
 from constructions.placement import Block, Placement, Span, choose
 from constructions.separation import Pair, separating_pairs
-from constructions.steering import Solver, short_kernel, shortened
+from constructions.steering import Reducer, Solver, short_kernel, shortened
 
 _PAIRS = 8  # pairs (u, v) for which the whole head is worked out
 _LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
@@ -101,12 +101,10 @@ class HeadBuilder:
     def _duals(self, group: Sequence[int], solver: Solver) -> list[Dual]:
         """Step 2: f·ê_t·e_t' = f·δ_tt' on the group, short on all other queries."""
         duals = []
-        outside = self.query_images[self._outside(group)]
+        reduced = Reducer(solver.kernel, self.query_images[self._outside(group)])
         for unit in np.eye(len(group), dtype=np.int64):
             factor = solver.factor(unit)
-            vector = shortened(
-                solver.solve(integers.multiply(factor, unit)), solver.kernel, outside
-            )
+            vector = reduced(solver.solve(integers.multiply(factor, unit)))
             products = integers.product(self.query_images, vector[:, None])[:, 0]
             duals.append(Dual(vector, products, factor))
         return duals

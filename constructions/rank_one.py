@@ -160,8 +160,10 @@ def build(
     partition, regrouped = theorem_groups(data, data.n, heads, seed)
     for prime in PRIMES:
         try:
-            builder = HeadBuilder(data, seed=seed, prime=prime)
-            chosen = None if saturated else _short_then_proof(builder, partition, progress)
+            chosen = None
+            if not saturated:
+                builder = HeadBuilder(data, seed=seed, prime=prime)
+                chosen = _short_then_proof(builder, partition, progress)
             if chosen is None:
                 builder = HeadBuilder(data, seed=seed, prime=prime)
                 chosen = _proof(builder, partition, progress)

@@ -6,8 +6,13 @@ the features it adds place at least as many examples as the proof's head would: 
 n - 1 in any other. So the heads never run out: what is left can still be placed by the proof.
 
 With distinct contexts a head may place up to d examples, and takes all it can: fewer heads then
-carry any logits at all, and the numbers in the readout have fewer bits. The pair taken is the one
-with the fewest bits per example placed.
+carry any logits at all, and the numbers in the readout have fewer bits.
+
+Wanted is the pair with the fewest bits per example placed. How many examples a pair places is by
+how much its features raise the rank, which only falls as other heads are added (rank is
+submodular): a count once made bounds all later ones. Before that it is guessed from how many of the
+unplaced examples attend other than uniformly. So the pair that looks best is counted, and taken if
+it still looks best (a lazy greedy search).
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ _TRIES = 16  # pairs worked out for one head
 
 
 class ShortHeads:
-    """Pairs (u, ±v), their bits, and bounds on how many examples each can place."""
+    """All pairs (u, ±v), their bits, and what is known of how many examples each can place."""
 
     def __init__(self, builder: HeadBuilder) -> None:
         self.builder, self.data = builder, builder.data
