@@ -93,6 +93,8 @@ BAD_OPTIONS = {
     "seed": ["prove", "digits", "--seed", "-1"],
     "seed of a sweep": ["capacity", "--quick", "--seed", "-1"],
     "a folder as certificate": ["check", "."],
+    "attack what": ["attack", "--construction", "other"],
+    "no cases": ["attack", "--cases", "0"],
     "missing data": ["prove"],
     "missing file": ["prove", "no-such-file.json"],
     "missing certificate": ["check", "no-such-file.json"],
@@ -188,6 +190,14 @@ def test_capacity_writes_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert attncert.main(["capacity", "--quick", "--out", str(out), "--json"]) == 0
     points = json.loads(capsys.readouterr().out)["points"]
     assert len(points) > 10 and (out / "report.md").exists()
+
+
+def test_attack_counts_what_it_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["attack", "--cases", "30", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    kinds = [found["built"], found["partition"], found["outside"]]
+    assert found["stop"] == sum(sum(kind.values()) for kind in kinds) == 30
+    assert found["failures"] == []
 
 
 def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
