@@ -209,8 +209,8 @@ def attack_command(
     else:
         typer.echo(
             f"{len(report.failures)} failures in cases {report.start} to {report.stop - 1}: "
-            f"{report.built.total()} built under A1, {report.partition.total()} under the partition "
-            f"condition alone, {report.outside.total()} where neither holds"
+            f"{report.built.total()} built under A1, {report.partition.total()} under the "
+            f"partition condition alone, {report.outside.total()} where neither holds"
         )
         for failure in report.failures:
             typer.echo(str(failure))
