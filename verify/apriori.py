@@ -29,7 +29,10 @@ _LARGEST = 400  # rows above which singular values are not computed
 
 @dataclass(frozen=True)
 class HeadNumbers:
-    """c and B of the a-priori bound, and the condition number of Z after this head (float64)."""
+    """c and B of the a-priori bound, and the condition number of Z after this head (float64).
+
+    None where they are not computed or beyond what float64 resolves.
+    """
 
     apriori_c: int | None
     apriori_bits: int | None
@@ -58,8 +61,8 @@ class Conditioning:
         self._blocks.append(block)
         spectrum = np.linalg.svd(np.hstack(self._blocks)[rows], compute_uv=False)
         smallest = spectrum[len(rows) - 1] if len(spectrum) >= len(rows) else 0.0
-        condition = float(spectrum[0] / smallest) if smallest > 0 else None  # below float64
-        return HeadNumbers(c, bits, condition)
+        condition = float(spectrum[0]) / float(smallest) if smallest > 0 else math.inf
+        return HeadNumbers(c, bits, condition if math.isfinite(condition) else None)
 
     def _bits(self, head: PaperHead, block: np.ndarray, rows: list[int]) -> int | None:
         limit = block[rows].copy()
