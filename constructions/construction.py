@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from flint import nmod_mat
+from flint import fmpq_mat, nmod_mat
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from constructions.exact_array import ExactArray
 from constructions.grouping import consecutive, find, violation
-from constructions.layer import Layer
-from constructions.modular import PRIMES, residues
+from constructions.layer import Head, Layer
+from constructions.modular import PRIMES, UnluckyPrime, residues
 
 Groups = tuple[tuple[int, ...], ...]
+Result = TypeVar("Result")
 
 _SMALL = 4096  # entries of a context up to which its rank is simply computed
 
@@ -44,6 +46,26 @@ class Construction:
     r: int
     regrouped: bool
     partition: Groups | None = None
+
+
+def over_primes(attempt: Callable[[int], Result]) -> Result:
+    """attempt(p) for the builders' primes p in turn, until one is not unlucky.
+
+    Raises HypothesisFails, undecided, if all are.
+    """
+    for prime in PRIMES:
+        try:
+            return attempt(prime)
+        except UnluckyPrime:
+            continue
+    raise HypothesisFails("search", "three primes in a row divide what is built", {}, decided=False)
+
+
+def with_idle_heads(heads: Sequence[Head], total: int) -> Layer:
+    """A layer of `total` heads: those given, then one idle head (all weights 0), repeated."""
+    d, width = heads[0].key.nrows(), heads[0].width
+    idle = Head(fmpq_mat(d, width), fmpq_mat(d, width))
+    return Layer((*heads, *[idle] * (total - len(heads))))
 
 
 def capacity(heads: int, n: int, head_width: int) -> int:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq_mat, fmpz_mat
 
 from constructions.errors import InputError
 from constructions.exact_array import ExactArray
@@ -44,6 +44,7 @@ class Dataset:
     labels: ExactArray
     name: str = "data"
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
+    _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         shapes = self.contexts.shape, self.queries.shape, self.labels.shape
@@ -98,6 +99,16 @@ class Dataset:
         matrix = self.contexts[index].matrix()
         if self.contexts.stored.size <= _CACHED:
             self._cache[index] = matrix
+        return matrix
+
+    @property
+    def token_rows(self) -> fmpz_mat:
+        """Numerators of all contexts' rows, one below the other: (T·n or n)×d integers."""
+        if self._rows:
+            return self._rows[0]
+        matrix = self.contexts.reshape((-1, self.d)).integer_matrix()
+        if self.contexts.stored.size <= _CACHED:
+            self._rows.append(matrix)
         return matrix
 
     @cached_property

@@ -25,12 +25,16 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from constructions import integers
-from constructions.construction import Construction, fewest_heads
+from constructions.construction import (
+    Construction,
+    fewest_heads,
+    over_primes,
+    with_idle_heads,
+)
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails, InputError
 from constructions.feature_blocks import FeatureBlocks, context_products
-from constructions.layer import Head, Layer
-from constructions.modular import PRIMES, SumVanishes
+from constructions.layer import Head
 from constructions.placement import Block, Placement, independent_rows
 from constructions.separation import differs
 
@@ -81,21 +85,10 @@ def build(
         if value < 1:
             raise InputError(argument, "a positive integer", value)
     _require_room(data, heads)
-    for prime in PRIMES:
-        try:
-            chosen = _Search(data, heads, head_width, seed, prime).run(progress)
-            break
-        except SumVanishes:
-            continue
-    else:
-        raise HypothesisFails(
-            "search", "three primes in a row divide what is built", {}, decided=False
-        )
-    idle = Head(fmpq_mat(data.d, head_width), fmpq_mat(data.d, head_width))
-    layer = tuple(Head(head.key, head.query) for head in chosen)
+    chosen = over_primes(lambda prime: _Search(data, heads, head_width, seed, prime).run(progress))
     return Construction(
         name="generic",
-        layer=Layer(layer + (idle,) * (heads - len(chosen))),
+        layer=with_idle_heads([Head(head.key, head.query) for head in chosen], heads),
         groups=tuple(head.group for head in chosen),
         heads=tuple(chosen),
         head_width=head_width,

@@ -88,12 +88,11 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     matroid = _Queries(data)
     rng = random.Random(seed)
     order = list(range(data.T))
-    for attempt in range(_RESTARTS):
+    for _ in range(_RESTARTS):
         groups = _greedy(matroid, order, first, further, heads)
         if groups:
             return groups
         rng.shuffle(order)
-        del attempt
     search = _Search(matroid, first, further)
     groups = search.run(frozenset(range(data.T)), heads)
     if groups:

@@ -34,14 +34,15 @@ from constructions.construction import (
     Construction,
     capacity,
     fewest_heads,
+    over_primes,
     require_independent_rows,
     theorem_groups,
+    with_idle_heads,
 )
 from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.layer import Head, Layer
-from constructions.modular import PRIMES, SumVanishes
-from constructions.paper_head import Draft, HeadBuilder, UnluckyPrime
+from constructions.errors import InputError
+from constructions.layer import Head
+from constructions.paper_head import Draft, HeadBuilder
 
 __all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 
@@ -99,24 +100,19 @@ def build(
     r = min(data.n, width)
     require_independent_rows(data)
     groups, regrouped = theorem_groups(data, r, heads, seed)
-    for prime in PRIMES:
-        try:
-            builder = HeadBuilder(data, interior=interior, seed=seed, prime=prime)
-            chosen: list[PaperHead] = []
-            for group in groups:
-                progress(len(chosen), len(groups))
-                earlier = tuple(builder.placed.rows)
-                chosen.append(_record(builder, group, earlier, builder.add(group)))
-            break
-        except (SumVanishes, UnluckyPrime):
-            continue
-    else:
-        raise HypothesisFails(
-            "search", "three primes in a row divide what is built", {}, decided=False
-        )
-    idle = Head(fmpq_mat(data.d, width), fmpq_mat(data.d, width))
-    used = tuple(_layer_head(head, width, data.d) for head in chosen)
-    layer = Layer(used + (idle,) * ((heads or 0) - len(chosen)))
+
+    def attempt(prime: int) -> list[PaperHead]:
+        builder = HeadBuilder(data, interior=interior, seed=seed, prime=prime)
+        chosen: list[PaperHead] = []
+        for group in groups:
+            progress(len(chosen), len(groups))
+            earlier = tuple(builder.placed.rows)
+            chosen.append(_record(builder, group, earlier, builder.add(group)))
+        return chosen
+
+    chosen = over_primes(attempt)
+    layer_heads = [_layer_head(head, width, data.d) for head in chosen]
+    layer = with_idle_heads(layer_heads, max(heads or 0, len(chosen)))
     return Construction("mahdavi2024", layer, groups, tuple(chosen), width, r, regrouped)
 
 

@@ -19,7 +19,11 @@ PRIMES = (2096867, 2095547, 2094683)
 _TERMS = 2**53 // (2**21 * 2**21)
 
 
-class SumVanishes(ArithmeticError):
+class UnluckyPrime(ArithmeticError):
+    """Nothing was independent mod p although something must be over Q: take another prime."""
+
+
+class SumVanishes(UnluckyPrime):
     """A softmax denominator is 0 mod p: the features are not defined there; take another prime."""
 
 

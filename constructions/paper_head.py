@@ -17,16 +17,13 @@ from constructions import integers
 from constructions.dataset import Dataset
 from constructions.feature_blocks import FeatureBlocks
 from constructions.lattice import image_lattice
+from constructions.modular import UnluckyPrime
 from constructions.placement import Block, Placement, Span, choose
 from constructions.separation import Pair, separating_pairs
 from constructions.steering import Reducer, Solver, short_kernel, shortened
 
 _PAIRS = 8  # pairs (u, v) for which the whole head is worked out
 _LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
-
-
-class UnluckyPrime(ArithmeticError):
-    """Nothing was independent mod p although something must be over Q: take another prime."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +75,9 @@ class HeadBuilder:
     def __init__(self, data: Dataset, *, interior: bool, seed: int, prime: int) -> None:
         self.data, self.interior, self.prime = data, interior, prime
         self.rng = np.random.default_rng(seed)
-        count, n, d = data.contexts.shape
-        self.keys = image_lattice(integers.to_flint(data.contexts.numerators.reshape(count * n, d)))
-        self.queries = image_lattice(integers.to_flint(data.queries.numerators))
+        count, n, _ = data.contexts.shape
+        self.keys = image_lattice(data.token_rows)
+        self.queries = image_lattice(data.queries.integer_matrix())
         self.context_images = integers.from_flint(self.keys.images).reshape(count, n, -1)
         self.query_images = integers.from_flint(self.queries.images)
         self.features = FeatureBlocks(data, prime)

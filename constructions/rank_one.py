@@ -53,15 +53,15 @@ from constructions.construction import (
     Groups,
     capacity,
     fewest_heads,
+    over_primes,
     require_independent_rows,
     theorem_groups,
+    with_idle_heads,
 )
 from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
+from constructions.errors import InputError
 from constructions.grouping import consecutive, violation
-from constructions.layer import Head, Layer
-from constructions.modular import PRIMES, SumVanishes
-from constructions.rank_one_coordinates import UnluckyPrime
+from constructions.layer import Head
 from constructions.rank_one_head import Draft, HeadBuilder
 from constructions.rank_one_short import ShortHeads
 
@@ -158,25 +158,20 @@ def build(
         raise InputError("heads", "a positive integer", heads)
     require_independent_rows(data)
     partition, regrouped = theorem_groups(data, data.n, heads, seed)
-    for prime in PRIMES:
-        try:
-            chosen = None
-            if not saturated:
-                builder = HeadBuilder(data, seed=seed, prime=prime)
-                chosen = _short_then_proof(builder, partition, progress)
-            if chosen is None:
-                builder = HeadBuilder(data, seed=seed, prime=prime)
-                chosen = _proof(builder, partition, progress)
-            break
-        except (SumVanishes, UnluckyPrime):
-            continue
-    else:
-        raise HypothesisFails(
-            "search", "three primes in a row divide what is built", {}, decided=False
-        )
-    idle = Head(fmpq_mat(data.d, 1), fmpq_mat(data.d, 1))
-    spare = max(heads or 0, len(partition)) - len(chosen)
-    layer = Layer(tuple(Head(head.u, head.v) for head in chosen) + (idle,) * spare)
+
+    def attempt(prime: int) -> list[RankOneHead]:
+        chosen = None
+        if not saturated:
+            builder = HeadBuilder(data, seed=seed, prime=prime)
+            chosen = _short_then_proof(builder, partition, progress)
+        if chosen is None:
+            builder = HeadBuilder(data, seed=seed, prime=prime)
+            chosen = _proof(builder, partition, progress)
+        return chosen
+
+    chosen = over_primes(attempt)
+    layer_heads = [Head(head.u, head.v) for head in chosen]
+    layer = with_idle_heads(layer_heads, max(heads or 0, len(partition)))
     return Construction(
         name="rank-one",
         layer=layer,

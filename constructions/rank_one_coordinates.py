@@ -22,17 +22,13 @@ from constructions import integers
 from constructions.dataset import Dataset
 from constructions.exact_array import narrow
 from constructions.lattice import image_lattice, integral
-from constructions.modular import echelon_mod, residues
+from constructions.modular import UnluckyPrime, echelon_mod, residues
 from constructions.steering import Reducer, Solver
 
 _LATTICE_WORK = 2**25  # rows·d² up to which all images are LLL-reduced
 _LATTICE_WIDTH = 96  # d up to which a group's kernel is
 _SUPPORT = 24  # coordinates that u is supported on at first
 _KERNEL = 3  # kernel vectors offered where there is no reduced basis of all
-
-
-class UnluckyPrime(ArithmeticError):
-    """Nothing was independent mod p although something must be over Q: take another prime."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ import numpy as np
 from constructions import integers
 from constructions.dataset import Dataset
 from constructions.feature_blocks import FeatureBlocks
+from constructions.modular import UnluckyPrime
 from constructions.placement import Block, Placement, Span, choose
 from constructions.rank_one_coordinates import (
     GroupQueries,
-    UnluckyPrime,
     key_coordinates,
     query_coordinates,
 )

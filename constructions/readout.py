@@ -37,7 +37,7 @@ def predicted_bits(construction: Construction, data: Dataset) -> int:
     """
     return sum(
         max(logits) - min(logits)
-        for head in construction.layer.heads
+        for head in construction.layer.heads[: len(construction.heads)]  # idle heads: all 0
         for logits in integer_logits(head, data)
     )
 

@@ -14,13 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from reports.capacity_figures import SYMBOLS, capacity_figures, constants_figures
 from reports.folder import MARK, check_folder, write_folder
-from reports.markdown import TEMPLATES
 from reports.numbers import count, real, size
 from reports.records import readable_json
+from reports.templating import Filter, render
 from reports.text import markdown
 from verify.capacity import AXES, Capacity, Point, SweepSettings, sweep
 from verify.constants import CONSTRUCTIONS, Constants, ConstantsSettings, Growth, growth
@@ -174,15 +172,6 @@ def constant_rows(found: list[Constants], axis: str) -> list[Row]:
 
 
 def _page(capacity: Capacity | None, constants: Growth | None) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters |= {"md": markdown, "count": count, "size": size}
     context: dict[str, object] = {
         "mark": MARK,
         "capacity": capacity,
@@ -212,7 +201,8 @@ def _page(capacity: Capacity | None, constants: Growth | None) -> str:
             "constant_columns": CONSTANT_COLUMNS,
             "without_saturation": _without_saturation(constants),
         }  # fmt: skip
-    text = environment.get_template("capacity.md.j2").render(context)
+    filters: dict[str, Filter] = {"md": markdown, "count": count, "size": size}
+    text = render("capacity.md.j2", filters, context)
     return re.sub("\n{3,}", "\n\n", text)
 
 

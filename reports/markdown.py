@@ -11,9 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-import jinja2
 
 from reports import rows
 from reports.figures import caption_saturation
@@ -22,6 +19,7 @@ from reports.levels import WORDING
 from reports.mermaid import flowchart
 from reports.numbers import count, indices, value, words
 from reports.records import certificate_sha256
+from reports.templating import TEMPLATES, Filter, render
 from reports.text import code, html, markdown, one_line, sentence
 from reports.view import bundle, by_head, diagram, head_and_step, pivotal, weakest
 from reports.witness import readable
@@ -31,7 +29,6 @@ from verify.proof import Proof
 MOST_HEADS = 24  # whose steps are written out
 MOST_OPEN = 2  # heads whose steps are not folded away
 MOST_LINKS = 8
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -59,20 +56,11 @@ class Part:
 
 def report(proof: Proof) -> str:
     """The whole of report.md."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters |= {
+    filters: dict[str, Filter] = {
         "md": markdown, "code": code, "html": html, "value": value, "words": words,
         "sentence": sentence, "count": count,
     }  # fmt: skip
-    text = environment.get_template("report.md.j2").render(_context(proof))
-    return _tidy(text)
+    return _tidy(render("report.md.j2", filters, _context(proof)))
 
 
 def references() -> str:

@@ -12,7 +12,7 @@ from oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
 from small_layers import features, fractions, outputs, times, transpose
 from strategies import families
 
-from constructions import generators, generic
+from constructions import construction, generators
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails, InputError
 from constructions.generic import build
@@ -175,9 +175,9 @@ def test_idle_heads_and_bad_arguments() -> None:
 
 def test_a_prime_that_divides_a_sum_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     data = generators.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
-    monkeypatch.setattr(generic, "PRIMES", (3,))  # 1 + 1 + 1 = 0
+    monkeypatch.setattr(construction, "PRIMES", (3,))  # 1 + 1 + 1 = 0
     with pytest.raises(HypothesisFails) as refusal:
         build(data)
     assert refusal.value.decided is False
-    monkeypatch.setattr(generic, "PRIMES", (3, 2096867))
+    monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
     assert rank_of(data) == 9

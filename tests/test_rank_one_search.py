@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from oracles import SAFE_PRIME, features_mod, rank, rank_mod
 from test_rank_one import CASES, curve
 
-from constructions import feature_blocks, generators, rank_one, rank_one_coordinates, rank_one_short
+from constructions import (
+    construction,
+    feature_blocks,
+    generators,
+    rank_one,
+    rank_one_coordinates,
+    rank_one_short,
+)
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from constructions.rank_one import build
@@ -115,12 +122,12 @@ def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         return original(data, seed=seed, prime=prime)
 
     monkeypatch.setattr(rank_one, "HeadBuilder", spy)
-    monkeypatch.setattr(rank_one, "PRIMES", (3, 2096867))
+    monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
     data = curve(9, 3, 4, shared=True, seed=1)
     built = build(data, saturated=True)
     assert tried == [3, 2096867]
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
-    monkeypatch.setattr(rank_one, "PRIMES", (3,))
+    monkeypatch.setattr(construction, "PRIMES", (3,))
     with pytest.raises(HypothesisFails) as refusal:
         build(data, saturated=True)
     assert (refusal.value.hypothesis, refusal.value.decided) == ("search", False)

@@ -234,13 +234,13 @@ def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
         return Verdict("unusable", claim, f"{type(error).__name__}: {str(error)!a:.200}", numbers)
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, check: Any = check_file) -> int:
     parser = argparse.ArgumentParser(usage=argparse.SUPPRESS)
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--limit-seconds", type=float, default=LIMIT_SECONDS)
     options = parser.parse_args(argv)
-    verdict = check_file(options.file, options.limit_seconds)
+    verdict = check(options.file, options.limit_seconds)
     print(json.dumps(asdict(verdict)) if options.json else f"{verdict.status}: {verdict.message}")
     return EXIT[verdict.status]
 

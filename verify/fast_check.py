@@ -17,15 +17,14 @@ Exactness, for a prime p < 2^62 and residues held as int64:
 
 from __future__ import annotations
 
-import argparse
-import json
-from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.checker import EXIT, Rejected, Verdict, afford, integers, is_prime, need, read, typed
+from verify import checker
+from verify.checker import Rejected, Verdict, afford, integers, is_prime, need, read, typed
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
@@ -243,15 +242,7 @@ def first_dependent_row(Z: Residues, p: int) -> int | None:
     return None
 
 
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(usage=argparse.SUPPRESS)
-    parser.add_argument("file")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--limit-seconds", type=float, default=LIMIT_SECONDS)
-    options = parser.parse_args(argv)
-    verdict = check_file(options.file, options.limit_seconds)
-    print(json.dumps(asdict(verdict)) if options.json else f"{verdict.status}: {verdict.message}")
-    return EXIT[verdict.status]
+main = partial(checker.main, check=check_file)
 
 
 if __name__ == "__main__":

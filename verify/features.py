@@ -36,9 +36,8 @@ def logits(head: Head, data: Dataset) -> np.ndarray:
 
     Exact. Raises NotIntegral.
     """
-    count, n, d = data.contexts.shape
-    stacked = [int(x) for x in data.contexts.numerators.ravel().tolist()]
-    keys, key_scale = (fmpq_mat(count * n, d, stacked) * head.key).numer_denom()
+    count, n, _ = data.contexts.shape
+    keys, key_scale = (fmpq_mat(data.token_rows) * head.key).numer_denom()
     queries, query_scale = (data.query_matrix * head.query).numer_denom()
     scale = int(key_scale) * int(query_scale) * data.contexts.denominator
     left = _objects(keys).reshape(count, n, -1)

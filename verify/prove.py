@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -105,9 +104,7 @@ class _Run:
 
     def check(self, function: Callable[..., Claim], *arguments: Any) -> Claim:
         """Run a check, time it, and put its claim on record."""
-        start = time.perf_counter()
-        claim = function(*arguments)
-        self.claims.append(claim.timed(time.perf_counter() - start))
+        self.claims.append(steps.timed(partial(function, *arguments)))
         return self.claims[-1]
 
     def hypotheses(self) -> None:

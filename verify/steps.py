@@ -134,10 +134,7 @@ def limit_independence(
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
-    try:
-        weights = features.softmax_mod(table[rows], seen.prime)
-    except ZeroDivisionError:
-        weights = np.zeros((len(rows), data.n), dtype=np.int64)  # no features mod p: no evidence
+    weights = _weights(table[rows], seen.prime)
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
@@ -167,10 +164,7 @@ def finite_rank(
     number: int,
 ) -> Claim:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
-    try:
-        weights = features.softmax_mod(table, seen.prime)
-    except ZeroDivisionError:
-        weights = np.zeros((data.T, data.n), dtype=np.int64)  # no features mod p: no evidence
+    weights = _weights(table, seen.prime)
     seen.append(features.mix_mod(weights, seen.contexts(range(data.T)), seen.prime))
     rows = [*head.earlier, *head.group]
     rank = seen.rank(rows)
@@ -262,3 +256,11 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     """These queries as rows, exact."""
     rows = [data.query_matrix[t, j] for t in examples for j in range(data.d)]
     return fmpq_mat(len(rows) // data.d, data.d, rows)
+
+
+def _weights(table: np.ndarray, prime: int) -> np.ndarray:
+    """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
+    try:
+        return features.softmax_mod(table, prime)
+    except ZeroDivisionError:
+        return np.zeros(table.shape, dtype=np.int64)
