@@ -398,7 +398,10 @@ def test_progress_runs_through_the_stages() -> None:
 def test_a_condition_number_beyond_float64_is_left_out() -> None:
     """Found by the test below: the ratio of the singular values overflowed."""
     data = Dataset.of(
-        [[["1/8", 0], [2.260136715356655e270, "1/2"]], [[-3, "2/7"], ["2394626615110/280113", -510]]],
+        [
+            [["1/8", 0], [2.260136715356655e270, "1/2"]],
+            [[-3, "2/7"], ["2394626615110/280113", -510]],
+        ],
         [[0, 1], [1, 0]],
         [0, 0],
     )
