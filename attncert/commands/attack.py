@@ -1,0 +1,41 @@
+"""attncert attack: a search for data on which a construction fails."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+
+
+def attack(
+    construction: Annotated[str, typer.Option(help="paper | rank-one")] = "rank-one",
+    cases: Annotated[int, typer.Option(help="how many data sets to draw")] = 2000,
+    seed: Annotated[int, typer.Option(help="of the cases; each can be drawn alone")] = 0,
+    start: Annotated[int, typer.Option(help="first case: resume where a run stopped")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="counts as JSON on stdout")] = False,
+) -> int:
+    """Search small degenerate data for one on which a construction fails."""
+    from reports.progress import Stages
+    from verify.attack import attack
+
+    with Stages() as progress:
+        report = attack(
+            construction,
+            cases=cases,
+            seed=seed,
+            start=start,
+            progress=lambda done, of: progress("cases", done, of),
+        )
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        typer.echo(
+            f"{len(report.failures)} failures in cases {report.start} to {report.stop - 1}: "
+            f"{report.built.total()} built under A1, {report.partition.total()} under the "
+            f"partition condition alone, {report.outside.total()} where neither holds"
+        )
+        for failure in report.failures:
+            typer.echo(str(failure))
+    return 1 if report.failures else 0

@@ -1,0 +1,42 @@
+"""attncert capacity: sweeps of the certified capacity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+from constructions.errors import InputError
+
+
+def capacity(
+    out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/capacity",
+    constants: Annotated[bool, typer.Option("--constants", help="effective constants too")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="a few seconds' worth")] = False,
+    seed: Annotated[int, typer.Option(help="of the data sets and weights")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
+) -> int:
+    """Certify the largest T with full rank over sweeps of H, n and d_h; write a report."""
+    from dataclasses import replace
+
+    from reports.capacity import one_line, write_capacity
+    from reports.progress import Stages
+    from verify.capacity import SweepSettings
+    from verify.constants import ConstantsSettings
+
+    if not 0 <= seed < 2**63:
+        raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    sweeps = SweepSettings.quick(seed) if quick else SweepSettings()
+    sweeps = replace(sweeps, base=replace(sweeps.base, seed=seed))
+    sizes = ConstantsSettings.quick(seed) if quick else ConstantsSettings(seed=seed)
+    with Stages() as progress:
+        found = write_capacity(sweeps, out, progress, constants=sizes if constants else None)
+    if as_json:
+        points = [point.as_dict() for point in found.capacity.points.values()]
+        print_json({"holds": found.holds, "points": points, "folder": out})
+    else:
+        typer.echo(one_line(found.capacity))
+        typer.echo(f"Report: {Path(out) / 'report.md'}")
+    return 0 if found.holds else 1

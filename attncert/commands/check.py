@@ -1,0 +1,39 @@
+"""attncert check: a certificate, from the file alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+from constructions.errors import InputError
+
+
+def check(
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
+    fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
+    limit_seconds: Annotated[float, typer.Option(help="of estimated work, per stage")] = 600.0,
+    as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
+) -> int:
+    """Re-derive everything a certificate claims, from the file alone."""
+    from verify import checker
+
+    if not Path(certificate).is_file():
+        raise InputError("certificate", "a file", certificate)
+    if fast:
+        from verify import fast_check
+
+        verdict = fast_check.check_file(certificate, limit_seconds)
+    else:
+        verdict = checker.check_file(certificate, limit_seconds)
+    if verdict.status == "unusable":
+        typer.echo(f"attncert: {certificate}: {verdict.message}", err=True)
+        return 2
+    if as_json:
+        print_json(asdict(verdict))
+    else:
+        typer.echo(f"{verdict.status}: {verdict.message}")
+    return checker.EXIT[verdict.status]

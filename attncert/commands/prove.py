@@ -1,0 +1,58 @@
+"""attncert prove: data in; report and certificate out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+
+
+def prove(
+    data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
+    construction: Annotated[str, typer.Option(help="paper | rank-one")] = "paper",
+    heads: Annotated[int | None, typer.Option(help="H; default: the fewest that suffice")] = None,
+    head_width: Annotated[int | None, typer.Option(help="d_h; default: n")] = None,
+    value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
+    examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
+    out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
+    claim: Annotated[str, typer.Option(help="auto | interpolation | full-rank")] = "auto",
+    vertices: Annotated[
+        bool, typer.Option("--vertices", help="no barycentre targets: longer numbers")
+    ] = False,
+    device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
+    seed: Annotated[int, typer.Option(help="of the searches")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
+) -> int:
+    """Build weights that memorize DATA, prove every step, write a report and a certificate."""
+    from constructions.loading import load
+    from reports import check_folder, one_line_verdict, summary_dict, write_report
+    from reports.progress import Stages
+    from verify.prove import prove
+    from verify.settings import Settings
+
+    settings = Settings(
+        construction=construction,
+        heads=heads,
+        head_width=head_width,
+        value_width=value_width,
+        claim=claim,
+        interior=not vertices,
+        device=device,
+        seed=seed,
+    )
+    examples_of = load(data)
+    chosen = examples_of if examples is None else examples_of.take(examples)
+    folder = Path(out) if out is not None else Path("attncert-report") / examples_of.name
+    check_folder(folder)
+    with Stages() as progress:
+        proof = prove(chosen, settings, progress)
+    write_report(proof, folder)
+    if as_json:
+        print_json(summary_dict(proof) | {"folder": str(folder)})
+    else:
+        typer.echo(one_line_verdict(proof))
+        typer.echo(f"Report: {folder / 'report.md'}")
+    return proof.exit_status
