@@ -13,6 +13,7 @@ from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from constructions.exact_array import ExactArray
 from constructions.grouping import consecutive, find, violation
+from constructions.integers import null_relation
 from constructions.layer import Head, Layer
 from constructions.modular import PRIMES, UnluckyPrime, residues
 
@@ -97,7 +98,7 @@ def require_independent_rows(data: Dataset) -> None:
     """
     if data.n > data.d:
         raise HypothesisFails(
-            "n <= d",
+            "context-size",
             f"{data.n} context rows of width {data.d} cannot be independent",
             {"n": data.n, "d": data.d},
         )
@@ -110,13 +111,10 @@ def require_independent_rows(data: Dataset) -> None:
                 continue
         matrix = data.contexts[t].integer_matrix()
         if matrix.rank() < data.n:
-            basis, _ = matrix.transpose().nullspace()
-            relation = [int(row[0]) for row in basis.tolist()]
-            content = int(np.gcd.reduce(np.array(relation, dtype=object)))
             raise HypothesisFails(
                 "A2",
                 f"the rows of context {t} are dependent",
-                {"context": t, "coefficients": [str(x // content) for x in relation]},
+                {"context": t, "coefficients": [str(x) for x in null_relation(matrix) or ()]},
             )
 
 

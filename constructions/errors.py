@@ -24,8 +24,9 @@ class InputError(ValueError):
 class HypothesisFails(Exception):
     """A hypothesis of the construction is false for this data set; `witness` shows it.
 
-    `hypothesis` is its name in the trace ("A2", "grouping", "capacity", "value-width"),
-    `reason` one sentence, `witness` plain JSON-able data that anyone can check.
+    `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>": "A2", "capacity",
+    "context-size", "value-width", "some-partition"; or "search" and "float64", which are none: a
+    builder gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check.
     """
 
     def __init__(

@@ -51,6 +51,7 @@ class GenericHead:
     logits:  those of the group, n integers each.
     draws:   how many were looked at for this head.
     pivots:  the feature columns of this head whose residuals on the group are invertible.
+    The rest: what heads of the other constructions have and these have not.
     """
 
     group: tuple[int, ...]
@@ -61,6 +62,11 @@ class GenericHead:
     draws: int
     logits: tuple[tuple[int, ...], ...]
     pivots: tuple[int, ...]
+    selector: None = None
+    separator: None = None
+    c: None = None
+    targets: tuple[int, ...] = ()
+    gap_bits: None = None
 
 
 def build(
@@ -73,14 +79,15 @@ def build(
 ) -> Construction:
     """Random key and query weights with which the features of all examples are independent.
 
-    heads: H, default the fewest for which width-one heads have room under A1 and A2,
-    H(n-1) + 1 ≥ T (n = 1: one head). Fewer may do with distinct contexts, down to T/d.
+    heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
+    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). Fewer may do with distinct contexts, down to T/d:
+    then nothing is promised, and the rank decides as always.
     Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
     Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be
     (H·d; H(n-1) + 1 with a shared context), else undecided.
     """
     if heads is None:
-        heads = fewest_heads(data.T, data.n, data.n) or 1
+        heads = promised_heads(data)
     for argument, value in (("heads", heads), ("head_width", head_width)):
         if value < 1:
             raise InputError(argument, "a positive integer", value)
@@ -95,6 +102,12 @@ def build(
         r=0,
         regrouped=False,
     )
+
+
+def promised_heads(data: Dataset) -> int:
+    """The fewest H with H(n-1) + 1 ≥ T and H·d ≥ T; 1 where n = 1 (more heads add no rank)."""
+    promised = fewest_heads(data.T, data.n, data.n)
+    return 1 if promised is None else max(promised, -(-data.T // data.d))
 
 
 def _require_room(data: Dataset, heads: int) -> None:
@@ -142,7 +155,7 @@ class _Search:
         left = self.data.T - len(self.placed.rows)
         if left:
             raise HypothesisFails(
-                "generic",
+                "search",
                 f"no small random weights were found that place {left} of the {self.data.T} "
                 f"examples with {self.heads} heads",
                 {"left": left, "largest": 2 ** (_DOUBLINGS - 1)},

@@ -22,6 +22,7 @@ from flint import fmpz_mat, nmod_mat
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
+from constructions.integers import null_relation
 from constructions.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
 
 _PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
@@ -59,12 +60,12 @@ def violation(
             continue
         suspects: Sequence[int] | None = _suspects(reduced_queries, group, earlier)
         if suspects is None:  # dependent mod p
-            relation = _relation([queries[t].tolist() for t in group])
+            relation = _relation(queries, group)
             if relation:
                 return _witness("dependent group", h, group, relation)
             suspects = earlier
         for s in suspects:
-            relation = _relation([queries[t].tolist() for t in (*group, s)])
+            relation = _relation(queries, (*group, s))
             if relation:
                 return _witness("earlier query in span", h, (*group, s), relation)
         earlier += group
@@ -81,7 +82,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     """
     excluded = _excludes_every_grouping(data)
     if excluded:
-        raise HypothesisFails("grouping", excluded["reason"], excluded)
+        raise HypothesisFails("some-partition", excluded["reason"], excluded)
     given = consecutive(range(data.T), first, further)
     rank = int(data.queries.integer_matrix().rank())
     first, further = min(first, rank), min(further, rank - 1)  # `rank` of them span all others
@@ -103,7 +104,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
         f"no order of the examples gives {heads} groups with independent queries and no earlier "
         f"query in the span of a later group ({'all were' if decided else 'not all were'} tried)"
     )
-    raise HypothesisFails("grouping", reason, witness, decided=decided)
+    raise HypothesisFails("some-partition", reason, witness, decided=decided)
 
 
 class _Queries:
@@ -231,7 +232,7 @@ def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
         direction = tuple(x // content * (1 if lead > 0 else -1) for x in row)
         if direction in seen:
             s = seen[direction]
-            relation = _relation([data.queries.numerators[i].tolist() for i in (s, t)])
+            relation = _relation(data.queries.numerators, (s, t))
             assert relation
             return _witness("parallel queries", None, (s, t), relation) | {
                 "reason": f"queries {s} and {t} are parallel: in one group they are dependent, "
@@ -262,16 +263,8 @@ def _suspects(queries: np.ndarray, group: Sequence[int], earlier: list[int]) -> 
     return [s for s, image in zip(earlier, images.tolist(), strict=True) if image == 0]
 
 
-def _relation(rows: Sequence[Sequence[int]]) -> list[int] | None:
-    """Integers c ≠ 0 without common factor with Σ c_i row_i = 0; None if independent."""
-    matrix = fmpz_mat([[int(x) for x in row] for row in rows]).transpose()
-    basis, nullity = matrix.nullspace()
-    if nullity == 0:
-        return None
-    column = [int(row[0]) for row in basis.tolist()]
-    content = math.gcd(*column)
-    sign = 1 if next(x for x in column if x) > 0 else -1
-    return [x // content * sign for x in column]
+def _relation(queries: np.ndarray, examples: Sequence[int]) -> list[int] | None:
+    return null_relation(fmpz_mat([[int(x) for x in queries[t].tolist()] for t in examples]))
 
 
 def _witness(

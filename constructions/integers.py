@@ -6,6 +6,8 @@ int) otherwise; nothing ever wraps.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from flint import fmpz_mat
 
@@ -55,6 +57,22 @@ def to_flint(array: np.ndarray) -> fmpz_mat:
 def from_flint(matrix: fmpz_mat) -> np.ndarray:
     """A FLINT integer matrix as a 2-D integer array."""
     return narrow([int(x) for x in matrix.entries()], (matrix.nrows(), matrix.ncols()))
+
+
+def null_relation(rows: fmpz_mat) -> list[int] | None:
+    """Integers c ≠ 0 with c·rows = 0, no common factor, the first nonzero one positive.
+
+    None if the rows are independent. (verify/ finds its relations with code of its own.)
+
+    >>> null_relation(fmpz_mat([[1, 2], [0, 1], [2, 0]])), null_relation(fmpz_mat([[1, 2]]))
+    ([2, -4, -1], None)
+    """
+    basis, nullity = rows.transpose().nullspace()
+    if nullity == 0:
+        return None
+    column = [int(row[0]) for row in basis.tolist()]
+    content = math.gcd(*column) * (1 if next(x for x in column if x) > 0 else -1)
+    return [x // content for x in column]
 
 
 def _entrywise(operation: np.ufunc, a: np.ndarray, b: np.ndarray) -> np.ndarray:

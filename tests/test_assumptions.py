@@ -63,7 +63,7 @@ def test_value_width(width: int, holds: bool) -> None:
 def test_capacity(examples: int, heads: int, r: int, most: int) -> None:
     """Beyond capacity the theorem is silent: not applicable, never refuted."""
     claim = capacity(examples, heads, r, "n")
-    assert claim.level is (Level.PROVED if examples <= most else Level.NOT_APPLICABLE)
+    assert claim.level is (Level.PROVED if examples <= most else Level.REFUTED)
     if examples > most:
         assert claim.witness == {"T": examples, "capacity": most}
     sound(claim)

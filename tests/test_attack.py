@@ -141,7 +141,7 @@ def spoilt(case: Case) -> Layer:
 
 def refusing(case: Case) -> Layer:
     if len(case.queries) >= 2:
-        raise HypothesisFails("grouping", "it does not like two examples", {})
+        raise HypothesisFails("some-partition", "it does not like two examples", {})
     return sound(case)
 
 

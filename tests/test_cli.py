@@ -62,7 +62,8 @@ def test_equal_runs_give_equal_bytes(tiny: Path, tmp_path: Path) -> None:
         ({"contexts": [[1, 0], [2, 0]]}, [], 3),  # A2 is false
         ({"queries": [[1, 2], [2, 4], [1, 1]]}, [], 3),  # parallel queries
         ({"queries": [[0, 0], [2, 4], [1, 1]]}, [], 3),  # a zero query
-        ({}, ["--heads", "1"], 3),  # above capacity
+        ({}, ["--heads", "1"], 1),  # above what any weights can do
+        ({}, ["--heads", "1", "--claim", "interpolation"], 3),  # but perhaps for given labels
         ({"labels": [[1, 2], [3, 4], [5, 6]]}, ["--value-width", "1"], 3),
     ],
 )

@@ -232,7 +232,7 @@ def test_more_heads_where_only_they_admit_a_grouping() -> None:
         assert rank(head_features(data, built)) == T
         with pytest.raises(HypothesisFails) as caught:
             build(data, heads=T - 2)
-        assert caught.value.hypothesis == "grouping"
+        assert caught.value.hypothesis == "some-partition"
 
 
 def test_same_seed_same_weights() -> None:
@@ -271,7 +271,7 @@ def test_senseless_arguments(options: dict[str, int], argument: str) -> None:
 
 
 REFUSED: dict[str, tuple[Dataset, dict[str, Any], str, dict[str, Any]]] = {
-    "n above d": (Dataset.of([[1], [2]], [[1]], [0]), {}, "n <= d", {"n": 2, "d": 1}),
+    "n above d": (Dataset.of([[1], [2]], [[1]], [0]), {}, "context-size", {"n": 2, "d": 1}),
     "dependent context": (
         Dataset.of([[[1, 0], [0, 1]], [[1, 2], ["1/2", 1]]], [[1, 0], [0, 1]], [0, 1]),
         {},
@@ -299,7 +299,7 @@ REFUSED: dict[str, tuple[Dataset, dict[str, Any], str, dict[str, Any]]] = {
     "parallel": (
         Dataset.of([[1, 0], [0, 1]], [[1, 2], [-3, -6]], [0, 1]),
         {},
-        "grouping",
+        "some-partition",
         {"kind": "parallel queries", "examples": [0, 1], "coefficients": ["3", "1"]},
     ),
 }

@@ -203,10 +203,10 @@ def check_build(data: Dataset, options: dict[str, Any], holds: bool) -> None:
 def check_proof(data: Dataset, options: dict[str, Any], holds: bool) -> None:
     proof = prove(data, Settings(claim=claim_for(data, options), **options))
     assert proof.conclusion == "memorization"
-    assert proof.exit_status == (0 if holds else 3)
+    assert proof.exit_status in ((0,) if holds else (1, 3))
     assert (proof.certificate is not None) == holds
     if not holds:
-        assert proof.standing is Level.NOT_APPLICABLE
+        assert proof.standing in (Level.NOT_APPLICABLE, Level.REFUTED)
         answer = proof.trace["memorization"].witness
         assert answer is not None and proof.layer is None
         check_claims(data, proof.trace)
@@ -246,7 +246,7 @@ def check_witness(
         assert witness == {"examples": data.T, "capacity": heads * (r - 1) + 1, "r": r}
         assert witness["capacity"] < data.T
     else:
-        assert hypothesis == "grouping"
+        assert hypothesis == "some-partition"
         assert is_relation(data.queries.fractions(), witness)
 
 
@@ -261,13 +261,12 @@ def check_context(data: Dataset, witness: dict[str, Any]) -> None:
 def check_claims(data: Dataset, trace: ProofTrace) -> None:
     """Every refuted claim about queries or contexts shows a true relation."""
     refuted = [claim for claim in trace if claim.level is Level.REFUTED]
-    lacking = [claim for claim in trace if claim.level is Level.NOT_APPLICABLE]
-    assert refuted or {claim.id for claim in lacking} >= {"hypothesis.capacity"}
+    assert any(claim.id.startswith("hypothesis.") for claim in refuted)
     for claim in refuted:
         assert claim.witness is not None
         if claim.id == "hypothesis.A2":
             check_context(data, dict(claim.witness))
-        elif "examples" in claim.witness:
+        elif "coefficients" in claim.witness and "examples" in claim.witness:
             assert is_relation(data.queries.fractions(), claim.witness)
 
 

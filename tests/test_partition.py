@@ -198,7 +198,7 @@ def test_trying_all_sets_decides_what_the_bound_leaves_open(
 
 def test_a_search_that_gives_up_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def gives_up(*arguments: Any) -> None:
-        raise HypothesisFails("grouping", "too many steps", {}, decided=False)
+        raise HypothesisFails("some-partition", "too many steps", {}, decided=False)
 
     monkeypatch.setattr(partition, "find", gives_up)
     claim = maximum(best_partition(with_queries(HARD, 5), 5, 4, 2))

@@ -18,6 +18,7 @@ from scipy.stats import beta
 from constructions.dataset import Dataset
 from verify.evidence import Claim, Level
 from verify.features import PRIMES
+from verify.rank.rational import find_relation
 
 EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
 PARTITION = (
@@ -63,7 +64,7 @@ def capacity(
     return Claim(
         id="hypothesis.capacity",
         statement=f"The examples are within capacity: $T \\le H(r-1)+1$ with $r = {bound}$.",
-        level=Level.PROVED if examples <= most else Level.NOT_APPLICABLE,
+        level=Level.PROVED if examples <= most else Level.REFUTED,
         numbers={"asked": f"T at most {most} (H = {heads}, r = {r})", "found": f"T = {examples}"},
         witness=None if examples <= most else {"T": examples, "capacity": most},
         arithmetic="comparison of integers",
@@ -86,7 +87,7 @@ def independent_contexts(data: Dataset) -> Claim:
         return Claim(
             statement=statement,
             level=Level.REFUTED,
-            witness={"context": t, "coefficients": [str(c) for c in _relation(rows) or []]},
+            witness={"context": t, "coefficients": _coefficients(rows.tolist())},
             numbers={"asked": f"rank {data.n}", "found": f"rank {int(rows.rank())} in context {t}"},
             **common,
         )
@@ -153,8 +154,6 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
         tried += 1
         rows = [queries[t] for t in subset]
         if not _independent(fmpz_mat(rows)):
-            relation = _relation(fmpz_mat(rows)) or []
-            kept = [(t, str(c)) for t, c in zip(subset, relation, strict=True) if c]
             return Claim(
                 statement=f"{statement} (Assumption 1).",
                 level=Level.REFUTED,
@@ -162,10 +161,7 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
                     "asked": f"every {k} of {data.T} queries independent",
                     "found": f"a dependent set among the first {tried} subsets tried",
                 },
-                witness={
-                    "examples": [t for t, _ in kept],
-                    "coefficients": [c for _, c in kept],
-                },
+                witness=_between(subset, rows),
                 arithmetic=EXACT,
                 **common,
             )
@@ -211,17 +207,11 @@ def _failed(
     rows: list[list[int]],
     how: str,
 ) -> Claim:
-    relation = _relation(fmpz_mat(rows)) or []
-    kept = [(t, str(c)) for t, c in zip(examples, relation, strict=True) if c]
     return Claim(
         statement=PARTITION,
         numbers=asked | {"found": f"group {group + 1} {how}"},
         level=Level.REFUTED,
-        witness={
-            "group": group + 1,
-            "examples": [t for t, _ in kept],
-            "coefficients": [c for _, c in kept],
-        },
+        witness={"group": group + 1, **_between(examples, rows)},
         **common,
     )
 
@@ -258,11 +248,15 @@ def _independent(rows: fmpz_mat) -> bool:
     return int(rows.rank()) == count
 
 
-def _relation(rows: fmpz_mat) -> list[int] | None:
-    """Integers c ≠ 0 without common factor with c·rows = 0; None if the rows are independent."""
-    basis, nullity = rows.transpose().nullspace()
-    if nullity == 0:
-        return None
-    column = [int(row[0]) for row in basis.tolist()]
-    content = math.gcd(*column)
-    return [x // content for x in column]
+def _between(examples: Sequence[int], rows: list[Any]) -> dict[str, Any]:
+    """The relation of dependent queries, as a witness."""
+    pairs = zip(examples, _coefficients(rows), strict=True)
+    kept = [(t, c) for t, c in pairs if c != "0"]
+    return {"examples": [t for t, _ in kept], "coefficients": [c for _, c in kept]}
+
+
+def _coefficients(rows: list[Any]) -> list[str]:
+    """Integers c, not all zero, with c·rows = 0; all zero if the rows are independent."""
+    relation = find_relation(rows)
+    found = dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
+    return [str(found.get(i, 0)) for i in range(len(rows))]

@@ -21,6 +21,9 @@ UNIVERSAL = (
 )
 
 
+_ANSWER = "docs/mathematics.md, sections 1 and 3"
+
+
 def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
     """Does the theorem, as stated, cover this data? No other claim rests on this one."""
     false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
@@ -42,7 +45,7 @@ def parameters(count: int) -> Claim:
         Level.PROVED,
         numbers={"parameters": count},
         arithmetic="counting",
-        source="paper, Theorem 1, step 11",
+        source="docs/mathematics.md, section 1",
     )
 
 
@@ -67,7 +70,7 @@ def full_rank(data: Dataset, layer: Layer) -> Claim:
             break
     return Claim(
         "rank",
-        "The features $Z$ of the finished layer, at its finite $c$, have rank "
+        "The features $Z$ of the finished layer, at its finite weights, have rank "
         f"$T={data.T}$ over $\\mathbb{{Q}}$.",
         Level.PROVED if rank == data.T else Level.UNDECIDED,
         numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
@@ -93,7 +96,7 @@ def universal() -> Claim:
         UNIVERSAL,
         Level.PROVED,
         rests_on=("rank", "reduction"),
-        source="paper, Theorem 1",
+        source="docs/mathematics.md, section 1",
     )
 
 
@@ -123,7 +126,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
         numbers={"examples": data.T},
         rests_on=() if against else tuple(exact),
         witness={"see": "interpolation.agreement"} if against else None,
-        source="paper, Theorem 1, step 10",
+        source=_ANSWER,
     )
     return [agreement, universal(), answer]
 
@@ -140,7 +143,7 @@ def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
             Level.PROVED,
             numbers={"examples": data.T},
             rests_on=("rank",),
-            source="paper, Theorem 1, steps 1 and 8",
+            source=_ANSWER,
         ),
     ]
 
@@ -150,7 +153,7 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
     return [
         _no_readout(bits, asked=False),
         universal(),
-        Claim("memorization", _outputs(data), Level.UNDECIDED, source="paper, Theorem 1, step 10"),
+        Claim("memorization", _outputs(data), Level.UNDECIDED, source=_ANSWER),
     ]
 
 
@@ -162,7 +165,7 @@ def _no_readout(bits: int, asked: bool) -> Claim:
         f"No exact readout was written down: {why}.",
         Level.UNDECIDED,
         numbers={"predicted bits": size},
-        source="paper, proof of Theorem 1, step 9",
+        source="docs/mathematics.md, section 1",
     )
 
 
@@ -195,15 +198,3 @@ def no_grouping(failure: HypothesisFails) -> Claim:
         source="ours; constructions/grouping.py",
     )
 
-
-def refused(failure: HypothesisFails, failing: Sequence[str]) -> Claim:
-    """The answer when nothing could be built; `failing`: ids of the hypotheses that do not hold."""
-    return Claim(
-        "memorization",
-        f"The construction does not apply: {failure.reason}. Whether some other weights memorize "
-        "the data is not decided by this.",
-        Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
-        witness=failure.witness or None,
-        rests_on=tuple(failing),
-        source="paper, Theorem 1",
-    )

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from constructions import mahdavi2024, rank_one
+from constructions import generic, mahdavi2024, rank_one
 from constructions.construction import Construction
 from constructions.dataset import Dataset
-from verify import paper_steps, rank_one_steps
+from verify import generic_steps, paper_steps, rank_one_steps
 from verify.evidence import Claim
+from verify.kruskal.partition import memorizes
 from verify.settings import Settings
+from verify.tightness.flat import flat_of
 
 
 class HeadClaims(Protocol):
@@ -29,6 +31,8 @@ class Method:
 
     theorem: what it is the proof of. bound: r in its capacity H(r-1)+1, in LaTeX.
     r: that number for a data set and settings. build, head_claims: weights and their steps.
+    partition: whether the proof is about groups that meet the partition condition.
+    follows: what the finished weights show beside the answer; may rest on any claim before it.
     remarks: what a reader should know about the weights that were found, by name.
     """
 
@@ -38,7 +42,9 @@ class Method:
     r: Callable[[Dataset, Settings], int]
     build: Build
     head_claims: HeadClaims
-    remarks: Callable[[Construction], dict[str, str]]
+    partition: bool
+    follows: Callable[[Dataset, Construction], list[Claim]]
+    remarks: Callable[[Dataset, Construction], dict[str, str]]
 
 
 def method(settings: Settings) -> Method:
@@ -65,7 +71,24 @@ def _build_rank_one(
     return rank_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
 
 
-def _paper_remarks(built: Construction) -> dict[str, str]:
+def _build_generic(
+    data: Dataset, settings: Settings, progress: Callable[[int, int], None]
+) -> Construction:
+    return generic.build(
+        data,
+        heads=settings.heads,
+        head_width=settings.width(data),
+        seed=settings.seed,
+        progress=progress,
+    )
+
+
+def _certified_partition(data: Dataset, built: Construction) -> list[Claim]:
+    groups = built.partition or built.groups
+    return [memorizes(groups, built.r, of=data.T, width_one=built.r == data.n)]
+
+
+def _paper_remarks(data: Dataset, built: Construction) -> dict[str, str]:
     """How much of the paper's head was needed: targets at the barycentre use no steering."""
     uniform = sum(len(set(g)) == 1 for head in built.heads for g in head.logits)
     every = sum(len(head.group) for head in built.heads)
@@ -78,11 +101,22 @@ def _paper_remarks(built: Construction) -> dict[str, str]:
     }
 
 
-def _rank_one_remarks(built: Construction) -> dict[str, str]:
+def _rank_one_remarks(data: Dataset, built: Construction) -> dict[str, str]:
     short = sum(head.short for head in built.heads)
     return {
         "short heads": f"{short} of {len(built.heads)}: shortest vectors, certified by rank alone; "
         "no step of the width-one proof is claimed for them"
+    }
+
+
+def _generic_remarks(data: Dataset, built: Construction) -> dict[str, str]:
+    heads = len(built.layer.heads)
+    bound = min(heads * data.d, flat_of(data).bound(heads))
+    return {
+        "largest entry drawn": f"{max(head.bound for head in built.heads):,}, in draw "
+        f"{max(head.draws for head in built.heads):,} at the latest",
+        "no weights of these heads serve more than": f"{bound:,} examples of such contexts "
+        "(docs/tightness.md, section 2)",
     }
 
 
@@ -94,15 +128,30 @@ _METHODS = {
         r=lambda data, settings: min(data.n, settings.width(data)),
         build=_build_paper,
         head_claims=paper_steps.head_claims,
+        partition=True,
+        follows=_certified_partition,
         remarks=_paper_remarks,
     ),
     "rank-one": Method(
-        theorem="the width-one theorem",
+        theorem="the theorem on width one",
         bound="n",
         source="ours, docs/width-one.md",
         r=lambda data, settings: data.n,
         build=_build_rank_one,
         head_claims=rank_one_steps.head_claims,
+        partition=True,
+        follows=_certified_partition,
         remarks=_rank_one_remarks,
+    ),
+    "generic": Method(
+        theorem="corollary 2 (almost all weights)",
+        bound="n",
+        source="ours, docs/width-one.md, corollaries 1 and 2",
+        r=lambda data, settings: data.n,
+        build=_build_generic,
+        head_claims=generic_steps.head_claims,
+        partition=False,
+        follows=generic_steps.almost_all,
+        remarks=_generic_remarks,
     ),
 }

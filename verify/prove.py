@@ -16,7 +16,7 @@ from constructions.float_weights import float64_weights
 from constructions.grouping import consecutive
 from constructions.layer import Layer, parameter_count
 from constructions.readout import pivot_system, predicted_bits, right_inverse, solve, with_readout
-from verify import assumptions, conclusions, steps
+from verify import assumptions, conclusions, refusal, steps
 from verify.certificate import certificate
 from verify.enclosure import enclose_error
 from verify.evidence import Claim
@@ -41,17 +41,6 @@ INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbol
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**6  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
-
-# The claims that say the same as a builder's refusal.
-_CLAIMS_OF = {
-    "A2": ["A2"],
-    "n <= d": ["context-size"],
-    "d_v >= m": ["value-width"],
-    "value-width": ["value-width"],
-    "capacity": ["capacity"],
-    "grouping": ["partition", "some-partition"],
-    "search": [],  # no hypothesis fails: the builder gave up
-}
 
 Progress = Callable[[str, int, int], None]
 
@@ -132,12 +121,27 @@ class _Run:
         data, r = self.data, self.r
         heads = self.settings.heads or fewest_heads(data.T, r, r) or 1
         self.check(assumptions.capacity, data.T, heads, r, self.method.bound, self.method.source)
-        if failure.hypothesis == "grouping":
+        if failure.hypothesis == "some-partition":
             given = consecutive(range(data.T), r, max(r - 1, 1))
             self.check(assumptions.partition, data, given)
             self.claims.append(conclusions.no_grouping(failure))
-        failing = [f"hypothesis.{name}" for name in _CLAIMS_OF[failure.hypothesis]]
-        self.claims.append(conclusions.refused(failure, failing))
+        named = f"hypothesis.{failure.hypothesis}"  # none where the builder gave up
+        failing = [claim.id for claim in self.claims if claim.id == named]
+        asked = self.settings.heads
+        if self.method.partition:
+            self.progress("what can be placed", 0, 1)
+            self.claims += refusal.placed(data, r, asked or data.T, self.settings.seed)
+        self.progress("what no weights escape", 0, 1)
+        known = refusal.limits(data, asked, self.value_width)
+        self.claims += known
+        self.claims += refusal.answer(
+            failure,
+            failing,
+            known,
+            heads=asked,
+            examples=data.T,
+            given=self.settings.claim == "interpolation",
+        )
         settings = self.public_settings(None)
         trace = ProofTrace(self.claims)
         return Proof(data, settings, trace, "memorization", versions=versions())
@@ -147,8 +151,9 @@ class _Run:
         data, heads = self.data, len(built.layer.heads)
         bound, source = self.method.bound, self.method.source
         self.check(assumptions.capacity, data.T, heads, self.r, bound, source)
-        self.check(assumptions.partition, data, built.partition or built.groups)
-        self.check(steps.placement, data, built)
+        if self.method.partition:
+            self.check(assumptions.partition, data, built.partition or built.groups)
+        self.check(steps.placement, data, built, source)
         named = ("A1", "A2", "context-size", "value-width", "capacity")
         premises = [c for c in self.claims if c.id in {f"hypothesis.{name}" for name in named}]
         self.claims.append(conclusions.theorem_applies(self.method.theorem, premises, source))
@@ -161,6 +166,7 @@ class _Run:
         self.progress("rank", 0, 1)
         self.check(conclusions.full_rank, data, built.layer)
         self.claims.append(conclusions.reduction())
+        self.claims += self.method.follows(data, built)
 
     def answer(self, built: Construction) -> tuple[Layer, str]:
         """Steps 9 and 10, where the numbers can be written down; else the rank is the answer."""
@@ -263,7 +269,7 @@ class _Run:
             "seed": settings.seed,
             "command": settings.command(data.T),
             "regrouped": bool(built and built.regrouped),
-            **(self.method.remarks(built) if built else {}),
+            **(self.method.remarks(self.data, built) if built else {}),
         }
 
 

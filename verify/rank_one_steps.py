@@ -10,7 +10,8 @@ a record's group, earlier examples, `selector`, `separator` and targets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -24,6 +25,17 @@ from verify import features, steps
 from verify.evidence import Claim
 
 _PROOF = "ours, docs/width-one.md"
+_PLACES = {
+    "coefficients": "section 3, step 5",
+    "curve": "lemma 2",
+    "separator": "section 3, step 1",
+    "selector": "section 3, step 2",
+    "weights": "section 3, the head",
+    "integral": "section 5",
+    "saturation": "section 3, step 3",
+    "independence": "section 3, step 4",
+    "rank": "section 3, step 6",
+}
 
 
 def head_claims(
@@ -47,7 +59,7 @@ def head_claims(
             table = features.logits(weights, data)
         except features.NotIntegral as error:
             failed = partial(steps.not_integral, error, number)
-            yield from map(steps.timed, [*checks, failed])
+            yield from map(_ours, [*checks, failed])
             return
         checks.append(partial(steps.integral, table, number))
         if record.v0 is not None:
@@ -57,7 +69,16 @@ def head_claims(
                 checks.append(limit)
         if seen is not None:
             checks.append(partial(steps.finite_rank, data, record, table, seen, number))
-        yield from map(steps.timed, checks)
+        yield from map(_ours, checks)
+
+
+def _ours(check: Callable[[], Claim]) -> Claim:
+    """Run a check; steps that are also the paper's are named by their place in this proof."""
+    claim = steps.timed(check)
+    step = claim.id.rpartition(".")[2]
+    if step == "selector":
+        claim = replace(claim, statement=claim.statement.replace("selector $v$", "selector $v_0$"))
+    return replace(claim, source=f"{_PROOF}, {_PLACES[step]}")
 
 
 def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
@@ -75,18 +96,13 @@ def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
         not wrong,
         {"alphas": sorted(set(head.alphas))},
         lambda: {"examples": wrong},
-        source=f"{_PROOF}, the head",
         uses={"A1": f"{len(head.group)} queries of one group are independent: α is free"},
     )
 
 
 def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
     """The entries of E⁽ᵗ⁾u are distinct for t in the group: the curve lemma applies."""
-    tied = []
-    for t in head.group:
-        values = (data.context(t) * head.u).entries()
-        if len({(int(x.p), int(x.q)) for x in values}) < data.n:
-            tied.append(t)
+    tied = steps.tied(data, head.u, head.group)
     return steps.claim(
         number,
         "curve",
@@ -95,7 +111,6 @@ def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
         not tied,
         {"group size": len(head.group)},
         lambda: {"examples with a tie": tied},
-        source=f"{_PROOF}, curve lemma",
         uses={"A2": "contexts of the group have rank n, so their rows are distinct"},
         rests_on=("hypothesis.A2",),
     )
@@ -123,7 +138,6 @@ def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -
         equal and rank <= 1 and not moved,
         {"rank of M": rank, "head width": weights.width},
         lambda: {"rank": rank, "equal": equal, "examples with other logits": moved},
-        source=f"{_PROOF}, the head",
         rests_on=tuple(
             f"head.{number}.{step}"
             for step in ("coefficients", *(() if head.v0 is None else ("selector",)))
@@ -153,6 +167,5 @@ def saturation(data: Dataset, head: RankOneHead, table: np.ndarray, number: int)
         not wrong and least == head.gap_bits,
         {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": least},
         lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
-        source=f"{_PROOF}, saturation",
         rests_on=(f"head.{number}.selector", f"head.{number}.separator"),
     )

@@ -8,7 +8,7 @@ from constructions.dataset import Dataset
 from constructions.errors import InputError
 from verify.rank.devices import choose_device
 
-CONSTRUCTIONS = ("paper", "rank-one")
+CONSTRUCTIONS = ("paper", "rank-one", "generic")
 CLAIMS = ("auto", "interpolation", "full-rank")
 
 
@@ -16,8 +16,9 @@ CLAIMS = ("auto", "interpolation", "full-rank")
 class Settings:
     """What is asked of `prove`. None: the default that the data call for.
 
-    construction: "paper" (Theorem 1) or "rank-one" (heads of width one, docs/width-one.md).
-    heads: H. head_width: d_h (default n; rank-one: 1). value_width: d_v (default m).
+    construction: "paper" (Theorem 1), "rank-one" (heads of width one, docs/width-one.md) or
+    "generic" (small random integers, certified by rank; the same page, corollary 2).
+    heads: H. head_width: d_h (default n; rank-one and generic: 1). value_width: d_v (default m).
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.
     interior: paper only: a group's example may attend uniformly where that costs little.

@@ -19,6 +19,7 @@ from verify import features
 from verify.evidence import Claim, Level
 
 RATIONAL = "exact over ℚ (FLINT)"
+PAPER = "paper, proof of Theorem 1"
 
 
 class Record(Protocol):
@@ -42,10 +43,11 @@ class Record(Protocol):
     def targets(self) -> tuple[int, ...]: ...
 
 
-def placement(data: Dataset, construction: Construction) -> Claim:
+def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
     """Every example in one group, groups of at most r and r - 1; what is earlier is earlier.
 
-    Where heads place other groups than those of the partition (short heads), no size is claimed.
+    Where heads place other groups than those of a partition (short and generic heads), no size is
+    claimed.
     """
     groups, r = construction.groups, construction.r
     records = construction.heads
@@ -53,7 +55,7 @@ def placement(data: Dataset, construction: Construction) -> Claim:
     earlier = [tuple(t for group in groups[:h] for t in group) for h in range(len(groups))]
     sizes = f", the first at most $r={r}$ of them and each further one at most $r-1$"
     too_large = [h for h, group in enumerate(groups) if len(group) > (r if h == 0 else r - 1)]
-    if construction.partition is not None:
+    if construction.partition is not None or not r:
         sizes, too_large = "", []
     astray = [
         h
@@ -78,7 +80,7 @@ def placement(data: Dataset, construction: Construction) -> Claim:
             "heads whose record differs": [h + 1 for h in astray],
         },
         arithmetic="comparison of integers",
-        source="paper, proof of Theorem 1",
+        source=source,
     )
 
 
@@ -98,7 +100,7 @@ def selector(data: Dataset, head: Record, number: int) -> Claim:
             "example": (inside + vanishing)[0],
             "product": str(products[(inside + vanishing)[0]]),
         },
-        source="paper, proof of Theorem 1, step 3",
+        source=f"{PAPER}, step 3",
         uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
         rests_on=("hypothesis.partition",),
     )
@@ -119,7 +121,7 @@ def separator(data: Dataset, head: Record, number: int) -> Claim:
         not tied,
         {"largest range": str(max(ranges))},
         lambda: {"example": tied[0]},
-        source="paper, proof of Theorem 1, step 4",
+        source=f"{PAPER}, step 4",
         uses={"A2": "rows of one context are distinct"},
         rests_on=("hypothesis.A2",),
     )
@@ -148,7 +150,7 @@ def limit_independence(
         rank == len(rows),
         {"rank": rank, "rows": len(rows)},
         lambda: {"rank": rank, "rows": len(rows), "prime": seen.prime},
-        source="paper, proof of Theorem 1, step 7 (targets chosen one at a time: ours)",
+        source=f"{PAPER}, step 7 (targets chosen one at a time: ours)",
         arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
         uses={"A2": f"{len(head.group)} of n independent rows must leave a flat"},
         rests_on=(f"head.{number}.saturation", "hypothesis.A2"),
@@ -162,22 +164,22 @@ def finite_rank(
     table: np.ndarray,
     seen: features.Progressive,
     number: int,
+    source: str = f"{PAPER}, step 8",
 ) -> Claim:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
     weights = _weights(table, seen.prime)
     seen.append(features.mix_mod(weights, seen.contexts(range(data.T)), seen.prime))
     rows = [*head.earlier, *head.group]
     rank = seen.rank(rows)
-    at = "" if head.c is None else f" at $c={head.c}$"
     return claim(
         number,
         "rank",
-        f"The features of heads 1 to {number} have rank {len(rows)} on the {len(rows)} examples "
-        f"placed so far{at}.",
+        "The features of this head and those before it, at their finite weights, are independent "
+        "on all examples placed so far.",
         rank == len(rows),
         {"rank": rank, "rows": len(rows)},
         lambda: {"rank": rank, "rows": len(rows), "prime": seen.prime},
-        source="paper, proof of Theorem 1, step 8",
+        source=source,
         arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
         failed=Level.UNDECIDED,
     )
@@ -250,6 +252,16 @@ def timed(check: Callable[[], Claim]) -> Claim:
     start = time.perf_counter()
     claim = check()
     return claim.timed(time.perf_counter() - start)
+
+
+def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
+    """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
+    out = []
+    for t in examples:
+        values = (data.context(t) * u).entries()
+        if len({(int(x.p), int(x.q)) for x in values}) < data.n:
+            out.append(t)
+    return out
 
 
 def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:

@@ -72,7 +72,7 @@ def certificate(
     return (
         _contexts_of(data, placed),
         assumptions.partition(data, groups),
-        _memorizes(data, groups, first),
+        memorizes(groups, first, of=data.T, width_one=first == data.n),
     )
 
 
@@ -171,16 +171,20 @@ def _one_more(
     return None, decided
 
 
-def _memorizes(data: Dataset, groups: Sequence[Sequence[int]], first: int) -> Claim:
+def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool) -> Claim:
+    """What the partition certificate means: the proofs need A2 and (P), and not A1.
+
+    first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well.
+    """
     placed = sum(map(len, groups))
-    width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if first == data.n else "")
+    width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if width_one else "")
     return Claim(
         "partition.memorizes",
-        f"Universal memorization: some keys and queries of {len(groups)} heads of width {width} "
-        f"serve every labelling of these {placed} examples. The construction, run on them, gives "
-        "such weights with a certificate of their own.",
+        f"Partition certificate: some keys and queries of {len(groups)} heads of width {width} "
+        f"serve every labelling of these {placed} examples, because the proof asks for A2 and the "
+        "partition condition of this grouping alone. Assumption 1 is not among its premises.",
         Level.ARGUED,
-        numbers={"examples": placed, "heads": len(groups), "of": data.T},
+        numbers={"examples": placed, "heads": len(groups), "of": of},
         witness={"groups": [list(group) for group in groups]},
         rests_on=("hypothesis.A2", "hypothesis.partition"),
         source=_SOURCE,

@@ -32,7 +32,7 @@ from verify.features import PRIMES
 from verify.rank import rational
 from verify.tightness.probes import adversarial_layers, annihilates, best_rank, random_layer
 
-__all__ = ["Flat", "affine_bound", "column_relations", "flat_of"]
+__all__ = ["Flat", "affine_bound", "column_bound", "column_relations", "flat_of"]
 
 Vectors = tuple[tuple[int, ...], ...]
 
@@ -150,6 +150,23 @@ def affine_bound(
         *tested,
         attained,
         _verdict(data.T, bound, reached.rank, heads),
+    )
+
+
+def column_bound(data: Dataset, heads: int, *, tested: bool = True) -> tuple[Claim, ...]:
+    """The same where T is above the bound, and () where it is not: no weights are looked for.
+
+    tested: whether to try the relations on random and adversarial layers.
+    """
+    flat = flat_of(data)
+    bound = min(flat.bound(heads), heads * data.d)
+    if data.T <= bound:
+        return ()
+    return (
+        _functionals(data, flat),
+        *_bound(data, flat, heads),
+        *([_tested(data, flat, heads, 6, 0)] if tested and flat.constant else []),
+        _verdict(data.T, bound, 0, heads),
     )
 
 

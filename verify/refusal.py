@@ -1,0 +1,154 @@
+"""What is known where no weights were built.
+
+A construction that does not apply leaves three questions, each answered by claims of its own:
+
+- How many of the examples can it place? The largest part that meets A2 and the partition condition.
+- Is there anything to find? Relations between the columns or the rows of Z that hold for *every*
+  choice of weights (verify/tightness/) may exclude universal memorization, one choice of keys and
+  queries for all labels. Where contexts agree, the largest rank of Z is known, both ways.
+- And the *given* labels? Weights that depend on them can do more: only relations between rows, and
+  labels of too large a rank, exclude these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from constructions.construction import fewest_heads
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails
+from verify.evidence import Claim, Level
+from verify.kruskal.partition import best_partition
+from verify.tightness.flat import column_bound
+from verify.tightness.labels import label_rank
+from verify.tightness.rows import row_bound, row_relations
+from verify.tightness.shared import applies, shared_capacity
+
+MOST_EXAMPLES = 400  # above it neither parts nor relations between rows are looked for
+MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
+
+_UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal")
+_GIVEN = ("rows.labels", "labels.rank")
+
+
+def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
+    """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
+
+    Ids begin with "placed."; nothing where there are too many examples or no context has rank n.
+    """
+    if data.T > MOST_EXAMPLES or data.n > data.d:
+        return []
+    best = best_partition(data, r, r - 1, heads, seed)
+    if not best.groups:
+        return []
+
+    def renamed(claim_id: str) -> str:
+        return f"placed.{claim_id.partition('.')[2]}"
+
+    return [
+        replace(claim, id=renamed(claim.id), rests_on=tuple(map(renamed, claim.rests_on)))
+        for claim in best.claims
+    ]
+
+
+def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
+    """What no weights escape. heads: as asked for; None: any number of them."""
+    claims: list[Claim] = []
+    if heads is not None:
+        claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
+        labels = label_rank(data, heads, value_width)
+        claims += [labels] if labels.level is Level.REFUTED else []
+    if data.T <= MOST_EXAMPLES and row_relations(data):
+        claims += row_bound(data, probes=3)
+    if any(claim.level is Level.REFUTED for claim in claims):
+        return claims
+    enough = heads or fewest_heads(data.T, data.n, data.n) or 1
+    if data.T * enough * data.d <= MOST_FEATURES and applies(data):
+        claims += shared_capacity(data, enough)
+    return claims
+
+
+def answer(
+    failure: HypothesisFails,
+    failing: Sequence[str],
+    known: Sequence[Claim],
+    *,
+    heads: int | None,
+    examples: int,
+    given: bool,
+) -> list[Claim]:
+    """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
+
+    given: the labels at hand are all that is asked for, so that only their own limits refute it.
+    """
+    universal, labels = _against(known, _UNIVERSAL), _against(known, _GIVEN)
+    claims = [_given_labels(labels)] if universal or labels else []
+    if labels or (universal and not given):
+        return [*claims, _impossible(universal, labels, heads, examples)]
+    shown = [claim for claim in known if claim.id in _UNIVERSAL and claim.level.holds]
+    return [*claims, _refused(failure, failing, possible=bool(shown), excluded=bool(universal))]
+
+
+def _against(known: Sequence[Claim], ids: Sequence[str]) -> list[Claim]:
+    return [claim for claim in known if claim.id in ids and claim.level is Level.REFUTED]
+
+
+def _impossible(
+    universal: Sequence[Claim], labels: Sequence[Claim], heads: int | None, examples: int
+) -> Claim:
+    """Refuted; rests on the bounds (which hold), not on the statements that they refute."""
+    count = "any number of heads" if heads is None else f"{heads} head{'s' * (heads > 1)}"
+    against = [*labels, *universal]
+    witness = {"shown by": [claim.id for claim in against]}
+    for claim in against[:1]:
+        witness |= dict(claim.witness or {})
+    premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
+    return Claim(
+        "memorization",
+        f"Universal memorization: some keys and queries of {count}, of any width, serve every "
+        f"labelling of these {examples} examples.",
+        Level.REFUTED,
+        numbers={"examples": examples},
+        witness=witness,
+        rests_on=tuple(premises),
+        source="ours; docs/tightness.md",
+    )
+
+
+def _given_labels(labels: Sequence[Claim]) -> Claim:
+    return Claim(
+        "given-labels",
+        "The labels at hand: some weights, which may depend on them, give exactly these.",
+        Level.REFUTED if labels else Level.UNDECIDED,
+        witness={"shown by": [claim.id for claim in labels]} if labels else None,
+        rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
+        source="ours; docs/tightness.md, sections 3 and 5",
+    )
+
+
+def _refused(
+    failure: HypothesisFails, failing: Sequence[str], *, possible: bool, excluded: bool
+) -> Claim:
+    if possible:
+        rest = (
+            "Other weights serve every labelling of these examples (shared.universal): "
+            "--construction generic looks for some."
+        )
+    elif excluded:
+        rest = (
+            "No one choice of keys and queries serves every labelling (universal memorization is "
+            "impossible); whether weights that depend on them give these labels is not decided by "
+            "this."
+        )
+    else:
+        rest = "Whether some other weights memorize the data is not decided by this."
+    what = "The construction does not apply" if failure.decided else "Nothing was built"
+    return Claim(
+        "memorization",
+        f"{what}: {failure.reason}. {rest}",
+        Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
+        witness=failure.witness or None,
+        rests_on=tuple(failing),
+        source="the hypotheses of the construction",
+    )
