@@ -25,7 +25,8 @@ from verify.tightness.labels import label_rank
 from verify.tightness.rows import row_bound, row_relations
 from verify.tightness.shared import applies, shared_capacity
 
-MOST_EXAMPLES = 400  # above it neither parts nor relations between rows are looked for
+MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
+MOST_ROWS = 600  # nor relations between the rows of Z
 MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
 
 _UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal")
@@ -37,7 +38,7 @@ def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
 
     Ids begin with "placed."; nothing where there are too many examples or no context has rank n.
     """
-    if data.T > MOST_EXAMPLES or data.n > data.d:
+    if data.T > MOST_PLACED or data.n > data.d:
         return []
     best = best_partition(data, r, r - 1, heads, seed)
     if not best.groups:
@@ -59,7 +60,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
         labels = label_rank(data, heads, value_width)
         claims += [labels] if labels.level is Level.REFUTED else []
-    if data.T <= MOST_EXAMPLES and row_relations(data):
+    if data.T <= MOST_ROWS and row_relations(data):
         claims += row_bound(data, probes=3)
     if any(claim.level is Level.REFUTED for claim in claims):
         return claims
