@@ -97,7 +97,9 @@ def with_readout(
     width = m if value_width is None else value_width
     if width < m:
         raise HypothesisFails(
-            "value-width", f"values of width {width} for labels of width {m}", {"d_v": width, "m": m}
+            "value-width",
+            f"values of width {width} for labels of width {m}",
+            {"d_v": width, "m": m},
         )
     solution = iter(at_pivots.tolist())
     heads = []

@@ -1,4 +1,4 @@
-"""`prove --construction generic`: small random weights, certified by rank; what is claimed of them."""
+"""`prove --construction generic`: small random weights, certified by rank."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_seeds_decide_and_nothing_else() -> None:
 
 
 def test_width_one_is_asked_of_rank_one_alone() -> None:
-    with pytest.raises(InputError, match="^--head-width: must be 1 with --construction rank-one"):
+    with pytest.raises(InputError, match=r"^--head-width: must be 1 with --construction rank-one"):
         Settings(construction="rank-one", head_width=2)
     assert Settings(construction="generic", head_width=2).head_width == 2
 

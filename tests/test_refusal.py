@@ -1,4 +1,4 @@
-"""Where nothing was built: what can be placed, what no weights escape, and the given labels apart."""
+"""Where nothing was built: what can be placed, what no weights escape, the given labels apart."""
 
 from __future__ import annotations
 

@@ -197,4 +197,3 @@ def no_grouping(failure: HypothesisFails) -> Claim:
         arithmetic=EXACT,
         source="ours; constructions/grouping.py",
     )
-

@@ -1,4 +1,4 @@
-"""What is claimed of generic weights: what was drawn, the ranks, and what follows for other weights.
+"""What is claimed of generic weights: what was drawn, the ranks, what follows for other weights.
 
 The weights were drawn at random and the rank decides: there are no steps of a proof to repeat, and
 neither A1 nor A2 is used. What a reader may doubt is checked head by head: that the weights are the
@@ -123,4 +123,3 @@ def almost_all(data: Dataset, construction: Construction) -> list[Claim]:
             source=_SOURCE,
         )
     ]
-

@@ -13,8 +13,8 @@ from attncert.commands.output import print_json
 def prove(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
     construction: Annotated[str, typer.Option(help="paper | rank-one | generic")] = "paper",
-    heads: Annotated[int | None, typer.Option(help="H; default: the fewest that the theorem promises")] = None,
-    head_width: Annotated[int | None, typer.Option(help="d_h; default: n (rank-one, generic: 1)")] = None,
+    heads: Annotated[int | None, typer.Option(help="H; default: the fewest of the theorem")] = None,
+    head_width: Annotated[int | None, typer.Option(help="d_h; default: n, or 1")] = None,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
     examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,

@@ -160,7 +160,7 @@ def column_bound(data: Dataset, heads: int, *, tested: bool = True) -> tuple[Cla
     """
     flat = flat_of(data)
     bound = min(flat.bound(heads), heads * data.d)
-    if data.T <= bound:
+    if bound >= data.T:
         return ()
     return (
         _functionals(data, flat),
