@@ -9,31 +9,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports import rows
+from reports.constructions import voice
 from reports.figures import caption_saturation
 from reports.folder import MARK
+from reports.head_steps import HeadSteps, head_steps
 from reports.levels import WORDING
 from reports.mermaid import flowchart
-from reports.numbers import count, indices, value, words
+from reports.numbers import count, value, words
 from reports.records import certificate_sha256
 from reports.templating import TEMPLATES, Filter, render
 from reports.text import code, html, markdown, one_line, sentence
-from reports.view import bundle, by_head, diagram, head_and_step, pivotal, weakest
+from reports.view import bundle, diagram, head_and_step, pivotal
 from reports.witness import readable
 from verify.evidence import Claim, Level
 from verify.proof import Proof
 
-MOST_HEADS = 24  # whose steps are written out
-MOST_OPEN = 2  # heads whose steps are not folded away
 MOST_LINKS = 8
 
 
 @dataclass(frozen=True)
 class Step:
-    """One claim, written out. `rests_on`, `premises`: words with the steps' numbers to link."""
+    """One claim, written out. `rests_on`, `premises`: words with the anchors to link."""
 
     number: int
     claim: Claim
@@ -41,16 +40,15 @@ class Step:
     standing: str
     numbers: list[tuple[str, str]]
     witness: list[str]
-    rests_on: list[tuple[str, int | None]]
+    rests_on: list[tuple[str, str]]
     held_down: str
 
 
 @dataclass(frozen=True)
 class Part:
-    """Steps shown together: one claim, or one head with a summary, or heads told in one line."""
+    """One claim, or the steps of all heads and those of them that are written out."""
 
-    summary: str
-    open: bool
+    heads: HeadSteps | None
     steps: list[Step]
 
 
@@ -72,8 +70,8 @@ def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
     command = one_line(str(settings.get("command", "attncert prove DATA")))
     view = diagram(trace)
+    head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
     standings = Counter(trace.standing(c.id) for c in trace)
-    parts, told = _parts(proof)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
         "mark": MARK,
@@ -90,8 +88,10 @@ def _context(proof: Proof) -> dict[str, object]:
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
         "hypotheses": rows.hypotheses(proof),
         "construction": rows.construction(proof),
-        "head_columns": rows.HEAD_COLUMNS,
-        "head_rows": rows.heads(proof),
+        "voice": voice(proof),
+        "instead_of_a1": _instead_of_a1(proof),
+        "head_columns": head_columns,
+        "head_rows": head_rows,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "standings": [(s.value, standings[s]) for s in Level if standings[s]],
         "levels": [
@@ -101,10 +101,11 @@ def _context(proof: Proof) -> dict[str, object]:
         ],
         "mermaid": flowchart(view),
         "view": view,
-        "parts": parts,
-        "told": told,
+        "parts": _parts(proof),
         "gaps": rows.gaps(proof),
-        "arithmetic": sorted({one_line(c.arithmetic) for c in trace if c.arithmetic}),
+        "arithmetic": sorted(
+            {one_line(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
+        ),
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
@@ -112,64 +113,37 @@ def _context(proof: Proof) -> dict[str, object]:
     }
 
 
-def _parts(proof: Proof) -> tuple[list[Part], list[tuple[str, str, str]]]:
-    """The steps in order, those of a head together; and the heads that are told in a table:
-    (heads, their steps, standing)."""
-    trace = proof.trace
-    groups = by_head(trace)
-    every = [h for h, _ in groups if h is not None]
-    written = _written_heads(proof, every)
-    number = {
-        claim_id: k
-        for k, claim_id in enumerate(trace.order, start=1)
-        if (head_and_step(claim_id) or (None,))[0] in {None, *written}
-    }
-    parts, left = [], []
-    for head, claims in groups:
-        if head is not None and head not in written:
-            left.append((head, claims))
-            continue
-        steps = [_step(proof, c, number) for c in claims]
-        summary = "" if head is None else _head_summary(proof, head, claims)
-        parts.append(Part(summary, head is not None and len(every) <= MOST_OPEN, steps))
-    return parts, _told(proof, left)
+def _parts(proof: Proof) -> list[Part]:
+    """The claims in order, those of all heads together where the first of them stands."""
+    trace, heads = proof.trace, head_steps(proof)
+    single = {c.id for c in trace if head_and_step(c.id) is None}
+    written = single | ({c.id for c in heads.written} if heads else set())
+    place = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
+    anchor = {claim_id: f"step-{place[claim_id]}" for claim_id in written}
+    if heads:
+        named = {step.name: step.anchor for step in heads.steps}
+        for claim_id in trace.order:
+            if (of := head_and_step(claim_id)) and claim_id not in anchor:
+                anchor[claim_id] = named[of[1]]
+    parts: list[Part] = []
+    for claim in trace:
+        if claim.id in single:
+            parts.append(Part(None, [_step(proof, claim, place, anchor)]))
+        elif heads and not any(part.heads for part in parts):
+            steps = [_step(proof, c, place, anchor) for c in heads.written]
+            parts.append(Part(heads, steps))
+    return parts
 
 
-def _written_heads(proof: Proof, every: Sequence[int]) -> set[int]:
-    """All heads, or the ends and those that stand weaker than most."""
-    if len(every) <= MOST_HEADS:
-        return set(every)
-    standing = {h: weakest(proof.trace, cs) for h, cs in by_head(proof.trace) if h is not None}
-    usual = Counter(standing.values()).most_common(1)[0][0]
-    odd = [h for h in every if standing[h] < usual]
-    ends = [*every[:8], *every[-2:]]
-    return {*ends, *odd[: MOST_HEADS - len(ends)]}
-
-
-def _told(proof: Proof, left: list[tuple[int, list[Claim]]]) -> list[tuple[str, str, str]]:
-    """Heads with the same steps and the same standings, in one line each."""
-    same: dict[tuple[tuple[str, Level], ...], list[int]] = {}
-    for head, claims in left:
-        pattern = tuple(((head_and_step(c.id) or (0, ""))[1], proof.trace.standing(c.id))
-                        for c in claims)  # fmt: skip
-        same.setdefault(pattern, []).append(head)
-    return [
-        (indices(numbers, 1000), ", ".join(f"{words(s)} ({level.value})" for s, level in pattern),
-         min(level for _, level in pattern).value)
-        for pattern, numbers in same.items()
-    ]  # fmt: skip
-
-
-def _step(proof: Proof, claim: Claim, number: dict[str, int]) -> Step:
-    """`number`: of the steps that are written out, to link to."""
-    named = bundle(claim.rests_on)
-    links: list[tuple[str, int | None]] = []
-    for words_, ids in named:
-        links.append((words_, number.get(ids[0]) if len(ids) == 1 else None))
+def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, str]) -> Step:
+    links = [
+        (words_, anchor[ids[0]] if len({anchor[i] for i in ids}) == 1 else "")
+        for words_, ids in bundle(claim.rests_on)
+    ]
     if len(links) > MOST_LINKS:
-        links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", None)]
+        links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
     return Step(
-        number=number[claim.id],
+        number=place[claim.id],
         claim=claim,
         level=claim.level.value,
         standing=proof.trace.standing(claim.id).value,
@@ -180,18 +154,14 @@ def _step(proof: Proof, claim: Claim, number: dict[str, int]) -> Step:
     )
 
 
-def _head_summary(proof: Proof, head: int, claims: Sequence[Claim]) -> str:
-    """The line that stays visible when a head's steps are folded away."""
-    standing = weakest(proof.trace, claims).value
-    line = f"Head {head}: {count(len(claims), 'step')}, weakest standing {standing}"
-    if head <= len(proof.heads):
-        numbers = proof.heads[head - 1]
-        line += f"; examples {indices(numbers.group, 4)}"
-        if numbers.c is not None:
-            line += f"; c = {value(numbers.c)}"
-        if numbers.bits is not None:
-            line += f"; B = {count(numbers.bits, 'bit')}"
-    return line
+def _instead_of_a1(proof: Proof) -> bool:
+    """The answer holds where Assumption 1 is false: worth a sentence beside the verdict."""
+    trace = proof.trace
+    return (
+        proof.standing.holds
+        and "hypothesis.A1" in trace
+        and trace["hypothesis.A1"].level is Level.REFUTED
+    )
 
 
 def _tidy(text: str) -> str:

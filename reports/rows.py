@@ -11,6 +11,7 @@ from typing import Any
 from flint import fmpq_mat
 
 from constructions.layer import Layer
+from reports.constructions import voice
 from reports.levels import WORDING
 from reports.numbers import BEYOND, count, indices, power_of_two, real, size, value, whole, words
 from reports.records import not_proved, worst_earlier
@@ -59,7 +60,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
     data, s = proof.data, proof.settings
     contexts = "one, shared by all examples" if data.shared else "one for each example"
     rows = [
-        ("construction", value(s.get("construction"))),
+        ("construction", _construction(proof)),
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: $n = {data.n}$ rows of width $d = {data.d}$"),
         ("labels", f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"),
@@ -70,7 +71,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
     if s.get("construction") == "paper" and isinstance(s.get("head_width"), int):
         rows.append(("usable width $r = \\min(n, d_h)$", whole(min(data.n, s["head_width"]))))
     rows += [
-        ("examples that these heads can place", value(s.get("capacity"))),
+        (voice(proof).placed, value(s.get("capacity"))),
         ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.get("parameters"))),
     ]
     if s.get("regrouped"):
@@ -95,6 +96,15 @@ HEAD_COLUMNS = (
     "worst $1-p_{\\max}$, earlier examples", "$(n-1)2^{-B}$", "logit range",
     "condition of $Z$", "standing",
 )  # fmt: skip
+
+
+def head_table(
+    proof: Proof, columns: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """`heads` under these names of HEAD_COLUMNS, without columns that are empty for every head."""
+    table = heads(proof)
+    kept = [j for j in range(len(columns)) if any(row[j] != NONE for row in table)]
+    return tuple(columns[j] for j in kept), [tuple(row[j] for j in kept) for row in table]
 
 
 def heads(proof: Proof) -> list[tuple[str, ...]]:
@@ -197,6 +207,12 @@ def _gap(proof: Proof, claims: list[Claim]) -> Gap:
         level=level_words(proof, first),
         why=why,
     )
+
+
+def _construction(proof: Proof) -> str:
+    name, v = value(proof.settings.get("construction")), voice(proof)
+    same = f"; `certificate.json` calls it {v.certificate}" if v.certificate not in ("", name) else ""
+    return f"{name}: {v.title}{same}".replace("`", "")
 
 
 def _asked(claim: Claim) -> str:

@@ -33,13 +33,13 @@ def tables(proof: Proof) -> str:
                rows.construction(proof)),
     ]  # fmt: skip
     if proof.heads:
-        shown = rows.heads(proof)
+        columns, shown = rows.head_table(proof, HEAD_COLUMNS)
         part = (
             "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
         )
         out.append(
-            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}", "rr" + "r" * 8 + "X",
-                   HEAD_COLUMNS, shown)
+            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}", "r" * (len(columns) - 1) + "X",
+                   columns, shown)
         )  # fmt: skip
     hypotheses = [
         (f"{h.name}: {h.statement}", h.asked, h.found, h.level, h.used)

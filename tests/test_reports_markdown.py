@@ -23,7 +23,7 @@ from verify.trace import ProofTrace
 PARSER = MarkdownIt("commonmark").enable("table")
 every_kind = pytest.mark.parametrize("kind", [*KINDS, "large"])
 HTML = re.compile(
-    r"<details( open)?>|</details>|<summary>|</summary>|<a id=\"step-\d+\">|</a>|<span>|</span>"
+    r"<details( open)?>|</details>|<summary>|</summary>|<a id=\"(step|heads)-\d+\">|</a>|<span>|</span>"
     r"|<code>|</code>|<!-- attncert report/1 -->"
 )
 
@@ -58,25 +58,58 @@ def spoken(claim_id: str) -> str:
 # --- nothing is left out ------------------------------------------------------------------------
 
 
-def heads_told(markdown: str) -> Iterator[tuple[int, set[str]]]:
-    """(head, its steps) from the table of heads whose steps are not written out."""
-    _, _, rest = section(markdown, "The proof, step by step").partition("differ only in their")
-    for heads, steps, _ in table_rows(rest):
-        names = {re.sub(r" \(.*\)$", "", s) for s in steps.split(", ")}
+def heads_told(markdown: str) -> Iterator[tuple[str, str]]:
+    """(claim, its standing) from the table of the heads' steps."""
+    text = section(markdown, "The proof, step by step")
+    table = re.search(r"^How each head stands[^\n]*\n\n((?:\|.*\|\n)+)", text, re.M)
+    if table is None:
+        return
+    header, _, *rows = ([c.strip() for c in x.strip("|").split(" | ")]
+                        for x in table[1].splitlines())  # fmt: skip
+    assert header[0] == "heads"
+    for heads, *cells in rows:
         for part in heads.split(", "):
             first, _, last = part.partition("–")
             for head in range(int(first), int(last or first) + 1):
-                yield head, names
+                for step, cell in zip(header[1:], cells, strict=True):
+                    if cell != "–":
+                        yield f"head.{head}.{step}", cell
 
 
 @every_kind
 def test_every_claim_is_in_the_proof(kind: str) -> None:
     proof, _ = rendered(kind)
     markdown = page(kind)
-    written = set(re.findall(r"^<a id=.*?\*\*\d+\. `([^`]+)`\*\*: ", markdown, re.M))
-    told = {f"head.{h}.{step}" for h, steps in heads_told(markdown) for step in steps}
-    assert written | told == {c.id for c in proof.trace}
-    assert not written & told
+    written = re.findall(r"^<a id=.*?\*\*\d+\. `([^`]+)`\*\*: ", markdown, re.M)
+    told = dict(heads_told(markdown))
+    assert len(written) == len(set(written))
+    assert set(written) | set(told) == {c.id for c in proof.trace}
+    assert told == {
+        c.id: proof.trace.standing(c.id).value for c in proof.trace if c.id.startswith("head.")
+    }
+    weak = {c.id for c in proof.trace if c.level is not Level.PROVED and c.id in told}
+    assert set(written) & set(told) == weak
+
+
+@every_kind
+def test_a_step_of_the_heads_is_told_once(kind: str) -> None:
+    proof, _ = rendered(kind)
+    told = re.findall(r"^<a id=\"heads-\d+\"></a>\*\*`([^`]+)`\*\*", page(kind), re.M)
+    assert told == list(dict.fromkeys(told))
+    steps = {c.id.split(".", 2)[2] for c in proof.trace if c.id.startswith("head.")}
+    assert set(told) == steps
+
+
+def test_steps_that_are_not_proved_are_written_out_and_lower_their_cell() -> None:
+    def change(claim: Claim) -> Claim:
+        return replace(claim, level=Level.NUMERICAL) if claim.id == "head.2.separator" else claim
+
+    proof = fixtures.paper_proof(3, 2, 2, 4, change=change)
+    text = reports.render(proof)["report.md"].decode()
+    told = dict(heads_told(text))
+    assert told["head.2.separator"] == told["head.2.saturation"] == "numerical"
+    assert told["head.3.separator"] == "proved"
+    assert "`head.2.separator`**: numerical" in text and "`head.3.separator`" not in text
 
 
 @every_kind
