@@ -12,7 +12,7 @@ features are well conditioned on the true data.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -59,9 +59,9 @@ def _best_conditioned(
     """
     found: list[tuple[float, dict[str, np.ndarray], np.ndarray]] = []
     failure: HypothesisFails | None = None
-    for bits in _BITS:
+    for copy in _copies(data):
         try:
-            built = build(coarse(data, bits))
+            built = build(copy)
             arrays = built.layer.to_numpy()
             with np.errstate(all="ignore"):
                 z = features(data, arrays["W_K"], arrays["W_Q"])
@@ -80,6 +80,15 @@ def _best_conditioned(
         raise failure
     _, arrays, z = min(found, key=lambda item: item[0])
     return arrays, z
+
+
+def _copies(data: Dataset) -> Iterator[Dataset]:
+    """Copies of rising precision; none after the first that is no coarser than the data."""
+    for bits in _BITS:
+        copy = coarse(data, bits)
+        yield copy
+        if copy.contexts is data.contexts and copy.queries is data.queries:
+            return
 
 
 def coarse(data: Dataset, bits: int) -> Dataset:

@@ -9,6 +9,8 @@ from functools import partial
 from importlib import metadata
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from constructions.construction import Construction, capacity, fewest_heads
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
@@ -39,7 +41,8 @@ ASKED_WORK = 10**15  # the limit where interpolation was asked for by name: abou
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
-ENCLOSURE_WORK = 10**6  # T·H·n exponentials in ball arithmetic
+ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
+LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more than one thread
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
 Progress = Callable[[str, int, int], None]
@@ -55,7 +58,16 @@ def prove(
     Never raises for a false hypothesis or a false claim: those come back as claims with their
     witnesses. Raises InputError for arguments that make no sense.
     """
-    run = _Run(data, settings or Settings(), progress)
+    settings = settings or Settings()
+    heads = settings.heads or fewest_heads(data.T, data.n, data.n) or 1
+    if data.T * heads * data.d >= LARGE:
+        return _prove(data, settings, progress)
+    with threadpool_limits(1, "blas"):  # threads that wait for each other at every small product
+        return _prove(data, settings, progress)
+
+
+def _prove(data: Dataset, settings: Settings, progress: Progress) -> Proof:
+    run = _Run(data, settings, progress)
     run.hypotheses()
     try:
         construction = run.build()
