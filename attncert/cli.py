@@ -8,6 +8,7 @@ import sys
 import typer
 
 from attncert.commands.attack import attack
+from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
 from attncert.commands.prove import prove
@@ -21,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, capacity, attack):
+for _command in (prove, check, capacity, attack, audit):
     app.command(_command.__name__)(_command)
 
 

@@ -2,7 +2,7 @@
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename. A folder is ours, and may be replaced, if it holds nothing but files with our names and its
-report.md begins with our mark; any other folder with something in it is refused.
+page (report.md or audit.md) begins with our mark; any other folder with something in it is refused.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from pathlib import Path
 from constructions.errors import InputError
 
 MARK = "<!-- attncert report/1 -->"
+PAGES = ("report.md", "audit.md")
 FIGURES = (
     "graph", "saturation", "own-weights", "heads",
     "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
     "constants-bits", "constants-condition", "constants-saturation",
+    "audit-edge-cases", "audit-steps", "audit-necessity", "audit-defects", "audit-layer",
 )  # fmt: skip
 OUR_FILES = frozenset({
     "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",
-    "capacity.json",
+    "capacity.json", "audit.md", "audit.json",
     *(f"figures/{name}.svg" for name in FIGURES),
 })  # fmt: skip
 
@@ -82,10 +84,12 @@ def is_ours(folder: Path) -> bool:
             (entry.is_dir() and name == "figures") or (entry.is_file() and name in OUR_FILES)
         ):
             return False
-    report = folder / "report.md"
-    if not report.is_file():
-        return False
-    with report.open("rb") as file:
+    pages = [page for name in PAGES if (page := folder / name).is_file()]
+    return bool(pages) and all(_marked(page) for page in pages)
+
+
+def _marked(page: Path) -> bool:
+    with page.open("rb") as file:
         return file.read(len(MARK)) == MARK.encode()
 
 

@@ -1,0 +1,43 @@
+"""attncert audit: the toolkit, and a user's data and layer, looked at from every side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+from constructions.errors import InputError
+
+
+def audit(
+    data: Annotated[str | None, typer.Argument(help="a data set to audit as well")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
+    out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/audit",
+    seed: Annotated[int, typer.Option(help="of the searches")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="findings as JSON on stdout")] = False,
+) -> int:
+    """Edge cases, what each hypothesis is for, planted defects; and DATA, where given."""
+    from constructions.loading import load
+    from reports.audit import audit_dict, one_line, write_audit
+    from reports.progress import Stages
+    from verify.audit import Scope
+    from verify.audit_sections import sections
+
+    if not 0 <= seed < 2**63:
+        raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    with Stages() as progress:
+        scope = Scope(
+            data=None if data is None else load(data),
+            quick=quick,
+            seed=seed,
+            progress=progress,
+        )
+        found, _ = write_audit(scope, sections(scope), out)
+    if as_json:
+        print_json(audit_dict(found) | {"folder": out})
+    else:
+        typer.echo(one_line(found))
+        typer.echo(f"Report: {Path(out) / 'audit.md'}")
+    return found.exit_status
