@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from verify.audit import Scope, Section
+from verify.edge_cases import section as edge_cases
 
 __all__ = ["sections"]
 
 
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
-    bundled: tuple[Section, ...] = ()
     given: tuple[Section, ...] = ()
+    bundled: tuple[Section, ...] = (edge_cases.section,)
     return (*(given if scope.data is not None else ()), *bundled)

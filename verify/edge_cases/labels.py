@@ -1,0 +1,110 @@
+"""Edge cases of the labels: wide, constant, of too high a rank, more than the parameters hold."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from constructions.dataset import Dataset
+from constructions.generators import family, random
+from verify.edge_cases.records import EdgeCase, Expect, both, hypothesis, weights
+from verify.evidence import Level
+
+PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
+_EYE = [[int(i == j) for j in range(4)] for i in range(4)]
+
+case = partial(EdgeCase.of, "labels")
+
+CASES = (
+    case(
+        "labels of dimension m=3",
+        "proved",
+        "one choice of keys and queries serves every column of $Y$",
+        "paper, Theorem 1",
+        lambda: family(5, 3, 4, m=3, seed=6),
+        *both(PROVED, heads=2),
+    ),
+    case(
+        "labels wider than the data, m>d",
+        "proved",
+        "$m$ is bounded by $d_v$ alone",
+        "paper, Theorem 1",
+        lambda: family(3, 2, 3, m=5, seed=6),
+        *both(PROVED, heads=2),
+    ),
+    case(
+        "all labels zero",
+        "proved",
+        "$V=0$ solves $ZV=0$",
+        "paper, Theorem 1",
+        lambda: Dataset.of(_EYE[:2], _EYE[:3], [0, 0, 0]),
+        *both(PROVED),
+    ),
+    case(
+        "all labels equal",
+        "proved",
+        "nothing asks labels to differ",
+        "paper, Theorem 1",
+        lambda: Dataset.of(_EYE[:2], _EYE[:3], [7, 7, 7]),
+        *both(PROVED),
+    ),
+    case(
+        "conflicting labels for equal inputs, d_v wide",
+        "not applicable; impossible for all weights, given labels too",
+        "no width helps against equal inputs",
+        "docs/tightness.md, section 3",
+        lambda: Dataset.of(_EYE[:2], [_EYE[0], _EYE[0]], [[1, 0], [0, 1]]),
+        *both(
+            NOT,
+            {
+                f"hypothesis.{name}": {"examples": [0, 1], "coefficients": ["1", "-1"]}
+                for name in ("A1", "partition", "some-partition")
+            },
+            value_width=4,
+        ),
+        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["1", "-1"]}}),
+    ),
+    case(
+        "rank Y > H d_v",
+        "not applicable; these labels are impossible",
+        "outputs are $C W_O$ with $C$ of $H d_v=2$ columns",
+        "docs/tightness.md, section 5",
+        lambda: Dataset.of(_EYE, _EYE[:3], _EYE[:3]),
+        *both(NOT, hypothesis("value-width", d_v=2, m=4), heads=1, value_width=2),
+        Expect("label rank", REFUTED, options={"heads": 1, "value_width": 2}),
+    ),
+    case(
+        "given labels beyond the universal bound",
+        "not applicable; impossible universally; these labels are met",
+        "$A=a+b\\,\\mathrm{sigmoid}(\\ell\\cdot e)$ meets any labels of independent queries",
+        "docs/tightness.md, section 5",
+        lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE, [3, -1, 4, 1]),
+        *both(NOT, hypothesis("capacity", T=4, capacity=2), heads=1),
+        weights(REFUTED, 1, directions=1),
+        Expect("given labels", PROVED),
+    ),
+    case(
+        "given labels that are dyadic",
+        "not applicable; these labels are met by a rational layer",
+        "$(y-\\text{low})/(\\text{high}-y)$ is a power of two for every label",
+        "docs/tightness.md, section 5",
+        lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE[:3], ["1/2", "1/3", "2/3"]),
+        *both(NOT, hypothesis("capacity", T=3, capacity=2), heads=1),
+        Expect("given labels", PROVED, options={"low": 0, "high": 1}),
+    ),
+    case(
+        "labels of very different size",
+        "proved",
+        "the readout is linear in the labels and exact",
+        "paper, Theorem 1",
+        lambda: Dataset.of(_EYE[:2], _EYE[:3], [10**40, "1/7", "-3/10000000000000000000000000001"]),
+        *both(PROVED),
+    ),
+    case(
+        "random labels of dimension 2, values of dimension 4",
+        "proved",
+        "$d_v>m$ and $m>1$ together",
+        "paper, Theorem 1",
+        lambda: random(3, 2, 3, m=2, seed=11),
+        *both(PROVED, value_width=4, heads=2),
+    ),
+)

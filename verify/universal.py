@@ -1,0 +1,97 @@
+"""Universal memorization by H heads of some width, for one data set: three verdicts, never two.
+
+    possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
+    impossible  rank Z < T for every choice of weights of any width: too few columns, a relation
+                between rows or one between columns that no weights escape   (docs/tightness.md)
+    undecided   neither was found
+
+Whether a *construction* finds such weights is another question, and so is one labelling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from verify.evidence import Claim, Level
+from verify.tightness.flat import flat_of
+from verify.tightness.probes import best_rank
+from verify.tightness.rows import row_relations
+from verify.tightness.separated import separated_layer
+from verify.tightness.shared import applies, largest_rank
+
+__all__ = ["Bound", "bound_from_above", "universal"]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """rank Z ≤ `rank` for every choice of weights, for this reason; witness: data that show it."""
+
+    rank: int
+    reason: str
+    witness: dict[str, Any]
+
+
+def bound_from_above(data: Dataset, heads: int) -> Bound:
+    """The least of the bounds on rank Z that hold for all weights of `heads` heads of any width.
+
+    >>> from constructions.generators import signed_pairs
+    >>> bound_from_above(signed_pairs(), 7).witness["relation"]
+    {'indices': [0, 1, 2, 3], 'coefficients': ['1', '1', '-1', '-1']}
+    """
+    relations = row_relations(data)
+    bounds = [Bound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
+    if relations:
+        first = min(relations, key=lambda r: (len(r.indices), r.indices))
+        reason = "a relation between rows of $Z$ that no weights escape"
+        bounds.append(Bound(data.T - len(relations), reason, {"relation": first.as_dict()}))
+    columns = {"columns": heads * data.d}
+    bounds.append(Bound(heads * data.d, "$Z$ has $Hd$ columns", columns))
+    flat = flat_of(data)
+    known = {"heads": heads, "directions": flat.directions, "rank of all rows": flat.rank}
+    bounds.append(Bound(flat.bound(heads), "the context rows lie in too small a flat", known))
+    if applies(data):
+        largest = largest_rank(data, heads)
+        shared = {"by heads": largest.by_heads, "by queries": largest.by_queries}
+        bounds.append(Bound(largest.rank, "the context is shared", shared))
+    return min(bounds, key=lambda bound: bound.rank)
+
+
+def universal(
+    data: Dataset, heads: int, width: int = 1, *, draws: int = 12, seed: int = 0
+) -> Claim:
+    """Do some weights of `heads` heads of this width have rank Z = T?
+
+    Proved with the prime modulo which the rank is full; refuted, for every width, with the bound;
+    else undecided. Deterministic for a seed. Raises InputError.
+    """
+    for argument, value in (("heads", heads), ("width", width)):
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)
+    bound = bound_from_above(data, heads)
+    claim: dict[str, Any] = {
+        "id": "universal",
+        "statement": f"Some keys and queries of {heads} heads serve every labelling of the "
+        f"{data.T} examples.",
+        "source": "ours; docs/tightness.md",
+    }
+    if bound.rank < data.T:
+        return Claim(
+            level=Level.REFUTED,
+            numbers={"T": data.T, "no weights exceed rank": bound.rank, "because": bound.reason},
+            witness=bound.witness,
+            arithmetic="exact over ℚ (FLINT)",
+            **claim,
+        )
+    reached = best_rank(data, heads, data.T, width=width, draws=draws, seed=seed)
+    if reached.rank < data.T and applies(data):
+        reached = separated_layer(data, heads, range(data.T), data.T)
+    found = {"T": data.T, "rank": reached.rank, "prime": reached.prime, "draws": reached.draws}
+    return Claim(
+        level=Level.PROVED if reached.rank == data.T else Level.UNDECIDED,
+        numbers=found,
+        arithmetic=f"features and rank mod {reached.prime}; the rank over ℚ is at least that",
+        **claim,
+    )
