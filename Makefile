@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup report test slow check gallery bench clean
+.PHONY: setup report test slow check gallery bench fuzz clean
 
 setup: $(VENV)/.ready
 
@@ -35,6 +35,10 @@ gallery: setup
 
 bench: setup
 	$(BIN)/python benchmarks/prove.py
+
+fuzz: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python tests/fuzz.py --runs 20000 --seconds 60
 
 clean:
 	rm -rf $(VENV) attncert-report build *.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ import copy
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from small_certificates import CASES, Certificate, changed, sealed, written
+from small_certificates import (
+    CASES,
+    Certificate,
+    changed,
+    layer_certificate,
+    sealed,
+    written,
+)
 from sympy import isprime
 
 from verify import checker
@@ -191,6 +199,23 @@ def test_importing_it_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder
     )
     assert done.stdout == "[]\n"
+
+
+def test_long_logits_under_a_short_readout_are_refused_at_once(tmp_path: Path) -> None:
+    """Found by fuzzing: 1 KB of numbers, values all 0, and fractions of 10^8 bits to bring over one
+    denominator. The work on these was left out of the estimate, and the checker ran for hours."""
+    certificate = layer_certificate("interpolation", shared=True, T=4, H=3)
+    for head in certificate["layer"]["heads"]:
+        head["value"] = [["0"]] * 3
+        head["key"] = [["1"], ["0"], ["1"]]
+        head["query"] = [["1"], ["1"], ["0"]]
+    certificate["data"]["labels"] = [["0"]] * 4
+    small = check_file(written(sealed(certificate), tmp_path))
+    certificate["data"]["queries"][2] = ["-18388608", "0", "1"]
+    start = time.perf_counter()
+    verdict = check_file(written(sealed(certificate), tmp_path))
+    assert (small.status, verdict.status) == ("holds", "over limit")
+    assert time.perf_counter() - start < 5
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

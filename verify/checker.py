@@ -139,7 +139,7 @@ def features(cert: Any, limit: float, b: int, p: int | None = None) -> Any:
             low = min(logits)[0]
             shifts = [logit - low for logit, _ in logits]
             r = p.bit_length() if p else min(max(shifts), 10**18)  # the cap keeps floats finite
-            afford(limit, H * d * (r + b), (T * H * d * n, r, b_e), (T * H * m * (d + H), r, b))
+            afford(limit, H * d * (r + b), (T * H * d * n, r, b_e), (T * H * m * (d + H), r, r + b))
             powers = [pow(2, x % (p - 1) if p else x, p) for x in shifts]  # 2^(p-1) = 1 mod p
             terms.append(([dot(powers, column) for column in columns], unit * sum(powers)))
         yield terms

@@ -1,0 +1,202 @@
+"""What is fuzzed: each parser of files, its valid seeds, and what no input may do to it.
+
+A target takes bytes and returns one word for what became of them. It raises `Finding` where the
+parser does what none may: another exception than its own refusal, more than one line, a verdict
+"holds" on what the independent judge does not find true, or more time than the work limit allows.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from certificate_judge import true_statement
+from data_files import VALID, archive, json_text, zipped
+from small_certificates import CASES, changed, digested, layer_certificate, sealed
+
+from constructions.errors import InputError
+from constructions.loading import load, read_npz
+from verify import checker, fast_check
+
+WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
+HANG = 20.0  # seconds: far more than the limit and any pause of a busy machine
+CUT = b"\n--8<--\n"  # between the arrays of the target "npz-arrays"
+
+
+class Finding(Exception):
+    """What no input may cause."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """run: bytes to a word. seeds: valid files. tokens: what mutations may insert."""
+
+    run: Callable[[bytes], str]
+    seeds: Callable[[], list[bytes]]
+    tokens: tuple[str, ...] = ()
+
+
+def timed(parse: Callable[[], str]) -> str:
+    """What `parse` returns; Finding if it raises or takes too long."""
+    start = time.perf_counter()
+    try:
+        word = parse()
+    except Finding:
+        raise
+    except BaseException as error:
+        raise Finding(f"raised {type(error).__name__}: {error!s:.300}") from error
+    if time.perf_counter() - start > HANG:
+        raise Finding(f"took {time.perf_counter() - start:.0f} s")
+    return word
+
+
+# Data sets.
+
+
+def loaded(read: Callable[[], Any]) -> str:
+    """A data set, or one line."""
+    try:
+        data = read()
+    except InputError as error:
+        line = str(error)
+        if not (line.isprintable() and ": must be " in line and ", not " in line):
+            raise Finding(f"not one clear line: {line!r}") from error
+        return "refused"
+    if data.T < 1 or len(data.sha256) != 64:
+        raise Finding("an empty data set")
+    return "read"
+
+
+def json_data(content: bytes) -> str:
+    path = _scratch("data.json", content)
+    return timed(lambda: loaded(lambda: load(path)))
+
+
+def npz_data(content: bytes) -> str:
+    path = _scratch("data.npz", content)
+    return timed(lambda: loaded(lambda: load(path)))
+
+
+def npz_arrays(content: bytes) -> str:
+    """Three arrays, put in an archive whose check sums and directory are right."""
+    contexts, queries, labels = [*content.split(CUT), b"", b"", b""][:3]
+    file = zipped(contexts=contexts, queries=queries, labels=labels)
+    return timed(lambda: loaded(lambda: read_npz(file)))
+
+
+def json_seeds() -> list[bytes]:
+    shared = {"contexts": [[[1, "-2/3"], [0.5, 4]]], "queries": [[1, 2]], "labels": [[7, "1/9"]]}
+    big = {"contexts": [[10**40]], "queries": [[1e-300], [5e-324]], "labels": [0, -1], "name": "é"}
+    apart = {"contexts": [[[1]], [[2]]], "queries": [["3"], [4.0]], "labels": [[1], [2]]}
+    return [json_text(), *(json.dumps(x).encode() for x in (shared, big, apart)), b"[]", b"\xef"]
+
+
+def npz_seeds() -> list[bytes]:
+    small = {key: np.array(value, dtype=np.int8) for key, value in VALID.items()}
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **small)
+    halves = archive(queries=np.array(VALID["queries"], dtype=np.float16) / 3)
+    return [archive().getvalue(), packed.getvalue(), halves.getvalue(), zipped().getvalue()]
+
+
+def array_seeds() -> list[bytes]:
+    out = []
+    for kind in ("<i8", ">f8", "<f2", "|u1", "<i4"):
+        arrays = [np.array(VALID[key], dtype=kind) for key in ("contexts", "queries", "labels")]
+        files = [io.BytesIO() for _ in arrays]
+        for file, array in zip(files, arrays, strict=True):
+            np.save(file, np.asfortranarray(array) if kind == "<f2" else array)
+        out.append(CUT.join(file.getvalue() for file in files))
+    return out
+
+
+# Certificates.
+
+
+def certificate(content: bytes) -> str:
+    """The checker, on the file as it is and with both digests computed afresh."""
+    return _verdicts(content, checker.check_file)
+
+
+def fast_certificate(content: bytes) -> str:
+    """The NumPy re-check, likewise."""
+    return _verdicts(content, fast_check.check_file)
+
+
+def _verdicts(content: bytes, check: Callable[..., checker.Verdict]) -> str:
+    words = [judged(file, check) for file in (content, *_resealed(content))]
+    return words[-1]
+
+
+def _resealed(content: bytes) -> Iterator[bytes]:
+    try:
+        value = json.loads(content)
+        if isinstance(value, dict):
+            yield json.dumps(sealed(value)).encode()
+    except (ValueError, RecursionError):
+        return
+
+
+def judged(content: bytes, check: Callable[..., checker.Verdict]) -> str:
+    """The status of the verdict; Finding where "holds" is not true, or the message is no line."""
+    path = _scratch("certificate.json", content)
+    found: list[checker.Verdict] = []
+
+    def run() -> str:
+        found.append(check(str(path), WORK_LIMIT))
+        return found[0].status
+
+    status = timed(run)
+    if status not in checker.EXIT or not found[0].message.isprintable():
+        raise Finding(f"not one clear line: {status} {found[0].message!r}")
+    if status == "holds":
+        value = json.loads(content)
+        if not (true_statement(value) and digested(sealed(value)) == value):
+            raise Finding("accepted, but not true")
+    return status
+
+
+def certificate_seeds() -> list[bytes]:
+    return [json.dumps(make()).encode() for make in CASES.values()]
+
+
+def full_rank_seeds() -> list[bytes]:
+    """With a 62-bit prime, more columns than rows to fold, and numbers beyond int64 too."""
+    wide = layer_certificate("full-rank", T=2, n=1, d=80, H=1, prime=4611686018427377339, spread=1)
+    long = changed(layer_certificate("full-rank"), "data.labels.0.0", "1" * 40)
+    long = changed(long, "layer.heads.0.key.0.0", str(2**70))
+    cases = [make() for name, make in CASES.items() if "full-rank" in name]
+    return [json.dumps(case).encode() for case in (*cases, wide, long)]
+
+
+def _scratch(name: str, content: bytes) -> Path:
+    path = _SCRATCH / name
+    path.write_bytes(content)
+    return path
+
+
+_SCRATCH = Path(tempfile.mkdtemp(prefix="attncert-fuzz-", dir=next(
+    (shm for shm in ("/dev/shm",) if Path(shm).is_dir()), None)))  # fmt: skip
+
+_JSON = ('"contexts":', '"queries":', '"labels":', '"name"', "[[", "]]", "null", "NaN", "1e999",
+         "-0.0", '"1/3"', "1E-400", "\\ud800", "true", "{}", "[]", ",", "1" * 40)  # fmt: skip
+_ARRAY = ("<f8", "<i8", "|u1", "<f2", "|O", "True", "False", "(2, 2)", "(2,)", "(1, 2, 2)", "()",
+          "(999999999, 9)", "\\x93NUMPY", "'descr': ", "PK\\x05\\x06", CUT.decode())  # fmt: skip
+_CERTIFICATE = ('"0"', '"-1/2"', '"1/0"', "null", "[[", "]]", '"full-rank"', '"interpolation"',
+                '"dependent-set"', '"key":', '"query":', '"value":', '"output":', '"rank":', "1e9",
+                '"prime":', '"3"', '"7"', "8388608", '"' + "9" * 60 + '"')  # fmt: skip
+
+TARGETS = {
+    "json": Target(json_data, json_seeds, _JSON),
+    "npz": Target(npz_data, npz_seeds, _ARRAY),
+    "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
+    "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
+    "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
+}
