@@ -17,9 +17,10 @@ import os
 import re
 import zipfile
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)}
 _KEYS = "contexts, queries and labels"
 _NPZ = "an .npz archive as numpy.savez writes it"
 _PIECE = 2**18  # bytes of an array that are read at a time
+_Read = TypeVar("_Read")
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 
@@ -56,9 +58,22 @@ def load(source: str | os.PathLike[str]) -> Dataset:
     constructions.errors.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
 data (digits), not missing
     """
+    name = bundled(source)
+    return BUNDLED[name]() if name else read_source(source, read_npz, parse_json)
+
+
+def bundled(source: str | os.PathLike[str]) -> str | None:
+    """The name of bundled data that `source` is, where no file of that name exists."""
+    return str(source) if str(source) in BUNDLED and not os.path.lexists(source) else None
+
+
+def read_source(
+    source: str | os.PathLike[str],
+    npz: Callable[[BinaryIO, str, str], _Read],
+    json_text: Callable[[bytes, str, str], _Read],
+) -> _Read:
+    """What one of the two readers makes of a file: (content, name, what error lines call it)."""
     path, shown = Path(source), str(source) or "''"
-    if shown in BUNDLED and not os.path.lexists(path):
-        return BUNDLED[shown]()
     try:
         if not path.exists():
             raise InputError(shown, _FILE, "missing")
@@ -66,9 +81,9 @@ data (digits), not missing
             raise InputError(shown, _FILE, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:
             if path.suffix.lower() == ".npz":
-                return read_npz(file, path.stem, shown)
+                return npz(file, path.stem, shown)
             text = file.read(MAX_JSON_BYTES + 1)
-        return parse_json(text, path.stem, shown)
+        return json_text(text, path.stem, shown)
     except OSError as error:
         raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
     except MemoryError:
@@ -77,6 +92,15 @@ data (digits), not missing
 
 def parse_json(text: bytes, name: str = "data", source: str = "data") -> Dataset:
     """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
+    value, title = parse_object(text, name, source)
+    _require_keys(source, list(value))
+    queries = value["queries"]
+    _require_few(len(queries) if isinstance(queries, list) else 0)
+    return Dataset.of(value["contexts"], queries, value["labels"], title)
+
+
+def parse_object(text: bytes, name: str, source: str) -> tuple[dict[str, Any], str]:
+    """The object in a JSON text, without its "name", and that name (or the one given)."""
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"JSON of at most {MAX_JSON_BYTES} bytes", "longer")
     try:
@@ -101,39 +125,54 @@ def parse_json(text: bytes, name: str = "data", source: str = "data") -> Dataset
     title = value.pop("name", name)
     if type(title) is not str:
         raise InputError("name", "a string", describe(title))
-    _require_keys(source, list(value))
-    queries = value["queries"]
-    _require_few(len(queries) if isinstance(queries, list) else 0)
-    return Dataset.of(value["contexts"], queries, value["labels"], title)
+    return value, title
 
 
 def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Dataset:
-    """The data set in an .npz archive. `source` is what error lines call it.
+    """The data set in an .npz archive. `source` is what error lines call it."""
 
-    Headers first: sizes, shapes and dtypes are compared with each other, with the archive's own
-    list and with the limits before any array is read. Nothing is unpickled.
+    def choose(keys: list[str]) -> tuple[str, ...]:
+        _require_keys(source, keys, len(keys))
+        return ARGUMENTS
+
+    def check(shapes: list[tuple[int, ...]]) -> None:
+        E, e, y = shapes
+        _require_few(full_shapes(E, e, y)[1][0])
+
+    contexts, queries, labels = read_arrays(file, source, choose, check)
+    return Dataset.of(contexts, queries, labels, name)
+
+
+def read_arrays(
+    file: BinaryIO,
+    source: str,
+    choose: Callable[[list[str]], Sequence[str]],
+    check: Callable[[list[tuple[int, ...]]], None],
+) -> list[np.ndarray]:
+    """Some arrays of an .npz archive: those that `choose` picks from the names in it.
+
+    Headers first: sizes, shapes (judged by `check`) and dtypes are compared with each other, with
+    the archive's own list and with the limits before any array is read. Nothing is unpickled.
     """
     try:
         _require_short_directory(file)
         with zipfile.ZipFile(file) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            _require_keys(source, list(members), len(archive.infolist()))
-            headers = {key: _header(archive, key, members[key]) for key in ARGUMENTS}
-            E, e, y = (headers[key].shape for key in ARGUMENTS)
-            _require_few(full_shapes(E, e, y)[1][0])
+            infos = archive.infolist()
+            keys = choose([info.filename.removesuffix(".npy") for info in infos])
+            members = {info.filename.removesuffix(".npy"): info for info in infos}
+            headers = {key: _header(archive, key, members[key]) for key in keys}
+            check([headers[key].shape for key in keys])
             total = sum(header.bytes for header in headers.values())
             if total > MAX_ARRAY_BYTES:
                 raise InputError(source, f"arrays of at most {MAX_ARRAY_BYTES} bytes", total)
-            for key in ARGUMENTS:
+            for key in keys:
                 if headers[key].start + headers[key].bytes != members[key].file_size:
                     raise zipfile.BadZipFile(f"{key} has another size than its shape says")
-            arrays = [_array(archive, members[key], headers[key]) for key in ARGUMENTS]
+            return [_array(archive, members[key], headers[key]) for key in keys]
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise InputError(source, _NPZ, f"unreadable ({error})") from None
-    contexts, queries, labels = arrays
-    return Dataset.of(contexts, queries, labels, name)
 
 
 class _Literal(str):

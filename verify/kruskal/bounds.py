@@ -1,0 +1,129 @@
+"""What is known of the Kruskal rank: an interval, and what proves each end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from verify.evidence import Level
+from verify.kruskal.dependency import Dependency
+from verify.kruskal.vectors import Vectors
+
+__all__ = ["Bound", "Interval"]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One end of the interval, proved.
+
+    end, value: "lower": every `value` of the vectors are independent; "upper": some `value` + 1
+        of them are dependent (or there are no so many).
+    method:     what found it, one or two words: the file in verify/kruskal/ that says how.
+    statement:  what proves it, one sentence.
+    level:      proved (exact) or enclosed (balls).
+    dependency: the witness of an upper bound that has one: `value` + 1 vectors.
+    numbers:    figures of the method, JSON-able.
+    """
+
+    end: Literal["lower", "upper"]
+    value: int
+    method: str
+    statement: str
+    level: Level = Level.PROVED
+    dependency: Dependency | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {
+            "end": self.end,
+            "value": self.value,
+            "method": self.method,
+            "statement": self.statement,
+            "level": self.level.value,
+            "dependency": None if self.dependency is None else self.dependency.as_dict(),
+            "numbers": dict(self.numbers),
+        }
+
+
+def witnessed(dependency: Dependency, method: str, **numbers: Any) -> Bound:
+    """The upper bound that a dependent set proves."""
+    s = dependency.size
+    what = "One vector is zero" if s == 1 else f"{s} of the vectors are dependent"
+    return Bound("upper", s - 1, method, f"{what}.", dependency=dependency, numbers=numbers)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower.value <= Kruskal rank <= upper.value.
+
+    trail:   every bound that improved an end, in the order found.
+    stopped: why the search ended, one sentence ("" while it goes on).
+    timed:   whether where it ended depends on the time that things took, not on the input, seed
+             and work limit alone: then another run may end elsewhere. What is stated is proved
+             either way.
+    """
+
+    lower: Bound
+    upper: Bound
+    trail: tuple[Bound, ...] = ()
+    stopped: str = ""
+    timed: bool = False
+
+    @classmethod
+    def trivial(cls, vectors: Vectors) -> Interval:
+        """0 <= Kruskal rank <= min(N, d).
+
+        >>> start = Interval.trivial(Vectors.of([[1, 2], [2, 4], [0, 1]]))
+        >>> start.lower.value, start.upper.value, start.decided, start.answers(2)
+        (0, 2, False, None)
+        """
+        N, d = vectors.N, vectors.d
+        if d >= N:
+            why = f"There are {N} vectors."
+        else:
+            why = f"More than {d} vectors of width {d} are dependent."
+        low = Bound("lower", 0, "definition", "The empty set is independent.")
+        high = Bound("upper", min(N, d), "definition", why)
+        return cls(low, high, (low, high))
+
+    @property
+    def decided(self) -> bool:
+        """Whether the Kruskal rank is known."""
+        return self.lower.value == self.upper.value
+
+    def answers(self, k: int) -> bool | None:
+        """Is every set of k vectors independent? None where that is not known."""
+        if k <= self.lower.value:
+            return True
+        return False if k > self.upper.value else None
+
+    def tighten(self, bound: Bound | None) -> Interval:
+        """With this bound, if it is better than what is known.
+
+        Raises ArithmeticError where it contradicts the other end: a proof would be wrong.
+        """
+        if bound is None:
+            return self
+        lower, upper = self.lower, self.upper
+        if bound.end == "lower" and bound.value > lower.value:
+            lower = bound
+        elif bound.end == "upper" and bound.value < upper.value:
+            upper = bound
+        else:
+            return self
+        if lower.value > upper.value:
+            raise ArithmeticError(f"bounds contradict: {lower.as_dict()}, {upper.as_dict()}")
+        return replace(self, lower=lower, upper=upper, trail=(*self.trail, bound))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able form, without times."""
+        return {
+            "lower": self.lower.as_dict(),
+            "upper": self.upper.as_dict(),
+            "decided": self.decided,
+            "trail": [bound.as_dict() for bound in self.trail],
+            "stopped": self.stopped,
+            "depends on time": self.timed,
+        }

@@ -1,0 +1,69 @@
+"""Dependent sets: the witnesses of every upper bound on the Kruskal rank.
+
+A relation between s of the vectors, exact and with no coefficient 0, shows that s of them are
+dependent, so the Kruskal rank is at most s - 1. The smaller s the better, hence *circuits*: sets
+that are dependent while every proper subset is independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from constructions.errors import InputError
+from verify.kruskal.vectors import Vectors
+from verify.rank.rational import Relation, find_relation
+
+__all__ = ["Dependency"]
+
+
+@dataclass(frozen=True)
+class Dependency(Relation):
+    """sum of coefficients[i] * vectors[indices[i]] = 0: indices increase, coefficients are nonzero
+    integers without a common factor, the first positive (the normal form of `Relation.of`).
+
+    >>> v = Vectors.of([[1, 0], [0, 1], [0.5, 0.5], [3, 0]])
+    >>> found = Dependency.among(v, [0, 1, 2, 3])
+    >>> found.size, found.indices, found.coefficients, found.holds(v), found.is_circuit(v)
+    (2, (0, 3), (3, -1), True, True)
+    """
+
+    @classmethod
+    def among(cls, vectors: Vectors, indices: Sequence[int]) -> Dependency | None:
+        """A circuit among these vectors, or None if they are independent; both proved exactly.
+
+        It is minimal (every proper subset is independent) but need not be the smallest: it is the
+        smallest of the fundamental circuits of one basis.
+        """
+        rows = sorted({int(i) for i in indices})
+        if len(rows) < len(indices) or not all(0 <= i < vectors.N for i in rows):
+            raise InputError("indices", f"distinct, from 0 to {vectors.N - 1}", list(indices))
+        found = find_relation(vectors.array, rows)
+        return None if found is None else cls(found.indices, found.coefficients)
+
+    @property
+    def size(self) -> int:
+        return len(self.indices)
+
+    def holds(self, vectors: Any) -> bool:
+        """Whether the relation is true of these `Vectors` (or of a table), exactly."""
+        table = vectors.array if isinstance(vectors, Vectors) else vectors
+        known = all(0 <= i < len(table) for i in self.indices)
+        return known and len(set(self.indices)) == self.size and super().holds(table)
+
+    def circuit(self, vectors: Vectors) -> Dependency:
+        """A circuit inside this set. Raises ValueError if the relation does not hold."""
+        if not self.holds(vectors):
+            raise ValueError("not a relation between these vectors")
+        found = Dependency.among(vectors, self.indices)
+        if found is None:
+            raise ArithmeticError("a relation holds between vectors called independent")
+        return found
+
+    def is_circuit(self, vectors: Vectors) -> bool:
+        """Whether the set is dependent and every proper subset independent, exactly.
+
+        The relation has no coefficient 0, so this is so just when it is the only one.
+        """
+        return self.holds(vectors) and vectors.rows(self.indices).rank() == self.size - 1

@@ -1,0 +1,132 @@
+"""The vectors whose Kruskal rank is asked for: N of them, in Q^d, as they are stored.
+
+Stored means stored: a float32 or float64 is the dyadic rational that it is, nothing is rounded and
+nothing assumed. The methods read `array` (fast, modulo primes) and `rows` (exact, FLINT).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+import numpy as np
+from flint import fmpz_mat
+
+from constructions import loading
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.exact_array import ExactArray
+from verify.rank.rational import integer_matrix
+from verify.rank.residues import as_table
+
+__all__ = ["Vectors", "load_vectors"]
+
+_NAMES = ("vectors", "queries")
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """N vectors of width d.
+
+    array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
+        It is read-only. Rational vectors are held as integers over one denominator, left out.
+
+    >>> v = Vectors.of([[0.5, 1.0], [1.0, 3.0]])
+    >>> v.N, v.d, v.rows([1])
+    (2, 2, [1, 3])
+    >>> Vectors.of([[1.0, float("nan")]])
+    Traceback (most recent call last):
+    constructions.errors.InputError: vectors: must be a matrix of finite numbers, not nan at row \
+0, column 1
+    """
+
+    name: str
+    array: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.array.ndim != 2 or 0 in self.array.shape:
+            raise InputError("vectors", "an (N, d) matrix, no size 0", self.array.shape)
+        view = self.array.view()
+        view.flags.writeable = False
+        object.__setattr__(self, "array", view)
+
+    @classmethod
+    def of(cls, values: Any, name: str = "vectors") -> Vectors:
+        """From nested lists, a NumPy array, an ExactArray: see `verify.rank.residues.as_table`."""
+        array = as_table(values, "vectors")
+        return cls(name, array.astype(array.dtype.newbyteorder("="), copy=False))
+
+    @classmethod
+    def queries_of(cls, data: Dataset) -> Vectors:
+        """The queries of a data set."""
+        return cls.of(data.queries, data.name)
+
+    @property
+    def N(self) -> int:
+        return self.array.shape[0]
+
+    @property
+    def d(self) -> int:
+        return self.array.shape[1]
+
+    @cached_property
+    def integers(self) -> fmpz_mat:
+        """All vectors times one common positive factor that makes them integers, (N, d).
+
+        One factor for all, so that a relation between these rows is one between the vectors.
+        """
+        return integer_matrix(self.array)
+
+    def rows(self, indices: Sequence[int]) -> fmpz_mat:
+        """Some of the vectors, times one common positive factor (of theirs) that makes them
+        integers; cheap where there are few."""
+        return integer_matrix(self.array[list(indices)])
+
+    def take(self, indices: Sequence[int] | np.ndarray) -> Vectors:
+        """Some of the vectors, in this order."""
+        return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
+
+
+def load_vectors(source: str | os.PathLike[str]) -> Vectors:
+    """Vectors from a file, or the queries of bundled data.
+
+    .npz: the array "vectors", else "queries"; other arrays are not looked at.
+    JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
+    integers, floats, or "p/q". Raises InputError, and nothing else, for whatever is unusable.
+
+    >>> v = load_vectors("digits")
+    >>> v.N, v.d, v.array.dtype
+    (1782, 16, dtype('int64'))
+    """
+    name = loading.bundled(source)
+    if name:
+        return Vectors.queries_of(loading.BUNDLED[name]())
+    return loading.read_source(source, _from_npz, _from_json)
+
+
+def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
+    def choose(keys: list[str]) -> tuple[str, ...]:
+        return (_pick(keys, source),)
+
+    def check(shapes: list[tuple[int, ...]]) -> None:
+        if len(shapes[0]) != 2 or 0 in shapes[0]:
+            raise InputError("vectors", "an (N, d) matrix, no size 0", f"of shape {shapes[0]}")
+
+    return Vectors.of(loading.read_arrays(file, source, choose, check)[0], name)
+
+
+def _from_json(text: bytes, name: str, source: str) -> Vectors:
+    value, title = loading.parse_object(text, name, source)
+    numbers = ExactArray.of(value[_pick(list(value), source)], "vectors")
+    return Vectors.of(numbers, title)
+
+
+def _pick(keys: list[str], source: str) -> str:
+    for key in _NAMES:
+        if keys.count(key) == 1:
+            return key
+    got = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
+    raise InputError(source, "made of vectors, or of queries, once", f"of {got}")
