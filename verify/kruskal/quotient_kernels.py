@@ -1,0 +1,163 @@
+"""Compiled search of `exhaustive.py`: dependent k-sets modulo a small prime, by quotients.
+
+All entries are integers 0 <= x < p held as float64, coordinates along the first axis so that the
+inner loops run over contiguous vectors. With p < 2^18 a product is below 2^36, and
+
+    x - p * floor(x / p + 1/(2p))   with |x| <= 2^37
+
+is exactly the residue in [0, p): x/p is at least 1/p away from the next integer above unless it is
+one, and the computed quotient is off by less than 2^37/p * 2^-51 < 1/(4p).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["HITS", "search_from"]
+
+HITS = 64  # sets reported per call; more than that end it
+
+_compiled = njit(cache=True, nogil=True)
+_inlined = njit(cache=True, nogil=True, inline="always")
+
+
+@_inlined
+def _residue(x, p, over_p, half):  # type: ignore[no-untyped-def]
+    return x - p * np.floor(x * over_p + half)
+
+
+@_compiled
+def _quotient(table, i, out, m, inverses, p):  # type: ignore[no-untyped-def]
+    """Coordinates of the vectors after i modulo vector i: m of them from m + 1; False if it is 0.
+
+    table: (m + 1, N), out: (m, N); only columns after i are read and written.
+    """
+    over_p, half, n = 1.0 / p, 0.5 / p, np.uint64(table.shape[1])
+    pivot = -1
+    for j in range(m + 1):
+        if table[j, i] != 0:
+            pivot = j
+            break
+    if pivot < 0:
+        return False
+    scale = inverses[np.int64(table[pivot, i])]
+    row = 0
+    for j in range(m + 1):
+        if j == pivot:
+            continue
+        factor = _residue(table[j, i] * scale, p, over_p, half)
+        for c in range(np.uint64(i + 1), n):
+            out[row, c] = _residue(table[j, c] - factor * table[pivot, c], p, over_p, half)
+        row += 1
+    return True
+
+
+@_compiled
+def _dependent(wide, members, k, work, inverses, p):  # type: ignore[no-untyped-def]
+    """Whether these k vectors are dependent modulo p in the coordinates of `wide` (N, w)."""
+    w = wide.shape[1]
+    over_p, half = 1.0 / p, 0.5 / p
+    for r in range(k):
+        for j in range(w):
+            work[r, j] = wide[members[r], j]
+    for r in range(k):
+        pivot = -1
+        for j in range(w):
+            if work[r, j] != 0:
+                pivot = j
+                break
+        if pivot < 0:
+            return True
+        scale = inverses[np.int64(work[r, pivot])]
+        for below in range(r + 1, k):
+            if work[below, pivot] != 0:
+                factor = _residue(work[below, pivot] * scale, p, over_p, half)
+                for j in range(w):
+                    work[below, j] = _residue(work[below, j] - factor * work[r, j], p, over_p, half)
+    return False
+
+
+@_compiled
+def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
+    """Directions of the vectors from `start` on in the plane: y/x, p where x = 0, p + 1 for 0."""
+    over_p, half = 1.0 / p, 0.5 / p
+    for c in range(np.uint64(start), np.uint64(table.shape[1])):
+        x, y = table[0, c], table[1, c]
+        ratio = _residue(y * inverses[np.int64(x)], p, over_p, half)
+        keys[c] = np.int32(ratio)
+        if x == 0:
+            keys[c] = np.int32(p) + np.int32(y == 0)
+
+
+@_compiled
+def search_from(table, wide, first, k, inverses, p, wide_inverses, q, hits):  # type: ignore[no-untyped-def]
+    """Dependent k-sets modulo p and modulo q whose smallest index is `first` (any, for k = 2).
+
+    table: (k, N) coordinates modulo p; wide: (N, w), w >= k, coordinates of the same vectors modulo
+    another prime q, to tell chance from dependence. hits: (HITS, k) output. Every k-set that is
+    dependent over Q is reported, unless the return value is negative.
+    Returns the number of hits; HITS if there may be more; -1 if some k - 2 or fewer vectors are
+    dependent in the k coordinates: then nothing is claimed.
+    Also counts what it looked at: (hits, alarms).
+    """
+    N = table.shape[1]
+    levels = k - 2
+    stack = np.empty((max(levels, 1), k, N))
+    chosen = np.empty(k, np.int64)
+    keys = np.zeros(N, np.int32)
+    latest = np.zeros(np.int64(p) + 2, np.int64)
+    previous = np.empty(N, np.int64)
+    work = np.empty((k, wide.shape[1]))
+    tag, found, alarms = 0, 0, 0
+    if levels > 0:
+        chosen[0] = first
+        if not _quotient(table, first, stack[0], k - 1, inverses, p):
+            return -1, alarms
+    depth = 1  # vectors chosen, where levels > 0
+    cursor = np.zeros(k + 1, np.int64)  # next candidate for chosen[depth]
+    cursor[1] = first + 1
+    while True:
+        if levels > 0 and depth < levels:
+            i = cursor[depth]
+            if i > N - (k - depth):
+                depth -= 1
+                if depth == 0:
+                    return found, alarms
+                continue
+            cursor[depth] = i + 1
+            chosen[depth] = i
+            if not _quotient(stack[depth - 1], i, stack[depth], k - depth - 1, inverses, p):
+                return -1, alarms
+            depth += 1
+            cursor[depth] = i + 1
+            continue
+        plane = stack[levels - 1] if levels > 0 else table
+        start = chosen[levels - 1] + 1 if levels > 0 else 0
+        _keys(plane, start, keys, inverses, p)
+        tag += 1
+        low = tag << 32  # latest[key] >= low: the key was seen in this plane, last at that vector
+        nothing = np.int32(np.int64(p) + 1)
+        for c in range(start, N):
+            key = keys[c]
+            before = np.int64(-1)
+            if latest[key] >= low:
+                before = latest[key] - low
+            previous[c] = before
+            latest[key] = low + c
+            b = np.int64(start) if key == nothing else before  # all others, or the equal ones
+            while 0 <= b < N:
+                if b != c and not (key == nothing and b < c and keys[b] == nothing):
+                    chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)
+                    alarms += 1
+                    if _dependent(wide, chosen, k, work, wide_inverses, q):
+                        hits[found] = chosen
+                        found += 1
+                        if found == HITS:
+                            return found, alarms
+                b = b + 1 if key == nothing else previous[b]
+        if levels == 0:
+            return found, alarms
+        depth = levels - 1
+        if depth == 0:
+            return found, alarms
