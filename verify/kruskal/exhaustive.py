@@ -18,11 +18,9 @@ The cost is known before it starts, `nominal_seconds`. For k = 1, 2 hashing does
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from itertools import islice
+from functools import partial
 
 import numpy as np
 
@@ -30,11 +28,12 @@ from constructions.errors import InputError
 from verify.kruskal.bounds import Bound, witnessed
 from verify.kruskal.dependency import Dependency
 from verify.kruskal.parallel import parallel_classes, zeros
-from verify.kruskal.quotient_kernels import HITS, search_from
+from verify.kruskal.quotient_kernels import HITS, search
+from verify.kruskal.running import in_order
+from verify.kruskal.small_primes import inverses, search_primes
 from verify.kruskal.vectors import Vectors
 from verify.rank.arithmetic import matmul
 from verify.rank.cpu import available_threads
-from verify.rank.primes import safe_primes_below
 from verify.rank.residues import residues
 
 __all__ = ["Decision", "decide", "nominal_seconds"]
@@ -89,7 +88,7 @@ def nominal_seconds(N: int, k: int, threads: int = 2) -> float:
     """
     if k <= 2:
         return 1e-6 * N
-    p, _ = _primes(N)
+    p, _ = search_primes(N)
     work = _POINT * math.comb(N, k - 1) + _PLANE * math.comb(N, k - 2)
     return (work + _CHECK * math.comb(N, k) / p + _START * N) / threads
 
@@ -159,13 +158,13 @@ def _search(
     stop: Callable[[], bool] | None,
 ) -> Decision | None:
     """None where the projection was unlucky. The first witness in order of indices ends it."""
-    N, (p, q) = vectors.N, _primes(vectors.N)
+    N, (p, q) = vectors.N, search_primes(vectors.N)
     table = np.ascontiguousarray(_coordinates(vectors, k, p, seed).T)
     wide = _coordinates(vectors, k + _EXTRA, q, seed)
     sets, alarms, false_alarms = math.comb(N, k), 0, 0
     starts = range(N - k + 1)
     job = partial(_from, table, wide, k, p, q)
-    for first, (count, seen, hits) in zip(starts, _in_order(job, starts, threads), strict=False):
+    for first, (count, seen, hits) in zip(starts, in_order(job, starts, threads), strict=False):
         if count < 0:
             return None
         alarms += seen
@@ -188,26 +187,9 @@ def _from(
     table: np.ndarray, wide: np.ndarray, k: int, p: int, q: int, first: int
 ) -> tuple[int, int, list[list[int]]]:
     hits = np.zeros((HITS, k), dtype=np.int64)
-    modulo_p, modulo_q = (_inverses(p), float(p)), (_inverses(q), float(q))
-    count, alarms = search_from(table, wide, first, k, *modulo_p, *modulo_q, hits)
+    modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
+    count, alarms = search(table, wide, first, first + 1, k, *modulo_p, *modulo_q, hits)
     return int(count), int(alarms), hits[: max(count, 0)].tolist()
-
-
-def _in_order(
-    job: Callable[[int], tuple[int, int, list[list[int]]]], starts: range, threads: int
-) -> Iterator[tuple[int, int, list[list[int]]]]:
-    """Results in order, a few ahead at a time, so that leaving early leaves little behind."""
-    if threads == 1:
-        yield from map(job, starts)
-        return
-    ahead = 4 * threads
-    with ThreadPoolExecutor(threads) as pool:
-        left = iter(starts)
-        running = [pool.submit(job, i) for i in islice(left, ahead)]
-        while running:
-            done = running.pop(0)
-            yield done.result()
-            running += [pool.submit(job, i) for i in islice(left, 1)]
 
 
 def _coordinates(vectors: Vectors, width: int, p: int, seed: int) -> np.ndarray:
@@ -217,20 +199,3 @@ def _coordinates(vectors: Vectors, width: int, p: int, seed: int) -> np.ndarray:
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
     mixed: np.ndarray = np.mod(matmul(table, mixing.astype(np.float64), p), p)
     return mixed
-
-
-@lru_cache(maxsize=4)
-def _primes(N: int) -> tuple[int, int]:
-    """Small enough for tables that stay in cache, large enough for few alarms."""
-    p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2)
-    return p, q
-
-
-@lru_cache(maxsize=4)
-def _inverses(p: int) -> np.ndarray:
-    """1/x modulo p at place x, 0 at 0; float32 holds integers below 2^24."""
-    table = np.zeros(p, dtype=np.float32)
-    table[1] = 1
-    for x in range(2, p):
-        table[x] = (p - p // x) * int(table[p % x]) % p
-    return table

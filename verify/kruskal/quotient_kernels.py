@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["HITS", "search_from"]
+__all__ = ["HITS", "search"]
 
 HITS = 64  # sets reported per call; more than that end it
 
@@ -91,61 +91,53 @@ def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def search_from(table, wide, first, k, inverses, p, wide_inverses, q, hits):  # type: ignore[no-untyped-def]
-    """Dependent k-sets modulo p and modulo q whose smallest index is `first` (any, for k = 2).
+def search(table, wide, start, stop, k, inverses, p, wide_inverses, q, hits):  # type: ignore
+    """Dependent k-sets modulo p and q with smallest index in start .. stop - 1 (k = 2: any).
 
-    table: (k, N) coordinates modulo p; wide: (N, w), w >= k, coordinates of the same vectors modulo
-    another prime q, to tell chance from dependence. hits: (HITS, k) output. Every k-set that is
-    dependent over Q is reported, unless the return value is negative.
-    Returns the number of hits; HITS if there may be more; -1 if some k - 2 or fewer vectors are
-    dependent in the k coordinates: then nothing is claimed.
-    Also counts what it looked at: (hits, alarms).
+    table: (k, N) coordinates modulo p; wide: (N, w) coordinates of the same vectors modulo another
+    prime q, or more of them modulo the same, to tell chance from dependence. hits: (HITS, k)
+    output. Every k-set that is dependent in all coordinates is reported, unless the result is
+    negative or HITS.
+    Returns (number of hits, sets looked at in `wide`). HITS: there may be more. -1: some k - 2 or
+    fewer vectors are dependent in the k coordinates, and nothing is claimed.
     """
     N = table.shape[1]
-    levels = k - 2
+    levels = k - 2  # vectors whose quotient is taken
     stack = np.empty((max(levels, 1), k, N))
-    chosen = np.empty(k, np.int64)
-    keys = np.zeros(N, np.int32)
-    latest = np.zeros(np.int64(p) + 2, np.int64)
-    previous = np.empty(N, np.int64)
+    chosen, cursor = np.zeros(k, np.int64), np.zeros(k + 1, np.int64)
+    keys, previous = np.zeros(N, np.int32), np.empty(N, np.int64)
+    latest = np.zeros(np.int64(p) + 2, np.int64)  # (tag of the plane, last vector with this key)
     work = np.empty((k, wide.shape[1]))
-    tag, found, alarms = 0, 0, 0
-    if levels > 0:
-        chosen[0] = first
-        if not _quotient(table, first, stack[0], k - 1, inverses, p):
-            return -1, alarms
-    depth = 1  # vectors chosen, where levels > 0
-    cursor = np.zeros(k + 1, np.int64)  # next candidate for chosen[depth]
-    cursor[1] = first + 1
+    nothing = np.int32(np.int64(p) + 1)
+    tag, found, alarms, depth = 0, 0, 0, 0
+    cursor[0] = start
     while True:
-        if levels > 0 and depth < levels:
+        if depth < levels:
             i = cursor[depth]
-            if i > N - (k - depth):
-                depth -= 1
+            if i > N - (k - depth) or (depth == 0 and i >= stop):
                 if depth == 0:
                     return found, alarms
+                depth -= 1
                 continue
             cursor[depth] = i + 1
             chosen[depth] = i
-            if not _quotient(stack[depth - 1], i, stack[depth], k - depth - 1, inverses, p):
+            above = table if depth == 0 else stack[depth - 1]
+            if not _quotient(above, i, stack[depth], k - depth - 1, inverses, p):
                 return -1, alarms
             depth += 1
             cursor[depth] = i + 1
             continue
-        plane = stack[levels - 1] if levels > 0 else table
-        start = chosen[levels - 1] + 1 if levels > 0 else 0
-        _keys(plane, start, keys, inverses, p)
+        plane = table if levels == 0 else stack[levels - 1]
+        begin = 0 if levels == 0 else chosen[levels - 1] + 1
+        _keys(plane, begin, keys, inverses, p)
         tag += 1
-        low = tag << 32  # latest[key] >= low: the key was seen in this plane, last at that vector
-        nothing = np.int32(np.int64(p) + 1)
-        for c in range(start, N):
+        low = tag << 32
+        for c in range(begin, N):
             key = keys[c]
-            before = np.int64(-1)
-            if latest[key] >= low:
-                before = latest[key] - low
+            before = latest[key] - low if latest[key] >= low else np.int64(-1)
             previous[c] = before
             latest[key] = low + c
-            b = np.int64(start) if key == nothing else before  # all others, or the equal ones
+            b = np.int64(begin) if key == nothing else before  # all others, or the equal ones
             while 0 <= b < N:
                 if b != c and not (key == nothing and b < c and keys[b] == nothing):
                     chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)
@@ -158,6 +150,4 @@ def search_from(table, wide, first, k, inverses, p, wide_inverses, q, hits):  # 
                 b = b + 1 if key == nothing else previous[b]
         if levels == 0:
             return found, alarms
-        depth = levels - 1
-        if depth == 0:
-            return found, alarms
+        depth -= 1

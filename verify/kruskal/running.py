@@ -1,0 +1,36 @@
+"""Jobs on threads, their results in order: so that a search ends at the same place every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+__all__ = ["in_order"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def in_order(
+    job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
+) -> Iterator[_Result]:
+    """Like map(job, items); only a few items ahead are begun, so leaving early wastes little.
+
+    >>> list(in_order(abs, range(-3, 0), 2))
+    [3, 2, 1]
+    """
+    if threads == 1:
+        yield from map(job, items)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        left = iter(items)
+        running = [pool.submit(job, item) for item in islice(left, 2 * threads)]
+        while running:
+            result = running.pop(0).result()
+            running += [pool.submit(job, item) for item in islice(left, 1)]
+            yield result
+    finally:
+        pool.shutdown(cancel_futures=True)
