@@ -59,8 +59,16 @@ class Budget:
         """Count work done."""
         self._charged += nominal
 
+    @property
+    def charged(self) -> float:
+        """Nominal seconds counted so far."""
+        return self._charged
+
     def share(self, fraction: float) -> Budget:
         """A budget of its own for a part of the work; what it charges is to be charged here too."""
-        limit = self.left * fraction
-        part = Budget(limit or 1e-9) if self.timed else Budget(work=limit or 1e-9)
-        return part if math.isfinite(limit) else Budget()
+        limit = max(self.left * fraction, 1e-9)
+        if not math.isfinite(limit):
+            return Budget()
+        return Budget(
+            limit if self._seconds is not None else None, limit if self._work is not None else None
+        )

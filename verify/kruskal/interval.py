@@ -6,10 +6,13 @@ budget decides is only how close the ends come.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from constructions.errors import InputError
+from verify.kruskal import circuits, coherence, exhaustive, information_sets, supports
 from verify.kruskal.bounds import Bound, Interval, witnessed
 from verify.kruskal.budget import Budget
 from verify.kruskal.dependency import Dependency
@@ -18,6 +21,10 @@ from verify.kruskal.vectors import Vectors
 from verify.rank.modular import rank_mod
 
 __all__ = ["Bound", "Interval", "close"]
+
+_SHARE = 0.2  # of what is left of the budget, for each search for witnesses
+
+_BASES = 200  # where there is no limit
 
 Progress = Callable[[str, int, int], None]
 Watch = Callable[[Interval], None]
@@ -46,8 +53,8 @@ def close(
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> found = close(vectors)
-    >>> found.lower.value, found.upper.value, found.upper.dependency
-    (2, 3, None)
+    >>> found.lower.value, found.upper.value, found.upper.dependency.indices
+    (2, 2, (0, 1, 4))
     """
     if k is not None and not 1 <= k <= min(vectors.N, vectors.d):
         raise InputError("k", f"from 1 to min(N, d) = {min(vectors.N, vectors.d)}", k)
@@ -63,11 +70,21 @@ def close(
             interval = narrower
             if _enough(interval, k):
                 break
+    return _stopped(search, interval)
+
+
+def _stopped(search: _Search, interval: Interval) -> Interval:
+    """With the reason why the search ended, and what it would take to go on."""
     if interval.decided:
         return replace(interval, stopped="The Kruskal rank is known.")
-    if _enough(interval, k):
-        return replace(interval, stopped=f"Whether every {k} are independent is known.")
-    why = "The budget is used." if search.budget.over else "What is left costs more than is left."
+    if _enough(interval, search.k):
+        return replace(interval, stopped=f"Whether every {search.k} are independent is known.")
+    size = search.k or interval.lower.value + 1
+    price = exhaustive.nominal_seconds(search.vectors.N, size)
+    why = (
+        "The budget is used. To look at all sets of "
+        f"{size} vectors would take about {price:.2g} s on two cores."
+    )
     return replace(interval, stopped=why, timed=search.budget.timed)
 
 
@@ -112,4 +129,84 @@ def _first_other(rows: tuple[int, ...], N: int) -> int:
     return next(i for i in range(N) if i not in set(rows))
 
 
-METHODS: tuple[Method, ...] = (_parallel, _rank)
+def _coherence(search: _Search, interval: Interval) -> Iterator[Bound]:
+    price = coherence.nominal_seconds(search.vectors.N, search.vectors.d)
+    if search.budget.affords(price):
+        search.budget.charge(price)
+        bound = coherence.coherence_bound(search.vectors)
+        if bound is not None:
+            yield bound
+
+
+def _information_sets(search: _Search, interval: Interval) -> Iterator[Bound]:
+    v = search.vectors
+    price = information_sets.nominal_seconds(v.N, v.d)
+    if information_sets.worth_trying(v.N, v.d) and search.budget.affords(price):
+        search.budget.charge(price)
+        yield from information_sets.information_set_bounds(
+            v, upper=interval.upper.value, seed=search.seed
+        )
+
+
+def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
+    part = search.budget.share(_SHARE)
+    yield from supports.support_bounds(
+        search.vectors, interval.upper.value, part, seed=search.seed, progress=search.progress
+    )
+    search.budget.charge(part.charged)
+
+
+def _circuits(search: _Search, interval: Interval) -> Iterator[Bound]:
+    yield from _small_circuits(search, interval, search.budget.share(_SHARE))
+
+
+def _exhaustive(search: _Search, interval: Interval) -> Iterator[Bound]:
+    """The size asked for, if it can be afforded; else from the first open one up."""
+    v, upper = search.vectors, interval.upper.value
+    sizes = list(range(interval.lower.value + 1, upper + 1))
+    if search.k is not None and search.budget.affords(exhaustive.nominal_seconds(v.N, search.k)):
+        sizes = [search.k]
+    for size in sizes:
+        price = exhaustive.nominal_seconds(v.N, size)
+        if not search.budget.affords(price):
+            return
+        stop = partial(getattr, search.budget, "over")
+        found = exhaustive.decide(
+            v, size, seed=search.seed, progress=search.progress, stop=stop
+        ).bound()
+        search.budget.charge(price)
+        if found is None:
+            return
+        yield found
+        if found.end == "upper":
+            return
+
+
+def _the_rest(search: _Search, interval: Interval) -> Iterator[Bound]:
+    yield from _small_circuits(search, interval, search.budget.share(1.0), later=1)
+
+
+def _small_circuits(
+    search: _Search, interval: Interval, part: Budget, later: int = 0
+) -> Iterator[Bound]:
+    """Bases from a seed of their own, so that a second search does not repeat the first."""
+    below = interval.upper.value + 1
+    seed = 2 * search.seed + later
+    bases = None if math.isfinite(part.left) else _BASES
+    for found in circuits.small_circuits(
+        search.vectors, below=below, budget=part, seed=seed, bases=bases
+    ):
+        yield witnessed(found.dependency, "circuits", bases=found.bases, outside=found.outside)
+    search.budget.charge(part.charged)
+
+
+METHODS: tuple[Method, ...] = (
+    _parallel,
+    _rank,
+    _coherence,
+    _information_sets,
+    _supports,
+    _circuits,
+    _exhaustive,
+    _the_rest,
+)
