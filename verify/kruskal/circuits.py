@@ -31,7 +31,7 @@ from verify.kruskal.budget import Budget
 from verify.kruskal.dependency import Dependency
 from verify.kruskal.quotient_kernels import HITS, search
 from verify.kruskal.running import in_order
-from verify.kruskal.small_primes import inverses, search_primes
+from verify.kruskal.small_primes import basis_prime, inverses
 from verify.kruskal.vectors import Vectors
 from verify.rank import cpu
 from verify.rank.cpu import available_threads
@@ -67,13 +67,16 @@ def small_circuits(
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
     below: usually the size of the smallest dependent set known. depth: the largest j; by default
-    as large as pays. bases: at most so many; else until the budget is used. Deterministic up to
+    as large as pays. bases: at most so many; by default as many as would miss a circuit of
+    `below` - 1 vectors once in 10^9. Ends when the budget is used, too. Deterministic up to
     where it ends. Exact: each dependency is proved.
     """
-    p, _ = search_primes(0)
+    p = basis_prime()
     table = residues(vectors.array, p)
     deepest = depth or depth_for(vectors.N, min(vectors.N, vectors.d))
     cost = nominal_seconds(vectors.N, vectors.d, deepest) / (threads or available_threads())
+    rank = min(vectors.N, vectors.d)
+    bases = _enough(below - 1, vectors.N, rank, deepest) if bases is None else bases
     numbers = itertools.count() if bases is None else range(bases)
     affordable = itertools.takewhile(lambda _: not budget.over, numbers)
     job = partial(_one_basis, table, p, deepest, seed)
@@ -118,12 +121,20 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
     >>> [round(meeting_probability(5, 2000, 768, depth), 3) for depth in (1, 2, 3)]
     [0.067, 0.282, 0.627]
     """
+    if not 0 < size <= N:
+        return 0.0
     ways = sum(
         math.comb(size, j) * math.comb(N - size, r - size + j)
         for j in range(1, min(depth, size) + 1)
         if r - size + j >= 0
     )
     return ways / math.comb(N, r)
+
+
+def _enough(size: int, N: int, r: int, depth: int) -> int | None:
+    """Bases that miss a circuit of `size` once in 10^9; None if they are beyond counting."""
+    met = min(meeting_probability(size, N, r, depth), 0.9)
+    return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
 
 
 Candidate = tuple[int, int, list[int]]

@@ -39,7 +39,7 @@ from verify.rank.residues import residues
 __all__ = ["Decision", "decide", "nominal_seconds"]
 
 _EXTRA = 4  # coordinates beyond k that tell chance from dependence
-_TRIES = 4  # projections, where one is unlucky
+_TRIES = 4  # pairs of primes and projections, where one is unlucky
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm
 _START = 5e-5  # for each first vector
 
@@ -127,7 +127,7 @@ among 2000 vectors takes about 5e+08 s), not 7
         raise InputError("k", f"small enough for {limit_s:g} s ({cost})", k)
     if k <= 2:
         return _by_hashing(vectors, k)
-    found = _search(vectors, k, seed, threads, progress, stop)
+    found = _search(vectors, k, seed, 0, threads, progress, stop)
     if found is not None:
         return found
     for smaller in range(1, k):  # most likely some k - 2 or fewer are dependent
@@ -135,7 +135,7 @@ among 2000 vectors takes about 5e+08 s), not 7
         if found.dependency is not None:
             return replace(found, k=k, sets=math.comb(vectors.N, k))
     for attempt in range(1, _TRIES):  # an unlucky projection
-        found = _search(vectors, k, seed + attempt, threads, progress, stop)
+        found = _search(vectors, k, seed, attempt, threads, progress, stop)
         if found is not None:
             return found
     return Decision(k, None, None, (), math.comb(vectors.N, k), 0, 0)
@@ -153,12 +153,13 @@ def _search(
     vectors: Vectors,
     k: int,
     seed: int,
+    attempt: int,
     threads: int,
     progress: Progress | None,
     stop: Callable[[], bool] | None,
 ) -> Decision | None:
     """None where the projection was unlucky. The first witness in order of indices ends it."""
-    N, (p, q) = vectors.N, search_primes(vectors.N)
+    N, (p, q) = vectors.N, search_primes(vectors.N, attempt)
     table = np.ascontiguousarray(_coordinates(vectors, k, p, seed).T)
     wide = _coordinates(vectors, k + _EXTRA, q, seed)
     sets, alarms, false_alarms = math.comb(N, k), 0, 0

@@ -160,26 +160,33 @@ def _circuits(search: _Search, interval: Interval) -> Iterator[Bound]:
     yield from _small_circuits(search, interval, search.budget.share(_SHARE))
 
 
-def _exhaustive(search: _Search, interval: Interval) -> Iterator[Bound]:
-    """The size asked for, if it can be afforded; else from the first open one up."""
+def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
+    """The size asked for, if a share of what is left affords it; else from the first open one."""
     v, upper = search.vectors, interval.upper.value
     sizes = list(range(interval.lower.value + 1, upper + 1))
-    if search.k is not None and search.budget.affords(exhaustive.nominal_seconds(v.N, search.k)):
+    if search.k is not None and _affords(search, search.k, share):
         sizes = [search.k]
     for size in sizes:
-        price = exhaustive.nominal_seconds(v.N, size)
-        if not search.budget.affords(price):
+        if not _affords(search, size, share):
             return
         stop = partial(getattr, search.budget, "over")
         found = exhaustive.decide(
             v, size, seed=search.seed, progress=search.progress, stop=stop
         ).bound()
-        search.budget.charge(price)
+        search.budget.charge(exhaustive.nominal_seconds(v.N, size))
         if found is None:
             return
         yield found
         if found.end == "upper":
             return
+
+
+def _affords(search: _Search, size: int, share: float) -> bool:
+    return exhaustive.nominal_seconds(search.vectors.N, size) <= share * search.budget.left
+
+
+def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:
+    yield from _exhaustive(search, interval, _SHARE)
 
 
 def _the_rest(search: _Search, interval: Interval) -> Iterator[Bound]:
@@ -205,6 +212,7 @@ METHODS: tuple[Method, ...] = (
     _rank,
     _coherence,
     _information_sets,
+    _cheap_sizes,
     _supports,
     _circuits,
     _exhaustive,

@@ -3,8 +3,8 @@
 Two vectors are parallel just when their primitive integer forms (no common factor, first nonzero
 entry positive) are equal. That form is only made where it matters: parallel vectors have
 proportional residues modulo a prime p, so those with a scaled residue vector of their own (first
-nonzero residue 1) are parallel to no other; a vector whose residues all vanish is looked at
-exactly. So "none found" is a proof, and so is every pair found.
+nonzero residue 1) are parallel to no other, unless all residues of a nonzero vector vanish: then
+every vector is looked at exactly. So "none found" is a proof, and so is every pair found.
 """
 
 from __future__ import annotations
@@ -81,5 +81,7 @@ def _suspects(vectors: Vectors) -> list[int]:
     _, group, size = np.unique(
         scaled + 0.0, axis=0, return_inverse=True, return_counts=True
     )  # + 0.0: no -0.0
-    suspicious = (size[group.ravel()] > 1) | (first == 0)
+    if np.any((first == 0) & np.any(vectors.array != 0, axis=1)):
+        return list(range(vectors.N))
+    suspicious = size[group.ravel()] > 1
     return [int(i) for i in np.flatnonzero(suspicious)]

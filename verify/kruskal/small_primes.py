@@ -8,17 +8,23 @@ import numpy as np
 
 from verify.rank.primes import safe_primes_below
 
-__all__ = ["inverses", "search_primes"]
+__all__ = ["basis_prime", "inverses", "search_primes"]
 
 
-@lru_cache(maxsize=4)
-def search_primes(N: int) -> tuple[int, int]:
-    """Small enough for tables that stay in cache, large enough for few alarms."""
-    p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2)
+@lru_cache(maxsize=16)
+def search_primes(N: int, attempt: int = 0) -> tuple[int, int]:
+    """Small enough for tables that stay in cache, large enough for few alarms; others each time."""
+    *_, p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2 * attempt + 2)
     return p, q
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
+def basis_prime() -> int:
+    """Above 2^16, where the elimination of `rank.cpu` needs no table of inverses."""
+    return safe_primes_below(1 << 17, 1)[0]
+
+
+@lru_cache(maxsize=16)
 def inverses(p: int) -> np.ndarray:
     """1/x modulo p at place x, 0 at 0; float32 holds integers below 2^24."""
     table = np.zeros(p, dtype=np.float32)

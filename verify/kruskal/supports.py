@@ -90,7 +90,7 @@ def support_bounds(
         return
     tried: set[tuple[int, ...]] = set()
     threads = threads or available_threads()
-    while True:
+    while upper > 0:
         wanted = (s for s in subspaces if s.members not in tried and len(s.members) >= upper)
         prices = ((nominal_seconds(len(s.members), upper, threads), s) for s in wanted)
         price, space = min(prices, key=lambda pair: pair[0], default=(math.inf, subspaces[0]))
