@@ -6,10 +6,10 @@ number of nonzero coordinates of that combination. So a small dependent set D wi
 outside B shows as a *sparse* combination of j rows:
 
 - j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of that vector;
-- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one set after
+- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one after
   another: a combination with few nonzero entries vanishes on a random window of j + 2 coordinates,
-  nearly always, and rows dependent on a window are found by quotient and hash (`quotient_kernels`),
-  Stern's collisions: for j = 2 in linear, for j = 3 in quadratic time.
+  nearly always, and rows dependent on a window are found by quotient and hash (`quotient_kernels`,
+  in j random combinations of its coordinates), Stern's collisions: for j = 2 in linear, for j = 3 in quadratic time.
 
 With r = rank and N vectors, one basis meets an s-set with at most j members outside with
 probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768, where
@@ -97,7 +97,7 @@ def nominal_seconds(N: int, d: int, depth: int) -> float:
     """Of one basis, one thread."""
     r = min(N, d)
     points = sum(math.comb(N - r, j - 1) for j in range(2, depth + 1))
-    return 1e-3 + 2 * _FLOP * N * d * r + _POINT * points
+    return 4e-3 + 2 * _FLOP * N * d * r + _POINT * points
 
 
 def depth_for(N: int, r: int) -> int:
@@ -186,7 +186,8 @@ def _combinations(
     r, K = coefficients.shape
     window = rng.choice(r, min(r, j + _CHECK), replace=False)
     wide = np.ascontiguousarray(coefficients[window].T)
-    narrow = np.ascontiguousarray(coefficients[window[:j]])
+    mixing = rng.integers(0, p, (j, len(window)))  # a coordinate may be 0 nearly everywhere
+    narrow = np.mod(mixing.astype(np.float64) @ coefficients[window], p)  # below 8 p^2 < 2^53
     hits = np.zeros((HITS, j), dtype=np.int64)
     modulus = (inverses(p), float(p))
     count, _ = search(narrow, wide, 0, K, j, *modulus, *modulus, hits)
