@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import rank_detection
 import rank_exact
 import rank_subsets
 from machine import machine
@@ -26,6 +27,7 @@ from verify.rank.cpu import available_threads
 SECTIONS: dict[str, Callable[[bool, int], dict[str, Any]]] = {
     "subsets": rank_subsets.run,
     "exact": rank_exact.run,
+    "detection": rank_detection.run,
 }
 PACKAGES = ["numpy", "numba", "python-flint", "sympy", "torch"]
 

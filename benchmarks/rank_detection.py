@@ -40,8 +40,9 @@ def run(quick: bool, threads: int) -> dict[str, Any]:
     rate = subsets_per_second(200 if quick else 4000, threads)
     depth = depth_for(N, D)
     rows = []
+    by_circuits(3, 1, 2.0, threads)  # compiles
     for size in SIZES:
-        circuits = by_circuits(size, 1 if quick else 5, 2.0 if quick else 2.5, threads)
+        circuits = by_circuits(size, 1 if quick else 4, 2.0 if quick else 12.0, threads)
         chance = math.comb(N - size, K - size) / math.comb(N, K)
         per_second = circuits["found"] / circuits["seconds"]
         rows.append({

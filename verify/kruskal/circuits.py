@@ -9,7 +9,8 @@ outside B shows as a *sparse* combination of j rows:
 - j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one after
   another: a combination with few nonzero entries vanishes on a random window of j + 2 coordinates,
   nearly always, and rows dependent on a window are found by quotient and hash (`quotient_kernels`,
-  in j random combinations of its coordinates), Stern's collisions: for j = 2 in linear, for j = 3 in quadratic time.
+  in j random combinations of its coordinates), Stern's collisions: for j = 2 in linear, for j = 3
+  in quadratic time.
 
 With r = rank and N vectors, one basis meets an s-set with at most j members outside with
 probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768, where
