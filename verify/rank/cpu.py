@@ -32,9 +32,23 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from verify.rank.arithmetic import lazy_terms, modulus
-from verify.rank.cpu_kernels import back, eliminate, prefix_range, systematic_range
+from verify.rank.cpu_kernels import (
+    back,
+    eliminate,
+    prefix_range,
+    subtract_range,
+    systematic_range,
+)
 
-__all__ = ["PANEL", "available_threads", "echelon", "prefixes", "profile", "systematic_prefixes"]
+__all__ = [
+    "PANEL",
+    "available_threads",
+    "echelon",
+    "prefixes",
+    "profile",
+    "subtract",
+    "systematic_prefixes",
+]
 
 PANEL = 8
 _LANES = 16  # columns are padded to a multiple of this
@@ -121,6 +135,24 @@ def echelon(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     kept = pivots >= 0
     order = np.flatnonzero(kept)
     return pivots[order], rows[order, : matrix.shape[1]]
+
+
+def subtract(rows: np.ndarray, kept: np.ndarray, product: np.ndarray, p: int) -> np.ndarray:
+    """rows[:, kept] - product modulo p, balanced, in one pass over memory on all cores.
+
+    rows: (m, n) balanced; kept: (k,) int64 columns; product: (m, k), a sum of at most
+    `lazy_terms(p, "float64")` products of balanced residues. float64.
+
+    >>> subtract(np.array([[1.0, 2.0, 3.0]]), np.array([2, 0]), np.array([[5.0, 5.0]]), 11).tolist()
+    [[-2.0, -4.0]]
+    """
+    out = np.empty(product.shape)
+
+    def work(start: int, stop: int) -> None:
+        subtract_range(out, rows, kept, product, start, stop, np.float64(p), np.float64(1.0 / p))
+
+    _spread(work, len(rows), available_threads())
+    return out
 
 
 def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

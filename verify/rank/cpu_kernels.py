@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["back", "eliminate", "prefix_range", "systematic_range"]
+__all__ = ["back", "eliminate", "prefix_range", "subtract_range", "systematic_range"]
 
 _HALF = np.float32(0.5)
 _ONE = np.uint64(1)
@@ -294,3 +294,11 @@ def systematic_range(  # type: ignore[no-untyped-def]
             independent, pivots[:tall], rows, panel, multipliers, store[-widest:],
             p, over_p, lazy, inverses,
         )  # fmt: skip
+
+
+@_compiled
+def subtract_range(out, rows, kept, product, start, stop, p, over_p):  # type: ignore
+    """out[i] = rows[i, kept] - product[i], reduced, for rows start .. stop-1."""
+    for i in range(np.uint64(start), np.uint64(stop)):
+        for j in range(np.uint64(len(kept))):
+            out[i, j] = _reduced(rows[i, np.uint64(kept[j])] - product[i, j], p, over_p)

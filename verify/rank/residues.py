@@ -113,6 +113,8 @@ def residues(table: np.ndarray, p: int) -> np.ndarray:
 
 
 def _integer_residues(x: np.ndarray, p: int) -> np.ndarray:
+    if -(p // 2) <= int(x.min()) and int(x.max()) <= p // 2:
+        return x.astype(np.float64)  # balanced already
     wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
     return _balance(np.remainder(wide, wide.dtype.type(p)).astype(np.float64), p)
 
