@@ -6,7 +6,7 @@ weights and the data alone; that *Theorem 1* applies rests on all its hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
@@ -14,6 +14,10 @@ from constructions.layer import Layer
 from verify import features
 from verify.assumptions import EXACT
 from verify.evidence import Claim, Level
+
+# Entries of Z from which blocks of rows in float64 are faster than FLINT, 0.3 s of compiled code
+# being loaded included (benchmarks/rank.py).
+BLOCKS_FROM = 150_000
 
 UNIVERSAL = (
     "With these key and query weights every labelling of the examples is memorized by some values "
@@ -49,18 +53,53 @@ def parameters(count: int) -> Claim:
     )
 
 
-def full_rank(data: Dataset, layer: Layer) -> Claim:
+def full_rank(
+    data: Dataset,
+    layer: Layer,
+    device: str = "auto",
+    memory: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
     A head that occurs several times is looked at once: equal columns add nothing to a rank.
     Tries several primes: the first whose rank is T, else the one of largest rank.
     `numbers["prime"]` says which. Undecided too where a logit is not whole.
+    device, memory (bytes), progress: of `verify.rank.layer`, which large layers are left to.
     """
-    distinct = Layer(tuple({id(head): head for head in layer.heads}.values()))  # idle: one object
+    distinct = _distinct(layer)
+    if in_blocks(data, layer, device):
+        rank, prime = _rank_in_blocks(data, distinct, device, memory, progress)
+        how = "in float64 with exact sums"
+    else:
+        rank, prime = _rank_at_once(data, distinct)
+        how = "in integers"
+    return Claim(
+        "rank",
+        "The features $Z$ of the finished layer, at its finite weights, have rank "
+        f"$T={data.T}$ over $\\mathbb{{Q}}$.",
+        Level.PROVED if rank == data.T else Level.UNDECIDED,
+        numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
+        arithmetic=f"features and rank mod {prime}, {how}; the rank over ℚ is at least that",
+        source="mathematics, section 3",
+    )
+
+
+def in_blocks(data: Dataset, layer: Layer, device: str = "auto") -> bool:
+    """Whether the rank is left to `verify.rank.layer`: by the size of Z alone, so that equal input
+    gives equal output on every machine, or because a GPU was asked for."""
+    return device == "cuda" or data.T * len(_distinct(layer).heads) * data.d >= BLOCKS_FROM
+
+
+def _distinct(layer: Layer) -> Layer:
+    return Layer(tuple({id(head): head for head in layer.heads}.values()))  # idle: one object
+
+
+def _rank_at_once(data: Dataset, layer: Layer) -> tuple[int, int]:
     rank, prime = 0, features.PRIMES[0]
     for candidate in features.usable_primes(data):
         try:
-            matrix = features.feature_matrix_mod(data, distinct, candidate)
+            matrix = features.feature_matrix_mod(data, layer, candidate)
         except (ZeroDivisionError, features.NotIntegral):
             continue  # there are no features modulo this prime, or none over ℚ
         found = features.rank_mod(matrix, candidate)
@@ -68,15 +107,25 @@ def full_rank(data: Dataset, layer: Layer) -> Claim:
             rank, prime = found, candidate
         if rank == data.T:
             break
-    return Claim(
-        "rank",
-        "The features $Z$ of the finished layer, at its finite weights, have rank "
-        f"$T={data.T}$ over $\\mathbb{{Q}}$.",
-        Level.PROVED if rank == data.T else Level.UNDECIDED,
-        numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
-        arithmetic=f"features and rank mod {prime}; the rank over ℚ is at least that",
-        source="mathematics, section 3",
-    )
+    return rank, prime
+
+
+def _rank_in_blocks(
+    data: Dataset,
+    layer: Layer,
+    device: str,
+    memory: int | None,
+    progress: Callable[[int, int], None],
+) -> tuple[int, int]:
+    from verify.rank.layer import DEFAULT_MEMORY, layer_rank  # compiled code: only where needed
+    from verify.rank.primes import PRIMES_FLOAT64
+
+    budget = DEFAULT_MEMORY if memory is None else memory
+    try:
+        found = layer_rank(data, layer, device=device, memory=budget, progress=progress)
+    except features.NotIntegral:
+        return 0, PRIMES_FLOAT64[0]  # there are no features over ℚ
+    return found.rank, found.prime
 
 
 def reduction() -> Claim:

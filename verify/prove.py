@@ -27,6 +27,8 @@ from verify.interpolation.rational import rational
 from verify.interpolation.symbolic import feasible, symbolic
 from verify.methods import Method, method
 from verify.proof import Proof
+from verify.rank.devices import Device, choose_device
+from verify.rank.sizes import require_room
 from verify.readout import readout_solves
 from verify.settings import CLAIMS, CONSTRUCTIONS, Settings
 from verify.summaries import summaries
@@ -68,6 +70,7 @@ def prove(
 
 def _prove(data: Dataset, settings: Settings, progress: Progress) -> Proof:
     run = _Run(data, settings, progress)
+    run.afford()
     run.hypotheses()
     try:
         construction = run.build()
@@ -86,6 +89,7 @@ class _Run:
     settings: Settings
     progress: Progress
     claims: list[Claim] = field(default_factory=list)
+    device: Device | None = None  # where the rank is computed, if in blocks
 
     @property
     def method(self) -> Method:
@@ -107,6 +111,11 @@ class _Run:
         """Run a check, time it, and put its claim on record."""
         self.claims.append(steps.timed(partial(function, *arguments)))
         return self.claims[-1]
+
+    def afford(self) -> None:
+        """Refuse before any work what the memory budget of the rank cannot hold in the end."""
+        if self.data.T * self.data.T >= conclusions.BLOCKS_FROM:
+            require_room(self.data.T, self.settings.memory_bytes)
 
     def hypotheses(self) -> None:
         data, seed = self.data, self.settings.seed
@@ -156,7 +165,7 @@ class _Run:
         )
         settings = self.public_settings(None)
         trace = ProofTrace(self.claims)
-        return Proof(data, settings, trace, "memorization", versions=versions())
+        return Proof(data, settings, trace, "memorization", versions=versions(self.device))
 
     def steps(self, built: Construction) -> None:
         """Everything up to and including the rank at finite c."""
@@ -175,8 +184,12 @@ class _Run:
         for claim in self.method.head_claims(data, built, with_ranks=with_ranks):
             self.claims.append(claim)
             self.progress("checking heads", int(claim.id.split(".")[1]), len(built.heads))
-        self.progress("rank", 0, 1)
-        self.check(conclusions.full_rank, data, built.layer)
+        self.progress("rank", 0, data.T)
+        ranked = partial(self.progress, "rank")
+        device, memory = self.settings.device, self.settings.memory_bytes
+        if conclusions.in_blocks(data, built.layer, device):
+            self.device = choose_device(device)
+        self.check(conclusions.full_rank, data, built.layer, device, memory, ranked)
         self.claims.append(conclusions.reduction())
         self.claims += self.method.follows(data, built)
 
@@ -258,7 +271,7 @@ class _Run:
             )
             if holds
             else None,
-            versions(),
+            versions(self.device),
         )
 
     def public_settings(self, built: Construction | None) -> dict[str, Any]:
@@ -277,15 +290,20 @@ class _Run:
             "head_width": self.head_width,
             "value_width": self.value_width,
             "claim": settings.claim,
-            "device": "cpu",
+            "device": self.device.kind if self.device else "cpu",
             "seed": settings.seed,
             "command": settings.command(data.T),
             "regrouped": bool(built and built.regrouped),
+            **({"rank_memory": f"{settings.memory:g} GiB"} if self.device else {}),
             **(self.method.remarks(self.data, built) if built else {}),
         }
 
 
-def versions() -> Mapping[str, str]:
-    """Of Python and of the libraries that computed; for timings.json, apart from the results."""
+def versions(device: Device | None = None) -> Mapping[str, str]:
+    """Of Python and of the libraries that computed; for timings.json, apart from the results.
+
+    device: where the rank was computed, if in blocks.
+    """
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
-    return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    found = {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    return found | ({"device": device.name} | dict(device.versions) if device else {})

@@ -22,6 +22,7 @@ class Settings:
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.
     interior: paper only: a group's example may attend uniformly where that costs little.
+    device: where the rank of a large layer is computed. memory: GiB that this may hold.
     Raises InputError for values that make no sense.
     """
 
@@ -32,6 +33,7 @@ class Settings:
     claim: str = "auto"
     interior: bool = True
     device: str = "auto"
+    memory: float = 4.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -47,7 +49,13 @@ class Settings:
             raise InputError("--seed", "a whole number from 0 to 2^63 - 1", self.seed)
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
+        if not 0 < self.memory <= 2**20:
+            raise InputError("--memory", "a number of GiB above 0", self.memory)
         choose_device(self.device)
+
+    @property
+    def memory_bytes(self) -> int:
+        return int(self.memory * 2**30)
 
     def width(self, data: Dataset) -> int:
         """d_h for this data."""
@@ -66,6 +74,7 @@ class Settings:
                 words.append(f"{_option(argument)} {getattr(self, argument)}")
         words += [f"--claim {self.claim}"] if self.claim != "auto" else []
         words += [] if self.interior else ["--vertices"]
+        words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
         return " ".join([*words, f"--seed {self.seed}"])
 
 

@@ -23,6 +23,7 @@ def prove(
         bool, typer.Option("--vertices", help="no barycentre targets: longer numbers")
     ] = False,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
+    memory: Annotated[float, typer.Option(help="GiB that the rank check may hold")] = 4.0,
     seed: Annotated[int, typer.Option(help="of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
@@ -41,6 +42,7 @@ def prove(
         claim=claim,
         interior=not vertices,
         device=device,
+        memory=memory,
         seed=seed,
     )
     examples_of = load(data)

@@ -27,10 +27,10 @@ from constructions.layer import Layer
 from constructions.modular import SumVanishes
 from verify.rank.arithmetic import lazy_terms
 from verify.rank.devices import Device, choose_device
-from verify.rank.feature_rows import FeatureRows
-from verify.rank.footprint import Footprint, Plan
+from verify.rank.feature_rows import FeatureRows, is_integral
 from verify.rank.primes import PRIMES_FLOAT64, require_order_of_two
-from verify.rank.streaming import HEIGHT, Elimination
+from verify.rank.sizes import HEIGHT, Footprint, Plan
+from verify.rank.streaming import Elimination
 
 __all__ = ["DEFAULT_MEMORY", "LayerRank", "layer_rank"]
 
@@ -86,7 +86,8 @@ def layer_rank(
     for p in primes:
         require_order_of_two(p, p - 1)
     _require_exact_products(xp, primes[0])
-    plans = Footprint.of(data, layer).plans(memory)
+    exact = not all(is_integral(head, data) for head in layer.heads)
+    plans = Footprint.of(data, layer, exact).plans(memory)
     best = LayerRank(0, primes[0], plans[0].width, (), where, memory, plans[0].bytes)
     tried: list[tuple[int, int, int | None]] = []
     for p in primes:

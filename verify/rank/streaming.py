@@ -18,9 +18,7 @@ All large work is products of float64 matrices, by the BLAS of the array library
 and one more of them, and is then reduced: exact by Lemma 2 of `arithmetic.py`. Balanced residues
 are at most p/2 + 4 < 2^24 in size for p < 2^24, so panels are kept in float32 without loss.
 
-**Memory.** At full rank T the panels take about 4 (T w - T^2/2) bytes for w columns (`panel_bytes`
-exactly, where whole blocks find their pivots), a block in work a few arrays of HEIGHT rows
-(`working_bytes`).
+**Memory** is counted in `sizes.py`: about 4 (T w - T^2/2) bytes, T rows and w columns.
 """
 
 from __future__ import annotations
@@ -34,30 +32,11 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from verify.rank import cpu
 from verify.rank.arithmetic import matmul, modulus, reduce
 from verify.rank.residues import to_host
+from verify.rank.sizes import HEIGHT
 
-__all__ = ["HEIGHT", "Elimination", "panel_bytes", "working_bytes"]
+__all__ = ["Elimination"]
 
-HEIGHT = 256  # rows per block, at most; the products of PRIMES_FLOAT64 between two reductions
-_WORKING = 7  # float64 arrays of a block's size at once: the block, a panel, the temporaries
-_WINDOWS = 8  # and of the window's: it, its elimination, the inverse
 _SLACK = 32  # columns of a window beyond its rows: a generic block finds all its pivots there
-
-
-def panel_bytes(rows: int, columns: int) -> int:
-    """Bytes of the panels after `rows` independent rows of `columns` entries.
-
-    >>> panel_bytes(12545, 12608)
-    311492860
-    """
-    found = min(rows, columns)
-    heights = (min(HEIGHT, found - done) for done in range(0, found, HEIGHT))
-    return 4 * sum(h * (columns - i * HEIGHT - h) for i, h in enumerate(heights))
-
-
-def working_bytes(rows: int, columns: int) -> int:
-    """Bytes that one block takes beside the panels."""
-    height = min(HEIGHT, rows)
-    return 8 * height * (_WORKING * columns + _WINDOWS * height)
 
 
 @dataclass(frozen=True, eq=False)

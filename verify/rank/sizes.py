@@ -2,7 +2,7 @@
 
 Counted are the arrays of `feature_rows` and `streaming` at their largest, at 8 bytes a number (4 in
 the panels), beside the data set and the libraries. A test holds the count against the allocations
-that NumPy makes.
+that NumPy makes. No compiled code is loaded here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Layer
-from verify.rank.feature_rows import is_integral
-from verify.rank.streaming import HEIGHT, panel_bytes, working_bytes
 
-__all__ = ["Footprint", "Plan"]
+__all__ = ["HEIGHT", "Footprint", "Plan", "require_room"]
 
+HEIGHT = 256  # rows per block, at most; the products of PRIMES_FLOAT64 between two reductions
+_ROWS = 32  # of Z made at a time, at least, where more columns than needed are asked for
+_WORKING = 7  # float64 arrays of a block's size at once: the block, a panel, the temporaries
+_WINDOWS = 8  # and of the window's: it, its elimination, the inverse
 _SPARE = 64  # columns beyond T, so that a random minor vanishes about once in p^64
 _LOGITS = 8  # arrays of the logits' size at once: reduction, indices, two tables' entries
 _OBJECTS = 10  # float64s in the place of one integer of Python or FLINT
@@ -45,11 +47,9 @@ class Footprint:
     exact: bool
 
     @classmethod
-    def of(cls, data: Dataset, layer: Layer) -> Footprint:
+    def of(cls, data: Dataset, layer: Layer, exact: bool) -> Footprint:
         heads = len(layer.heads)
-        exact = not all(is_integral(head, data) for head in layer.heads)
-        outer = heads * layer.head_width
-        return cls(data.T, data.n, data.d, heads, outer, data.shared, exact)
+        return cls(data.T, data.n, data.d, heads, heads * layer.head_width, data.shared, exact)
 
     def plans(self, memory: int) -> list[Plan]:
         """The first attempt, and the one with more columns if the budget has room for it.
@@ -58,18 +58,16 @@ class Footprint:
 
         >>> size = Footprint(T=12545, n=197, d=768, heads=64, outer=64, shared=True, exact=False)
         >>> [(plan.width, plan.step, plan.bytes <= 2**30) for plan in size.plans(2**30)]
-        [(198, 115, True), (365, 3, True)]
+        [(198, 243, True), (333, 115, True)]
         >>> size.plans(10**8)
         Traceback (most recent call last):
         constructions.errors.InputError: --memory: must be at least 0.54 GiB for T = 12545 and \
 H = 64, not 0.0931 GiB
         """
         first = min(self.d, max(self.n, -(-(self.T + _SPARE) // self.heads)))
-        if self.bytes(first, 1) > memory:
-            must = f"at least {_gib(self.bytes(first, 1))} for T = {self.T} and H = {self.heads}"
-            raise InputError("--memory", must, _gib(memory))
+        _require(self.bytes(first, 1), memory, f"T = {self.T} and H = {self.heads}")
         widest = self.d
-        while widest > first and self.bytes(widest, 1) > memory:
+        while widest > first and self.bytes(widest, min(_ROWS, self.T)) > memory:
             widest -= 1
         return [self._plan(width, memory) for width in sorted({first, widest})]
 
@@ -90,9 +88,43 @@ H = 64, not 0.0931 GiB
         return contexts + logits + objects + 4 * self.heads * max(self.d, width) + 4 * self.outer
 
     def _plan(self, width: int, memory: int) -> Plan:
-        room = memory - self.bytes(width, 1)
-        step = min(HEIGHT, self.T, 1 + room // (8 * self._each(width)))
+        steps = range(min(HEIGHT, self.T), 0, -1)
+        step = next(step for step in steps if self.bytes(width, step) <= memory)
         return Plan(width, step, self.bytes(width, step))
+
+
+def require_room(examples: int, memory: int) -> None:
+    """Refuse a budget in which T pivot rows of T columns, the least there can be, do not fit.
+
+    >>> require_room(2353, 10**8)
+    >>> require_room(100_000, 4 * 2**30)
+    Traceback (most recent call last):
+    constructions.errors.InputError: --memory: must be at least 19.9 GiB for T = 100000, not 4 GiB
+    """
+    least = panel_bytes(examples, examples) + working_bytes(examples, examples)
+    _require(least, memory, f"T = {examples}")
+
+
+def panel_bytes(rows: int, columns: int) -> int:
+    """Bytes of the panels after `rows` independent rows of `columns` entries.
+
+    >>> panel_bytes(12545, 12608)
+    311492860
+    """
+    found = min(rows, columns)
+    heights = (min(HEIGHT, found - done) for done in range(0, found, HEIGHT))
+    return 4 * sum(h * (columns - i * HEIGHT - h) for i, h in enumerate(heights))
+
+
+def working_bytes(rows: int, columns: int) -> int:
+    """Bytes that one block takes beside the panels."""
+    height = min(HEIGHT, rows)
+    return 8 * height * (_WORKING * columns + _WINDOWS * height)
+
+
+def _require(need: int, memory: int, what: str) -> None:
+    if need > memory:
+        raise InputError("--memory", f"at least {_gib(need)} for {what}", _gib(memory))
 
 
 def _gib(count: int) -> str:
