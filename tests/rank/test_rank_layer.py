@@ -1,0 +1,327 @@
+"""Rank of whole layers in blocks: features, retries, budget. Oracle: verify/features.py and FLINT,
+which share no code with it."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from constructions import generators, rank_one
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.layer import Head, Layer
+from constructions.modular import SumVanishes
+from verify import checker, conclusions, fast_check, features
+from verify.evidence import Level
+from verify.prove import prove
+from verify.rank import cpu
+from verify.rank import layer as layers
+from verify.rank.feature_rows import FeatureRows, is_integral
+from verify.rank.layer import layer_rank
+from verify.rank.primes import PRIMES_FLOAT64
+from verify.rank.sizes import Footprint
+from verify.settings import Settings
+
+P = PRIMES_FLOAT64[0]
+
+
+def random_layer(
+    heads: int, d: int, width: int = 1, size: int = 9, scale: int = 1, seed: int = 0
+) -> Layer:
+    """Heads with integer keys over `scale`, and queries times `scale`: integral logits."""
+    rng = np.random.default_rng(seed)
+
+    def matrix(factor: fmpq) -> fmpq_mat:
+        entries = [int(x) for x in rng.integers(-size, size, d * width, endpoint=True)]
+        return fmpq_mat(d, width, entries) * factor
+
+    return Layer(tuple(Head(matrix(fmpq(1, scale)), matrix(fmpq(scale))) for _ in range(heads)))
+
+
+def by_head(rows: Any, heads: int) -> np.ndarray:
+    """Columns as verify/features.py has them: one head after the other."""
+    table = np.asarray(rows)
+    count = len(table)
+    return table.reshape(count, -1, heads).transpose(0, 2, 1).reshape(count, -1)
+
+
+def flint_rank(data: Dataset, layer: Layer, p: int) -> int:
+    return features.rank_mod(features.feature_matrix_mod(data, layer, p), p)
+
+
+# Features.
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 9),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([1, 6, 2**70]),
+    st.sampled_from([1, 12]),
+    st.sampled_from([9, 2**62, 10**400]),
+    st.integers(0, 2**32),
+)
+def test_rows_are_the_features_modulo_p(
+    T: int, n: int, d: int, heads: int, width: int, shared: bool, scale: int, denominator: int,
+    size: int, seed: int,
+) -> None:  # fmt: skip
+    """Exactly, entry by entry; logits of up to 800 digits; and the same in another library."""
+    data = generators.random(T, n, d, shared=shared, denominator=denominator, seed=seed)
+    layer = random_layer(heads, d, width, min(size, 2**62), scale, seed)
+    if size > 2**62:
+        layer = Layer(tuple(Head(h.key * size, h.query * size) for h in layer.heads))
+    unit = data.contexts.denominator * data.queries.denominator
+    layer = Layer(tuple(Head(h.key * unit, h.query) for h in layer.heads))
+    try:
+        want = features.feature_matrix_mod(data, layer, P)
+    except ZeroDivisionError:
+        return
+    want = want * (data.contexts.denominator % P) % P
+    rows = FeatureRows(data, layer, P)
+    got = np.vstack([rows.rows(start, min(start + 5, T)) for start in range(0, T, 5)])
+    assert np.array_equal(by_head(got, heads) % P, want)
+    assert np.abs(got).max() <= P / 2 + 4
+    strict = FeatureRows(data, layer, P, xp=array_api_strict).rows(0, T)
+    assert np.array_equal(np.asarray(strict), got)
+    assert layer_rank(data, layer, primes=(P,)).rank == flint_rank(data, layer, P)
+
+
+def test_wide_integers_and_floats_are_taken_exactly() -> None:
+    data = Dataset.of([[[0.1, 1e300], [2**70, -3]]], [[1.5, 2.0**-60], [0.3, 7]], [0, 1])
+    unit = data.contexts.denominator * data.queries.denominator
+    layer = Layer((Head(fmpq_mat(2, 1, [unit, -unit]), fmpq_mat(2, 1, [1, 2])),))
+    want = features.feature_matrix_mod(data, layer, P) * (data.contexts.denominator % P) % P
+    assert np.array_equal(FeatureRows(data, layer, P).rows(0, 2) % P, want)
+
+
+def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
+    """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2): whole logits, from the data."""
+    data = Dataset.of([[1, 1], [3, 1]], [[1, 0], [1, 1], [2, 5]], [0, 1, 2])
+    half = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 2)] * 2), fmpq_mat(2, 1, [1, 3])),))
+    assert not is_integral(half.heads[0], data)
+    want = features.feature_matrix_mod(data, half, P)
+    assert np.array_equal(FeatureRows(data, half, P).rows(0, 3) % P, want)
+    assert layer_rank(data, half).rank == flint_rank(data, half, P)
+    third = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 3)] * 2), fmpq_mat(2, 1, [1, 3])),))
+    with pytest.raises(features.NotIntegral):
+        layer_rank(data, third)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_random_columns_lose_no_rank_where_heads_do_their_share(shared: bool) -> None:
+    data = generators.random(41, 6, 20, shared=shared, seed=3)
+    built = rank_one.build(data, heads=8).layer
+    found = layer_rank(data, built)
+    assert found.width == 14 < data.d  # (41 + 64)/8, rounded up
+    assert (found.rank, len(found.tried)) == (41, 1)
+    assert layer_rank(data, built, xp=array_api_strict).tried == found.tried
+
+
+# What goes wrong, and is noticed.
+
+
+def test_a_planted_dependence_is_never_certified() -> None:
+    """Equal examples have equal features, whatever the weights: rank T - 1 in every attempt."""
+    rng = np.random.default_rng(1)
+    data = generators.random(30, 5, 40, seed=2)
+    contexts, queries = data.contexts.numerators.copy(), data.queries.numerators.copy()
+    contexts[17], queries[17] = contexts[4], queries[4]
+    planted = Dataset.of(contexts, queries, rng.integers(0, 9, 30))
+    layer = random_layer(9, 40, size=1000)
+    found = layer_rank(planted, layer)
+    assert found.rank == 29
+    assert [p for p, _, _ in found.tried] == list(PRIMES_FLOAT64)
+    assert [(width, rank) for _, width, rank in found.tried] == [(11, 29), (40, 29), (40, 29)]
+    assert layer_rank(data, layer).rank == 30
+
+
+def test_one_head_that_carries_all_examples_is_found_with_all_columns() -> None:
+    """Nine heads see every example alike; the first has rank 30 > c: the second attempt."""
+    data = generators.random(30, 3, 40, seed=2)
+    zero = fmpq_mat(40, 1)
+    contexts = np.broadcast_to(data.contexts.numerators[:1], (30, 3, 40))
+    mixed = Dataset.of(
+        np.concatenate([data.contexts.numerators[:, :, :32], contexts[:, :, 32:]], axis=2),
+        data.queries,
+        data.labels,
+    )
+    heads = [random_layer(1, 40).heads[0], *(Head(zero, zero) for _ in range(9))]
+    found = layer_rank(mixed, Layer(tuple(heads)))
+    assert [width for _, width, _ in found.tried] == [10, 40]
+    assert found.rank == 30 == flint_rank(mixed, Layer(tuple(heads)), P)
+
+
+def test_a_denominator_that_vanishes_costs_a_prime() -> None:
+    """2^((p-1)/2) + 1 = 0 mod p, because 2 is no square there."""
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])
+    layer = Layer((Head(fmpq_mat(2, 1, [(P - 1) // 2, 0]), fmpq_mat(2, 1, [1, 2])),))
+    with pytest.raises(SumVanishes):
+        FeatureRows(data, layer, P).rows(0, 2)
+    found = layer_rank(data, layer)
+    assert found.tried[0] == (P, 2, None)
+    assert (found.rank, found.prime) == (2, PRIMES_FLOAT64[1])
+
+
+def test_a_prime_that_divides_the_contexts_denominator_is_passed_over() -> None:
+    data = generators.random(4, 2, 3, shared=True, seed=1)
+    small = Dataset.of(
+        [[Fraction(int(x), P) for x in row] for row in data.contexts.numerators[0].tolist()],
+        data.queries,
+        data.labels,
+    )
+    layer = Layer(tuple(Head(h.key * P, h.query) for h in random_layer(4, 3).heads))
+    found = layer_rank(small, layer)
+    assert [p for p, _, _ in found.tried] == [PRIMES_FLOAT64[1]] and found.rank == 4
+    with pytest.raises(ZeroDivisionError):
+        FeatureRows(small, layer, P)
+
+
+def test_a_prime_modulo_which_two_has_small_order_is_refused() -> None:
+    """2^17 - 1: two has order 17, exponents collide, and the rank comes out too low."""
+    data = generators.random(60, 4, 8, shared=True, seed=1)
+    layer = random_layer(20, 8, size=10**6)
+    with pytest.raises(InputError, match="where it has order 17"):
+        layer_rank(data, layer, primes=(2**17 - 1,))
+    assert layer_rank(data, layer).rank == 60
+    assert flint_rank(data, layer, 2**17 - 1) < 60
+
+
+def test_inexact_products_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rounding(np.ndarray):
+        def __matmul__(self, other: Any) -> Any:
+            return np.matmul(self, other, dtype=np.float32).astype(np.float64)
+
+    data = generators.random(4, 2, 3, seed=1)
+    monkeypatch.setattr(layers, "_namespace", lambda device: np)
+    full = np.full
+    monkeypatch.setattr(np, "full", lambda *a: full(*a).view(Rounding))
+    with pytest.raises(RuntimeError, match="not exact"):
+        layer_rank(data, random_layer(2, 3))
+
+
+# Budget.
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_peak_stays_below_what_was_counted(shared: bool) -> None:
+    data = generators.random(401, 41, 64, shared=shared, seed=1)
+    layer = random_layer(10, 64, size=10**5)
+    layer_rank(data.take(5), layer)  # compiles
+    roomy = layer_rank(data, layer)
+    least = Footprint.of(data, layer, exact=False).bytes(roomy.width, 1)
+    assert least < roomy.bytes
+    for memory in (roomy.bytes, least + 2**18):
+        tracemalloc.start()
+        found = layer_rank(data, layer, memory=memory)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found.bytes <= memory and peak <= memory
+        assert peak > found.bytes / 4  # the count is a bound, not a guess far off
+        assert (found.rank, found.prime, found.width) == (401, P, roomy.width)
+
+
+def test_a_budget_too_small_is_one_line() -> None:
+    data = generators.random(300, 4, 8, shared=True, seed=1)
+    with pytest.raises(InputError) as refused:
+        layer_rank(data, random_layer(100, 8), memory=2**20)
+    assert str(refused.value).startswith("--memory: must be at least 0.00")
+    assert "for T = 300 and H = 100, not 0.000977 GiB" in str(refused.value)
+
+
+def test_a_tight_budget_takes_fewer_columns_in_the_second_attempt() -> None:
+    size = Footprint(T=2000, n=50, d=500, heads=50, outer=50, shared=True, exact=False)
+    first, second = size.plans(2**40)
+    assert (first.width, second.width) == (50, 500) and second.step == 256
+    first, second = size.plans(second.bytes // 2)
+    assert first.width == 50 < second.width < 500
+    assert second.bytes <= size.plans(2**40)[1].bytes // 2
+
+
+# As a claim, a proof and a certificate.
+
+DATA = generators.random(25, 4, 6, seed=4)
+
+
+@pytest.fixture
+def blocks_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conclusions, "BLOCKS_FROM", 0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 20), st.integers(1, 4), st.booleans(), st.integers(0, 2**32))
+def test_the_claim_is_the_same_either_way(T: int, heads: int, shared: bool, seed: int) -> None:
+    data = generators.random(T, 3, 5, shared=shared, seed=seed)
+    layer = random_layer(heads, 5, size=2, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conclusions, "BLOCKS_FROM", 0)
+        blocks = conclusions.full_rank(data, layer)
+        patch.setattr(conclusions, "BLOCKS_FROM", 10**9)
+        whole = conclusions.full_rank(data, layer)
+    assert blocks.level == whole.level
+    assert blocks.numbers["rank"] == whole.numbers["rank"]
+    assert "float64" in blocks.arithmetic and "integers" in whole.arithmetic
+
+
+@pytest.mark.usefixtures("blocks_always")
+def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) -> None:
+    seen = []
+    asked = Settings(construction="rank-one", claim="full-rank", memory=0.5)
+    proof = prove(DATA, asked, lambda *stage: seen.append(stage))
+    assert proof.standing is Level.PROVED
+    assert proof.settings["rank_memory"] == "0.5 GiB" and proof.settings["device"] == "cpu"
+    assert "--memory 0.5" in proof.settings["command"]
+    assert proof.versions["device"] == "CPU threads" and "numba" in proof.versions
+    assert ("rank", 25, 25) in seen
+    assert proof.certificate is not None
+    assert proof.certificate["rank"] == {"prime": str(P), "value": 25}
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(proof.certificate))
+    assert checker.check_file(str(path)).status == "holds"
+    assert fast_check.check_file(str(path)).status == "holds"
+
+
+@pytest.mark.usefixtures("blocks_always")
+def test_equal_bytes_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = []
+    for threads in (1, 3):
+        monkeypatch.setattr(cpu, "available_threads", lambda count=threads: count)
+        with threadpool_limits(threads):
+            proof = prove(DATA, Settings(construction="rank-one", claim="full-rank"))
+        outputs.append(json.dumps([proof.certificate, proof.trace.as_dict()["claims"]]))
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.usefixtures("blocks_always")
+def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
+    half = Layer((Head(fmpq_mat(6, 1, [fmpq(1, 7)] * 6), fmpq_mat(6, 1, [1] * 6)),))
+    assert conclusions.full_rank(DATA, half).level is Level.UNDECIDED
+
+
+def test_small_layers_are_left_to_flint() -> None:
+    proof = prove(DATA, Settings(construction="rank-one", claim="full-rank"))
+    assert "rank_memory" not in proof.settings and "numba" not in proof.versions
+    assert not conclusions.in_blocks(DATA, random_layer(9, 6))
+    assert conclusions.in_blocks(DATA, random_layer(9, 6), "cuda")
+
+
+def test_a_budget_too_small_is_refused_before_any_work() -> None:
+    data = generators.random(3000, 2, 3, shared=True, seed=1)
+    stages: list[Any] = []
+    with pytest.raises(InputError, match="--memory: must be at least"):
+        prove(data, Settings(memory=0.01), lambda *stage: stages.append(stage))
+    assert stages == []
