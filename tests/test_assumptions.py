@@ -199,6 +199,27 @@ def test_many_subsets_are_sampled_and_called_so() -> None:
     assert claim == again
 
 
+@pytest.mark.parametrize("dependent", [False, True])
+def test_many_samples_are_certified_in_batches_with_the_same_claim(
+    monkeypatch: pytest.MonkeyPatch, dependent: bool
+) -> None:
+    """Also the witness is the one that checking the samples one by one finds."""
+    queries = np.random.default_rng(1).integers(-9, 9, (60, 5))
+    if dependent:
+        queries[7:30] = queries[0] * np.arange(1, 24)[:, None]
+    data = with_queries(queries.tolist())
+    batched, claims = [], []
+    real = assumptions.independent_subsets
+    monkeypatch.setattr(
+        assumptions, "independent_subsets", lambda *a, **k: batched.append(1) or real(*a, **k)
+    )
+    for many in (10**9, 0):
+        monkeypatch.setattr(assumptions, "_MANY", many)
+        claims.append(kruskal_at_least(data, 4, "hypothesis.A1", 0))
+    assert claims[0] == claims[1] and len(batched) == 1
+    assert claims[0].level is (Level.REFUTED if dependent else Level.SAMPLED)
+
+
 def test_sampling_finds_what_is_everywhere() -> None:
     """All queries in a plane: any three are dependent, also where subsets are only sampled."""
     data = with_queries([[1, t, 2 * t, 0] for t in range(60)])

@@ -14,6 +14,8 @@ from constructions.layer import Layer
 from verify import features
 from verify.assumptions import EXACT
 from verify.evidence import Claim, Level
+from verify.rank.layer import DEFAULT_MEMORY, layer_rank
+from verify.rank.primes import PRIMES_FLOAT64
 
 # Entries of Z from which blocks of rows in float64 are faster than FLINT, 0.3 s of compiled code
 # being loaded included (benchmarks/rank.py).
@@ -57,7 +59,7 @@ def full_rank(
     data: Dataset,
     layer: Layer,
     device: str = "auto",
-    memory: int | None = None,
+    memory: int = DEFAULT_MEMORY,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
@@ -70,17 +72,17 @@ def full_rank(
     distinct = _distinct(layer)
     if in_blocks(data, layer, device):
         rank, prime = _rank_in_blocks(data, distinct, device, memory, progress)
-        how = "in float64 with exact sums"
+        how = ", in float64 with exact sums"
     else:
         rank, prime = _rank_at_once(data, distinct)
-        how = "in integers"
+        how = ""
     return Claim(
         "rank",
         "The features $Z$ of the finished layer, at its finite weights, have rank "
         f"$T={data.T}$ over $\\mathbb{{Q}}$.",
         Level.PROVED if rank == data.T else Level.UNDECIDED,
         numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
-        arithmetic=f"features and rank mod {prime}, {how}; the rank over ℚ is at least that",
+        arithmetic=f"features and rank mod {prime}{how}; the rank over ℚ is at least that",
         source="mathematics, section 3",
     )
 
@@ -114,15 +116,11 @@ def _rank_in_blocks(
     data: Dataset,
     layer: Layer,
     device: str,
-    memory: int | None,
+    memory: int,
     progress: Callable[[int, int], None],
 ) -> tuple[int, int]:
-    from verify.rank.layer import DEFAULT_MEMORY, layer_rank  # compiled code: only where needed
-    from verify.rank.primes import PRIMES_FLOAT64
-
-    budget = DEFAULT_MEMORY if memory is None else memory
     try:
-        found = layer_rank(data, layer, device=device, memory=budget, progress=progress)
+        found = layer_rank(data, layer, device=device, memory=memory, progress=progress)
     except features.NotIntegral:
         return 0, PRIMES_FLOAT64[0]  # there are no features over ℚ
     return found.rank, found.prime

@@ -274,7 +274,7 @@ def test_the_claim_is_the_same_either_way(T: int, heads: int, shared: bool, seed
         whole = conclusions.full_rank(data, layer)
     assert blocks.level == whole.level
     assert blocks.numbers["rank"] == whole.numbers["rank"]
-    assert "float64" in blocks.arithmetic and "integers" in whole.arithmetic
+    assert "float64" in blocks.arithmetic and "float64" not in whole.arithmetic
 
 
 @pytest.mark.usefixtures("blocks_always")

@@ -61,7 +61,7 @@ class Footprint:
         [(198, 256, True), (332, 93, True)]
         >>> size.plans(10**8)
         Traceback (most recent call last):
-        constructions.errors.InputError: --memory: must be at least 0.54 GiB for T = 12545 and \
+        constructions.errors.InputError: --memory: must be at least 0.482 GiB for T = 12545 and \
 H = 64, not 0.0931 GiB
         """
         first = min(self.d, max(self.n, -(-(self.T + _SPARE) // self.heads)))
