@@ -4,7 +4,8 @@
 
 Sections are functions (quick, threads) -> JSON-able rows; add one to SECTIONS to extend this.
 torch is optional: with it the reference is the paper's loop, without it NumPy's.
-GPU rows are not measured yet.
+With --out the fitted growth is drawn too, into FILE with the suffix .svg.
+Rows of a GPU are measured where CuPy finds one, and say so where they are not.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +21,8 @@ from typing import Any
 
 import rank_detection
 import rank_exact
+import rank_growth
+import rank_layers
 import rank_subsets
 from machine import machine
 
@@ -28,8 +32,10 @@ SECTIONS: dict[str, Callable[[bool, int], dict[str, Any]]] = {
     "subsets": rank_subsets.run,
     "exact": rank_exact.run,
     "detection": rank_detection.run,
+    "layers": rank_layers.run,
+    "growth": rank_growth.run,
 }
-PACKAGES = ["numpy", "numba", "python-flint", "sympy", "torch"]
+PACKAGES = ["numpy", "numba", "python-flint", "sympy", "torch", "cupy"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,20 +45,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=available_threads())
     parser.add_argument("--out", type=Path, help="write JSON here")
     options = parser.parse_args(arguments)
+    started = time.perf_counter()
     report: dict[str, Any] = {
         "benchmark": "rank",
         "quick": options.quick,
         "machine": machine(*filter(_installed, PACKAGES)),
         "threads_on_every_side": options.threads,
-        "gpu": "not measured",
+        "gpu": "see layers" if rank_layers.has_gpu() else rank_layers.NO_GPU,
     }
     for name, section in SECTIONS.items():
         if options.only in (None, name):
             print(f"-- {name}", flush=True)
             report[name] = section(options.quick, options.threads)
+    report["seconds_in_all"] = round(time.perf_counter() - started, 1)
     text = json.dumps(report, indent=1, sort_keys=True) + "\n"
     if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(text)
+        if "growth" in report:
+            rank_growth.plot(report["growth"], options.out.with_suffix(".svg"))
     else:
         print(text)
     return 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
+from rank_growth import fit
 from sympy import QQ, Matrix
 from sympy.polys.matrices import DomainMatrix
 
@@ -24,7 +25,18 @@ def run(quick: bool, threads: int) -> dict[str, Any]:
         for deficit in (0, 1):
             rows.append(compare(n, deficit, 1 if quick else 3))
             print({key: rows[-1][key] for key in ("n", "rank", "milliseconds")}, flush=True)
-    return {"rows": rows}
+    return {"rows": rows, "exponents": exponents(rows)}
+
+
+def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """b of milliseconds = a n^b for each method, over the full-rank matrices it was timed on."""
+    points: dict[str, list[tuple[int, float]]] = {}
+    for row in rows:
+        if row["rank"] == row["n"]:
+            for name, time_ in row["milliseconds"].items():
+                points.setdefault(name, []).append((row["n"], time_))
+    fits = {name: fit(*map(list, zip(*at, strict=True))) for name, at in points.items() if at[1:]}
+    return {name: round(b, 2) for name, (_, b) in fits.items()}
 
 
 def compare(n: int, deficit: int, repeats: int) -> dict[str, Any]:

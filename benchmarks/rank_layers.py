@@ -1,0 +1,143 @@
+"""Full-rank certificates of whole layers: rank Z = T in row blocks, against FLINT, on each device.
+
+Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data to ±9. Ours is
+`layer_rank`, timed whole; FLINT is the path of small layers: features in Python's integers, then
+`nmod_mat.rank`, on one core. The floor is the time that the multiplications of the features and the
+elimination take at the rate of a large matrix product, measured in the same run.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+from machine import peak_mebibytes
+from rank_subsets import matrix_product_rate
+from threadpoolctl import threadpool_limits
+
+from constructions import generators
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.layer import Head, Layer
+from verify import features
+from verify.rank.devices import choose_device
+from verify.rank.layer import LayerRank, layer_rank
+
+# H, n, d, contexts shared, with FLINT, on a GPU only
+CASES = [
+    (20, 32, 64, True, True, False),  # T = 621
+    (20, 32, 64, False, True, False),
+    (12, 197, 768, True, True, False),  # T = 2,353
+    (12, 197, 768, False, False, False),
+    (64, 197, 768, True, False, True),  # T = 12,545
+]
+NO_GPU = "not measured on a GPU yet"
+
+
+def run(quick: bool, threads: int) -> dict[str, Any]:
+    """Seconds, memory and the share of the floor for each case and device."""
+    rate = matrix_product_rate(threads, "float64")
+    rows = []
+    for case in CASES[:2] + CASES[-1:] if quick else CASES:
+        rows.append(measure(*case, rate=rate, threads=threads, repeats=1 if quick else 3))
+        print(rows[-1], flush=True)
+    return {"rows": rows, "matrix_product_gflops": rate}
+
+
+def measure(
+    heads: int,
+    n: int,
+    d: int,
+    shared: bool,
+    with_flint: bool,
+    gpu_only: bool,
+    *,
+    rate: float,
+    threads: int,
+    repeats: int,
+) -> dict[str, Any]:
+    """One case. On the CPU the peak is that of the process so far: cases grow."""
+    T = heads * (n - 1) + 1
+    row: dict[str, Any] = {"T": T, "heads": heads, "n": n, "d": d, "shared": shared}
+    if gpu_only and not has_gpu():
+        return row | {"cuda": NO_GPU}
+    data, layer = example(heads, n, d, shared)
+    if not gpu_only:
+        with threadpool_limits(threads):
+            seconds, found = _timed(lambda: layer_rank(data, layer, device="cpu"), repeats)
+        floor = multiplications(data, layer, found) * 2 / rate / 1e9
+        row["cpu"] = result(seconds, found) | {
+            "peak_MiB": peak_mebibytes(),
+            "floor_seconds": round(floor, 3),
+            "share_of_dgemm_floor": round(floor / seconds, 2),
+        }
+        if with_flint:
+            row["flint_seconds"] = round(flint_seconds(data, layer), 3)
+            row["ratio_to_flint"] = round(row["flint_seconds"] / seconds, 1)
+    if has_gpu():
+        seconds, found = _timed(lambda: layer_rank(data, layer, device="cuda"), repeats)
+        row["cuda"] = result(seconds, found) | {"name": found.device.name}
+    else:
+        row["cuda"] = NO_GPU
+    return row
+
+
+def result(seconds: float, found: LayerRank) -> dict[str, Any]:
+    """What one device did."""
+    return {
+        "seconds": round(seconds, 3),
+        "rank": found.rank,
+        "prime": found.prime,
+        "tried": [list(attempt) for attempt in found.tried],
+        "counted_MiB": found.bytes >> 20,
+    }
+
+
+def example(heads: int, n: int, d: int, shared: bool) -> tuple[Dataset, Layer]:
+    """Generic weights: entries wide enough that no two tokens of a head have equal logits."""
+    data = generators.random(heads * (n - 1) + 1, n, d, shared=shared, bound=9, seed=1)
+    rng = np.random.default_rng(0)
+
+    def vector() -> fmpq_mat:
+        return fmpq_mat(d, 1, rng.integers(-30_000, 30_000, d, endpoint=True).tolist())
+
+    return data, Layer(tuple(Head(vector(), vector()) for _ in range(heads)))
+
+
+def flint_seconds(data: Dataset, layer: Layer) -> float:
+    """The same question by the path of small layers; once, it is slow."""
+    start = time.perf_counter()
+    p = features.PRIMES[0]
+    rank = features.rank_mod(features.feature_matrix_mod(data, layer, p), p)
+    if rank != data.T:
+        raise RuntimeError(f"FLINT says {rank} of {data.T}")
+    return time.perf_counter() - start
+
+
+def multiplications(data: Dataset, layer: Layer, found: LayerRank) -> float:
+    """Of mixing tokens, of taking c columns per head, and of T rows of w = H c columns."""
+    T, H, n, d, c = data.T, len(layer.heads), data.n, data.d, found.width
+    mixing = T * H * n * c if data.shared else T * H * n * d + T * H * d * c * (c < d)
+    return mixing + T * T * H * c / 2 - T**3 / 6
+
+
+def has_gpu() -> bool:
+    """Whether `--device cuda` would run here."""
+    try:
+        choose_device("cuda")
+    except InputError:
+        return False
+    return True
+
+
+def _timed(job: Callable[[], LayerRank], repeats: int) -> tuple[float, LayerRank]:
+    seconds, found = [], job()  # the first run compiles
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = job()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds), found
