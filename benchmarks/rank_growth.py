@@ -110,6 +110,7 @@ def layer(examples: int, repeats: int) -> float:
 def plot(curves: dict[str, Any], path: Path) -> None:
     """Points and fits, a panel for each of k, N and T; equal numbers give equal bytes."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     from reports.figures import BLUE, ORANGE, style, to_svg
 
@@ -126,6 +127,11 @@ def plot(curves: dict[str, Any], path: Path) -> None:
                         label=label)  # fmt: skip
             axes.set(xlabel=name[0], ylabel="seconds")
             axes.legend(frameon=False, fontsize=7)
+        for axes in panels.values():
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        for name, found in curves.items():
+            if "FLINT" not in name:
+                panels[name[0]].set_xticks(found["sizes"], [str(size) for size in found["sizes"]])
         path.write_bytes(to_svg(figure))
 
 
