@@ -1,4 +1,4 @@
-"""One contract for the four arithmetics: what each says about a matrix of known rank."""
+"""One contract for the four arithmetics and row blocks: what each says about a matrix of known rank."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from verify.rank.floating import numerical_rank
 from verify.rank.modular import rank_mod
 from verify.rank.primes import PRIMES_FLOAT64
 from verify.rank.rational import rank
+from verify.rank.residues import as_table, residues
+from verify.rank.streaming import Elimination
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
@@ -28,6 +30,17 @@ def test_modular_rank_is_a_lower_bound_and_reached(case: Case) -> None:
     for r in found:
         assert len(r.rows) == len(set(r.rows)) == len(r.columns) == len(set(r.columns)) == r.rank
         assert r.full_row_rank == (r.rank == case.shape[0])
+
+
+@each_case
+def test_row_blocks_find_the_modular_rank(case: Case) -> None:
+    """At every cut: the rank of the rows so far, as one elimination of the whole finds it."""
+    for p in PRIMES_FLOAT64:
+        table = residues(as_table(case.matrix), p)
+        elimination = Elimination(table.shape[1], p)
+        for start in range(0, len(table), 7):
+            elimination.add(table[start : start + 7])
+        assert elimination.rank == rank_mod(case.matrix, p).rank
 
 
 @each_case
