@@ -1,4 +1,4 @@
-"""One contract for the four arithmetics and row blocks: what each says about a matrix of known rank."""
+"""One contract for all arithmetics: what each says about a matrix of known rank."""
 
 from __future__ import annotations
 

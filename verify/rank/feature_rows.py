@@ -74,18 +74,14 @@ class FeatureRows:
         self._xp, self._mod = xp, p - 1
         self._tables = [xp.asarray(table) for table in _powers_of_two(p)]
         self._mixing = self._random_columns(seed)
-        self._exact = [head for head in layer.heads if not is_integral(head, data)]
-        if self._exact:
-            self._heads: Sequence[Head] = layer.heads
-        else:
-            factors = [_integers(head, data) for head in layer.heads]
-            self._keys = xp.asarray(_side_by_side([k for k, _ in factors], self._mod))
-            self._queries = xp.asarray(_side_by_side([q for _, q in factors], self._mod))
+        keys, queries, scales = zip(*(_scaled(h, data) for h in layer.heads), strict=True)
+        self._exact = layer.heads if max(scales) > 1 else ()
+        self._keys = xp.asarray(_side_by_side(keys, self._mod))
+        self._queries = xp.asarray(_side_by_side(queries, self._mod))
         if data.shared:
             context = data.contexts.stored[0]
             self._context = self._narrow(xp.asarray(residues(context, p)))
-            if not self._exact:
-                self._left = matmul(xp.asarray(residues(context, p - 1)), self._keys, p - 1)
+            self._left = matmul(xp.asarray(residues(context, p - 1)), self._keys, p - 1)
 
     def rows(self, start: int, stop: int) -> Any:
         """Z modulo p of the examples start .. stop-1: (stop - start, columns) balanced float64.
@@ -126,7 +122,7 @@ class FeatureRows:
 
     def _exact_logits(self, start: int, stop: int) -> np.ndarray:
         part = self.data.take(range(start, stop))
-        tables = [features.logits(head, part) for head in self._heads]
+        tables = [features.logits(head, part) for head in self._exact]
         return np.stack([residues(table, self._mod) for table in tables], axis=1)
 
     def _powers(self, exponents: Any) -> Any:
@@ -155,23 +151,18 @@ class FeatureRows:
 def is_integral(head: Head, data: Dataset) -> bool:
     """Whether every logit is seen to be an integer by dividing the head's entries alone; where it
     is False, nothing is known yet."""
-    return _scale_left(head, data)[2] == 1
+    return _scaled(head, data)[2] == 1
 
 
-def _integers(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat]:
-    """Integral key and query whose products with the data's numerators are the logits."""
-    keys, queries, _ = _scale_left(head, data)
-    return keys, queries
-
-
-def _scale_left(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
-    """The head's numerators after common factors are divided out of s; and what is left of s."""
-    keys, key_scale = head.key.numer_denom()
-    queries, query_scale = head.query.numer_denom()
+def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
+    """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, N the data's numerators,
+    after the common factors of s with all of K, then with all of Q, are divided out."""
+    key, key_scale = head.key.numer_denom()
+    query, query_scale = head.query.numer_denom()
     scale = int(key_scale) * int(query_scale)
     scale *= data.contexts.denominator * data.queries.denominator
     parts = []
-    for part in (keys, queries):
+    for part in (key, query):
         common = math.gcd(scale, *(int(x) for x in part.entries()))
         scale //= common
         entries = [x // common for x in part.entries()]
@@ -179,7 +170,7 @@ def _scale_left(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
     return parts[0], parts[1], scale
 
 
-def _side_by_side(matrices: list[fmpz_mat], m: int) -> np.ndarray:
+def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> np.ndarray:
     """[M_1 ... M_H] modulo m, balanced float64, (d, H·d_h)."""
     parts = []
     for matrix in matrices:
