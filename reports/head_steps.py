@@ -60,12 +60,12 @@ def head_steps(proof: Proof) -> HeadSteps | None:
     of = {h: {_step(claim): claim for claim in claims} for h, claims in heads.items()}
     names = _in_order([list(steps) for steps in of.values()])
     anchors = {name: f"heads-{k}" for k, name in enumerate(names, start=1)}
-    anchors |= {i: f"step-{k}" for k, i in enumerate(proof.trace.order, start=1)}
+    places = {i: f"step-{k}" for k, i in enumerate(proof.trace.order, start=1)}
     alike, columns, rows, complete = _numbers(of, names)
     weak = [c for claims in heads.values() for c in claims
             if c.level is not Level.PROVED or c.witness]  # fmt: skip
     return HeadSteps(
-        steps=tuple(_told(name, of, anchors, len(heads)) for name in names),
+        steps=tuple(_told(name, of, anchors, places) for name in names),
         columns=tuple(words(name) for name in names),
         rows=_standings(proof, of, names),
         alike=alike,
@@ -82,7 +82,7 @@ def _step(claim: Claim) -> str:
 
 def _in_order(lists: Sequence[list[str]]) -> list[str]:
     """All steps: the longest list's order, each other step before the one that it precedes."""
-    out = list(max(lists, key=len))
+    out = list(lists[max(range(len(lists)), key=lambda k: len(lists[k]))])
     for names in lists:
         for k, name in enumerate(names):
             if name not in out:
@@ -92,7 +92,7 @@ def _in_order(lists: Sequence[list[str]]) -> list[str]:
 
 
 def _told(
-    name: str, of: dict[int, dict[str, Claim]], anchors: dict[str, str], total: int
+    name: str, of: dict[int, dict[str, Claim]], anchors: dict[str, str], places: dict[str, str]
 ) -> Step:
     having = {h: steps[name] for h, steps in of.items() if name in steps}
     first = next(iter(having.values()))
@@ -101,23 +101,32 @@ def _told(
     for h, claim in having.items():
         for hypothesis, strength in claim.uses.items():
             uses.setdefault((hypothesis, strength), []).append(h)
-    evidence = f"{first.level.value}, {first.arithmetic}" if first.arithmetic else first.level.value
+    evidence: dict[str, list[int]] = {}
+    for h, claim in having.items():
+        evidence.setdefault(_evidence(claim), []).append(h)
     return Step(
         anchor=anchors[name],
         name=name,
-        heads="" if len(having) == total else f"{_heads(list(having))} only",
+        heads="" if len(having) == len(of) else f"{_heads(list(having))} only",
         statement=f"for the first of them: {first.statement}" if differs else first.statement,
-        evidence=f"{evidence}; {first.source}" if first.source else evidence,
+        evidence="; ".join(
+            how if len(evidence) == 1 else f"{how} ({_heads(hs)})" for how, hs in evidence.items()
+        ),
         uses=tuple(
             (hypothesis, strength if len(hs) == len(having) else f"{strength} ({_heads(hs)})")
             for (hypothesis, strength), hs in uses.items()
         ),
-        premises=_premises(having, anchors),
+        premises=_premises(having, anchors, places),
     )
 
 
+def _evidence(claim: Claim) -> str:
+    how = f"{claim.level.value}, {claim.arithmetic}" if claim.arithmetic else claim.level.value
+    return f"{how}; {claim.source}" if claim.source else how
+
+
 def _premises(
-    having: dict[int, Claim], anchors: dict[str, str]
+    having: dict[int, Claim], anchors: dict[str, str], places: dict[str, str]
 ) -> tuple[tuple[str, str], ...]:
     """Steps of the same head by name, with their anchors; then everything else."""
     same: dict[str, None] = {}
@@ -130,7 +139,7 @@ def _premises(
             elif head:
                 others[f"{words(head[1])} of another head"] = anchors.get(head[1], "")
             else:
-                others[bundle([premise])[0][0]] = anchors[premise]
+                others[bundle([premise])[0][0]] = places[premise]
     own = [(f"{words(name)} of the same head", anchors.get(name, "")) for name in same]
     return (*own, *others.items())
 

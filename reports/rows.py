@@ -211,8 +211,10 @@ def _gap(proof: Proof, claims: list[Claim]) -> Gap:
 
 def _construction(proof: Proof) -> str:
     name, v = value(proof.settings.get("construction")), voice(proof)
-    same = f"; `certificate.json` calls it {v.certificate}" if v.certificate not in ("", name) else ""
-    return f"{name}: {v.title}{same}".replace("`", "")
+    same = (
+        f"; `certificate.json` calls it {v.certificate}" if v.certificate not in ("", name) else ""
+    )
+    return f"{v.title} (--construction {name}){same}".replace("`", "")
 
 
 def _asked(claim: Claim) -> str:

@@ -38,8 +38,8 @@ def tables(proof: Proof) -> str:
             "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
         )
         out.append(
-            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}", "r" * (len(columns) - 1) + "X",
-                   columns, shown)
+            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}",
+                   "r" * (len(columns) - 1) + "X", columns, shown)
         )  # fmt: skip
     hypotheses = [
         (f"{h.name}: {h.statement}", h.asked, h.found, h.level, h.used)

@@ -59,7 +59,7 @@ def head_claims(
             table = features.logits(weights, data)
         except features.NotIntegral as error:
             failed = partial(steps.not_integral, error, number)
-            yield from map(_ours, [*checks, failed])
+            yield from map(partial(_ours, record), [*checks, failed])
             return
         checks.append(partial(steps.integral, table, number))
         if record.v0 is not None:
@@ -69,13 +69,15 @@ def head_claims(
                 checks.append(limit)
         if seen is not None:
             checks.append(partial(steps.finite_rank, data, record, table, seen, number))
-        yield from map(_ours, checks)
+        yield from map(partial(_ours, record), checks)
 
 
-def _ours(check: Callable[[], Claim]) -> Claim:
+def _ours(record: RankOneHead, check: Callable[[], Claim]) -> Claim:
     """Run a check; steps that are also the paper's are named by their place in this proof."""
     claim = steps.timed(check)
     step = claim.id.rpartition(".")[2]
+    if record.short:
+        return replace(claim, uses={}, source=f"{_PROOF}, section 6 (short heads)")
     if step == "selector":
         claim = replace(claim, statement=claim.statement.replace("selector $v$", "selector $v_0$"))
     return replace(claim, source=f"{_PROOF}, {_PLACES[step]}")
