@@ -37,6 +37,9 @@ CONSTANT_COLUMNS = (
     "construction", "$T$", "rank", "$c$ certified", "$c$ built", "$c$ a priori", "$B$ certified",
     "$B$ a priori", "longest logit range", "bits", "condition", "parameters",
 )  # fmt: skip
+COST_COLUMNS = (
+    "$T$", "contexts", "construction", "$H$", "$d_h$", "parameters", "ratio", "rank",
+)  # fmt: skip
 _DASH = "–"
 
 
@@ -83,6 +86,7 @@ def render_capacity(
     if capacity is not None:
         figures |= capacity_figures(capacity)
         data["capacity"] = [point.as_dict() for point in capacity.points.values()]
+        data["same_examples"] = [cost.as_dict() for cost in capacity.costs]
     if constants is not None:
         figures |= constants_figures(constants)
         data["constants"] = [found.as_dict() for found in constants.found.values()]
@@ -140,6 +144,23 @@ def parameter_rows(capacity: Capacity) -> list[Row]:
     return rows
 
 
+def cost_rows(capacity: Capacity) -> list[Row]:
+    """Heads and parameters of every construction for the same examples."""
+    return [
+        (
+            size(c.examples),
+            "shared" if c.shared else "distinct",
+            c.construction,
+            size(c.heads),
+            size(c.head_width),
+            size(c.parameters),
+            f"{c.ratio:.2f}",
+            "certified" if c.certified else "not found",
+        )
+        for c in capacity.costs
+    ]
+
+
 def bound_rows(capacity: Capacity) -> list[Row]:
     """Every published bound, with its value in the base setting where it has one."""
     base, rows = capacity.settings.base, list[Row]()
@@ -188,6 +209,8 @@ def _page(capacity: Capacity | None, constants: Growth | None) -> str:
             ],
             "capacity_columns": CAPACITY_COLUMNS,
             "bounds": bound_rows(capacity),
+            "costs": cost_rows(capacity),
+            "cost_columns": COST_COLUMNS,
             "parameters": parameter_rows(capacity) if capacity.settings.build else [],
         }  # fmt: skip
     if constants is not None:

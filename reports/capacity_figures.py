@@ -83,7 +83,7 @@ def parameters(found: Capacity) -> Figure:
         for b in point.built:
             name = "the paper's construction" if b.construction == "mahdavi2024" else "width one"
             series.setdefault(name, []).append((b.rank, b.parameters))
-    series[f"random heads, $d_h={points[0].setting.head_width}$"] = [
+    series[f"generic weights, $d_h={points[0].setting.head_width}$"] = [
         (p.certified, p.parameters) for p in points
     ]
     for (name, pairs), (color, mark) in zip(series.items(), _MARKS.values(), strict=False):

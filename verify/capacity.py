@@ -32,6 +32,7 @@ from constructions.generators import family
 from constructions.layer import Layer, parameter_count
 from verify import conclusions, features
 from verify.evidence import Claim, Level
+from verify.parameters import Cost, costs
 from verify.rank.modular import rank_mod
 from verify.rank.primes import PRIMES_FLOAT64
 from verify.tightness.flat import flat_of
@@ -192,10 +193,14 @@ class SweepSettings:
 
 @dataclass(frozen=True)
 class Capacity:
-    """A finished sweep: settings -> point; `along` lists those of one axis in order."""
+    """A finished sweep: settings -> point; `along` lists those of one axis in order.
+
+    costs: every construction on as many examples as width one is promised, as H grows.
+    """
 
     settings: SweepSettings
     points: dict[Setting, Point]
+    costs: tuple[Cost, ...] = ()
 
     def along(self, axis: str, shared: bool) -> list[Point]:
         return [self.points[s] for s in self.settings.along(axis, shared)]
@@ -232,7 +237,13 @@ def sweep(
     for done, setting in enumerate(every):
         progress("capacity", done, len(every))
         points[setting] = certify(setting, build=settings.build)
-    return Capacity(settings, points)
+    return Capacity(settings, points, tuple(_costs(settings)) if settings.build else ())
+
+
+def _costs(settings: SweepSettings) -> Iterator[Cost]:
+    for shared in (True, False):
+        for setting in settings.along("heads", shared):
+            yield from costs(examples_of(setting).take(setting.width_one), setting.seed)
 
 
 def certify(setting: Setting, *, build: bool = False) -> Point:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from constructions import mahdavi2024, rank_one
+from constructions import generic, mahdavi2024, rank_one
 from constructions.construction import Construction, capacity
 from constructions.dataset import Dataset
 from constructions.errors import InputError
@@ -32,16 +32,14 @@ from constructions.generators import family
 from constructions.layer import Layer, parameter_count
 from verify import conclusions, features, steps
 from verify.apriori import Conditioning
-from verify.tightness.probes import best_rank
 
 __all__ = [
     "CONSTRUCTIONS", "Constants", "ConstantsSettings", "Growth", "HeadConstants", "growth",
     "layer_constants", "least_certified",
 ]  # fmt: skip
 
-CONSTRUCTIONS = ("paper", "rank-one, the proof's heads", "rank-one, short heads", "random heads")
+CONSTRUCTIONS = ("paper", "rank-one, the proof's heads", "rank-one, short heads", "generic")
 MOST_TRIED = 64  # values of c below the one built
-DRAWS = 12
 LARGEST_CONDITION = 1e12
 
 Progress = Callable[[str, int, int], None]
@@ -163,8 +161,8 @@ def growth(
         data = family(
             capacity(H, n, n), n, settings.width, shared=settings.shared, seed=settings.seed
         )
-        for name, layer, built in _layers(data, H, settings.seed):
-            found[name, H, n] = layer_constants(name, data, layer, built)
+        for name, built in _built(data, H, settings.seed):
+            found[name, H, n] = layer_constants(name, data, built.layer, built)
     return Growth(settings, found)
 
 
@@ -214,16 +212,12 @@ def least_certified(
     return None
 
 
-def _layers(
-    data: Dataset, heads: int, seed: int
-) -> Iterator[tuple[str, Layer, Construction | None]]:
+def _built(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Construction]]:
     paper = mahdavi2024.build(data, heads=heads, seed=seed)
     proof = rank_one.build(data, heads=heads, saturated=True, seed=seed)
     short = rank_one.build(data, heads=heads, seed=seed)
-    drawn = best_rank(data, heads, data.T, draws=DRAWS, seed=seed)
-    built: tuple[Construction | None, ...] = (paper, proof, short, None)
-    layers = (paper.layer, proof.layer, short.layer, drawn.layer)
-    yield from zip(CONSTRUCTIONS, layers, built, strict=True)
+    drawn = generic.build(data, heads=heads, seed=seed)
+    yield from zip(CONSTRUCTIONS, (paper, proof, short, drawn), strict=True)
 
 
 def _selectors(
