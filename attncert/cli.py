@@ -12,6 +12,7 @@ from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
 from attncert.commands.prove import prove
+from attncert.commands.tightness import tightness
 from constructions.errors import InputError
 
 _INTERRUPTED = 130
@@ -22,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, capacity, attack, audit):
+for _command in (prove, check, capacity, attack, tightness, audit):
     app.command(_command.__name__)(_command)
 
 

@@ -18,13 +18,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from constructions.dataset import Dataset  # noqa: E402
 from constructions.digits import digits  # noqa: E402
+from constructions.loading import load  # noqa: E402
 from reports import render  # noqa: E402
 from reports.capacity import render_capacity  # noqa: E402
 from reports.records import readable_json  # noqa: E402
+from reports.tightness import render_tightness  # noqa: E402
 from verify.capacity import sweep  # noqa: E402
 from verify.constants import growth  # noqa: E402
 from verify.prove import Settings, prove  # noqa: E402
+from verify.tightness.studies import cases  # noqa: E402
 
 GALLERY = ROOT / "docs" / "gallery"
 MADE_WITH = "made-with.json"
@@ -35,11 +39,32 @@ Files = Mapping[str, bytes]
 
 
 def digits_by_the_paper() -> Files:
-    return _proof(25, Settings(heads=8, head_width=4))
+    return _proof(digits().take(25), Settings(heads=8, head_width=4))
 
 
 def digits_width_one() -> Files:
-    return _proof(97, Settings(construction="rank-one"))
+    return _proof(digits().take(97), Settings(construction="rank-one"))
+
+
+def digits_generic() -> Files:
+    return _proof(digits().take(49), Settings(construction="generic"))
+
+
+def a1_false() -> Files:
+    return _proof(load(str(ROOT / "examples" / "a1-false.json")), Settings())
+
+
+def not_all_placed() -> Files:
+    return _proof(load(str(ROOT / "examples" / "not-all-placed.json")), Settings())
+
+
+def above_the_bound() -> Files:
+    data = load(str(ROOT / "examples" / "a1-false.json"))
+    return _proof(data, Settings(heads=1))
+
+
+def tightness() -> Files:
+    return render_tightness(list(cases()), "Tightness: what no choice of weights escapes")
 
 
 def capacity() -> Files:
@@ -58,6 +83,30 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-width-one": (
         "97 handwritten digits by 32 heads of width one: exact readout",
         digits_width_one,
+    ),
+    "digits-generic": (
+        "49 handwritten digits by 16 heads of small random weights: exact readout",
+        digits_generic,
+    ),
+    "a1-false": (
+        "Assumption 1 is false, the partition certificate holds: memorized exactly "
+        "(`attncert prove examples/a1-false.json`)",
+        a1_false,
+    ),
+    "not-all-placed": (
+        "Parallel queries and a zero query: what the construction can place, and that other "
+        "weights do it all (`attncert prove examples/not-all-placed.json`)",
+        not_all_placed,
+    ),
+    "above-the-bound": (
+        "More examples than any weights of one head can serve: impossible, with the relations "
+        "(`attncert prove examples/a1-false.json --heads 1`)",
+        above_the_bound,
+    ),
+    "tightness": (
+        "Tightness: what bounds universal memorization, what reaches it, and given labels beyond "
+        "it, with certificates",
+        tightness,
     ),
     "capacity": (
         "Certified capacity against H, n and d_h, beside every published bound",
@@ -126,9 +175,9 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _proof(examples: int, settings: Settings) -> Files:
+def _proof(data: Dataset, settings: Settings) -> Files:
     """A proof's report, all but its times."""
-    files = render(prove(digits().take(examples), settings))
+    files = render(prove(data, settings))
     report = files["report.md"].replace(_TIMINGS.encode(), b"`timings.json` (not kept here)")
     return {k: v for k, v in files.items() if k != "timings.json"} | {"report.md": report}
 

@@ -111,11 +111,12 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
 
 def certificate_bytes(proof: Proof) -> bytes | None:
     """The certificate in canonical form: keys sorted, no insignificant white space."""
-    if proof.certificate is None:
-        return None
-    return json.dumps(
-        proof.certificate, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return None if proof.certificate is None else canonical_json(proof.certificate)
+
+
+def canonical_json(obj: Mapping[str, Any]) -> bytes:
+    """Keys sorted, no insignificant white space: the form that certificates are hashed in."""
+    return json.dumps(obj, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def certificate_sha256(proof: Proof) -> str | None:

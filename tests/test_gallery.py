@@ -29,8 +29,15 @@ def committed(page: str) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.mark.parametrize("page", ["not-all-placed", "above-the-bound"])
+def test_a_short_page_is_the_committed_one(page: str) -> None:
+    assert gallery.differences(page, gallery.PAGES[page][1]()) == []
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["digits-paper", "capacity", "constants"])
+@pytest.mark.parametrize(
+    "page", ["digits-paper", "digits-generic", "a1-false", "tightness", "capacity", "constants"]
+)
 def test_the_page_is_the_committed_one(page: str) -> None:
     """After a deliberate change: `python docs/make_gallery.py`, and read the diff."""
     assert gallery.differences(page, gallery.PAGES[page][1]()) == []
@@ -42,7 +49,7 @@ def test_the_index_and_the_folders_are_those_of_the_pages() -> None:
     assert folders == set(gallery.PAGES)
 
 
-@pytest.mark.parametrize("page", ["digits-paper", "digits-width-one", "capacity", "constants"])
+@pytest.mark.parametrize("page", gallery.PAGES)
 def test_a_page_is_whole_and_its_links_lead_somewhere(page: str) -> None:
     files = committed(page)
     report = files["report.md"].decode()

@@ -1,0 +1,49 @@
+"""attncert tightness: what no choice of weights escapes on these data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+from constructions.errors import InputError
+
+
+def tightness(
+    data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
+    heads: Annotated[int | None, typer.Option(help="H; default: the fewest promised")] = None,
+    value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
+    examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
+    out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
+    seed: Annotated[int, typer.Option(help="of the weights tried")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="claims as JSON on stdout")] = False,
+) -> int:
+    """Bounds on memorizing DATA that hold for every choice of weights, and what reaches them."""
+    from constructions.loading import load
+    from reports import check_folder
+    from reports.progress import Stages
+    from reports.records import jsonable
+    from reports.tightness import one_line, write_tightness
+    from verify.evidence import Level
+    from verify.tightness.studies import study
+
+    if not 0 <= seed < 2**63:
+        raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    loaded = load(data)
+    chosen = loaded if examples is None else loaded.take(examples)
+    folder = Path(out) if out is not None else Path("attncert-report") / f"{loaded.name}-tightness"
+    check_folder(folder)
+    with Stages() as progress:
+        progress("what no weights escape", 0, 1)
+        found = study(chosen, heads, value_width, seed)
+    write_tightness(found, folder)
+    if as_json:
+        claims = [claim.as_dict() for claim in found.claims]
+        summary = {"universal": found.universal.value, "claims": claims, "folder": str(folder)}
+        print_json(jsonable(summary))
+    else:
+        typer.echo(one_line(found))
+        typer.echo(f"Report: {folder / 'report.md'}")
+    return {Level.PROVED: 0, Level.REFUTED: 1}.get(found.universal, 3)
