@@ -18,7 +18,7 @@ from reports.folder import MARK
 from reports.head_steps import HeadSteps, head_steps
 from reports.levels import WORDING
 from reports.mermaid import flowchart
-from reports.numbers import count, value, words
+from reports.numbers import count, indices, value, words
 from reports.records import certificate_sha256
 from reports.templating import TEMPLATES, Filter, render
 from reports.text import code, html, markdown, one_line, sentence
@@ -28,6 +28,11 @@ from verify.evidence import Claim, Level
 from verify.proof import Proof
 
 MOST_LINKS = 8
+KNOWN = (
+    "placed.maximum", "placed.memorizes", "tightness.bound", "tightness.universal",
+    "rows.relations", "rows.universal", "rows.labels", "labels.rank", "shared.bound",
+    "shared.universal", "given-labels",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "failing": [(c, readable(c.witness or {})) for c in failing],
         "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
+        "all_the_same": _all_the_same(proof),
+        "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
         "construction": rows.construction(proof),
         "voice": voice(proof),
@@ -152,6 +159,21 @@ def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, s
         rests_on=links,
         held_down=rows.held_down(proof, claim),
     )
+
+
+def _all_the_same(proof: Proof) -> list[tuple[str, str, str]]:
+    """Where nothing was built: what can be placed, and what no weights escape."""
+    if proof.layer is not None:
+        return []
+    trace = proof.trace
+    return [(i, trace.standing(i).value, trace[i].statement) for i in KNOWN if i in trace]
+
+
+def _left_out(proof: Proof) -> str:
+    if "placed.maximum" not in proof.trace:
+        return ""
+    left_out = (proof.trace["placed.maximum"].witness or {}).get("left out", [])
+    return indices(left_out) if left_out else ""
 
 
 def _instead_of_a1(proof: Proof) -> bool:

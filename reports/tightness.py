@@ -51,7 +51,7 @@ def one_line(study: Study) -> str:
 
 
 def render_tightness(studies: Sequence[Study], title: str) -> dict[str, bytes]:
-    """report.md, tightness.json and certificates/NAME.json (certificate.json of one study); pure."""
+    """report.md, tightness.json, certificates/NAME.json (certificate.json of one study); pure."""
     alone = len(studies) == 1
     paths = {
         s.name: "certificate.json" if alone else f"certificates/{s.name}.json" for s in studies

@@ -100,10 +100,12 @@ def causes(trace: ProofTrace, claim: Claim) -> list[str]:
 
 def pivotal(trace: ProofTrace, conclusion: str) -> list[Claim]:
     """The claims to show first where the conclusion does not hold: what fails by itself among all
-    that it rests on, else the hypotheses that fail, and itself where it adds a witness."""
+    that it rests on, else the hypotheses that fail (unless it is refuted with a witness of its
+    own), and itself where it adds a witness."""
     itself = trace[conclusion]
     below = [c for c in trace.failures(conclusion) if c is not itself]
-    below = below or [c for c in trace.failures() if c.id.startswith("hypothesis.")]
+    if not below and not (itself.level is Level.REFUTED and itself.witness):
+        below = [c for c in trace.failures() if c.id.startswith("hypothesis.")]
     told = [c.witness for c in below]
     adds = not itself.level.holds and (not below or itself.witness not in (None, {}, *told))
     return [*below, itself] if adds else below

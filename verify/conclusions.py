@@ -133,7 +133,7 @@ def reduction() -> Claim:
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
         "values and output: $ZV=Y$ is solvable for every $Y$.",
         Level.ARGUED,
-        source="paper, proof of Theorem 1, step 1; docs/mathematics.md, section 1",
+        source="docs/mathematics.md, section 1",
     )
 
 

@@ -43,6 +43,15 @@ _RANK = {level: rank for rank, level in enumerate(Level)}
 _HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
 
 
+def counted(k: int, noun: str) -> str:
+    """A number of things, for a claim's sentence.
+
+    >>> counted(1, "head"), counted(3, "head")
+    ('1 head', '3 heads')
+    """
+    return f"{k} {noun}" if k == 1 else f"{k} {noun}s"
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement with its evidence.

@@ -23,7 +23,7 @@ from constructions.dataset import Dataset
 from constructions.generic import GenericHead
 from constructions.layer import Head
 from verify import features, steps
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"
 _BUILT = "ours, constructions/generic.py"
@@ -113,10 +113,10 @@ def almost_all(data: Dataset, construction: Construction) -> list[Claim]:
     return [
         Claim(
             "almost-all",
-            f"Almost all real weights of {heads} heads of width {width} serve every labelling of "
-            "these examples: those with $\\operatorname{rank}Z<T$ are a closed set of measure "
-            "zero, because a minor of $Z$ is real-analytic in the weights and is not zero at the "
-            "ones drawn. How close to that set given weights lie is not said.",
+            f"Almost all real weights of {counted(heads, 'head')} of width {width} serve every "
+            "labelling of these examples: those with $\\operatorname{rank}Z<T$ are a closed "
+            "set of measure zero, because a minor of $Z$ is real-analytic in the weights and is "
+            "not zero at the ones drawn. How close to that set given weights lie is not said.",
             Level.ARGUED,
             numbers={"heads": heads, "head width": width, "T": data.T},
             rests_on=("rank",),

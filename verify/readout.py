@@ -42,5 +42,5 @@ def readout_solves(data: Dataset, layer: Layer) -> Claim:
         numbers={"columns used": count, "bits": bits},
         witness={"examples": wrong} if wrong else None,
         arithmetic="exact over ℚ (FLINT)",
-        source="paper, proof of Theorem 1, step 9",
+        source="docs/mathematics.md, section 1",
     )

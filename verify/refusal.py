@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from constructions.construction import fewest_heads
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.kruskal.partition import best_partition
 from verify.tightness.flat import column_bound
 from verify.tightness.labels import label_rank
@@ -86,7 +87,7 @@ def answer(
     universal, labels = _against(known, _UNIVERSAL), _against(known, _GIVEN)
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
-        return [*claims, _impossible(universal, labels, heads, examples)]
+        return [*claims, _impossible(universal, labels, known, heads, examples)]
     shown = [claim for claim in known if claim.id in _UNIVERSAL and claim.level.holds]
     return [*claims, _refused(failure, failing, possible=bool(shown), excluded=bool(universal))]
 
@@ -96,14 +97,20 @@ def _against(known: Sequence[Claim], ids: Sequence[str]) -> list[Claim]:
 
 
 def _impossible(
-    universal: Sequence[Claim], labels: Sequence[Claim], heads: int | None, examples: int
+    universal: Sequence[Claim],
+    labels: Sequence[Claim],
+    known: Sequence[Claim],
+    heads: int | None,
+    examples: int,
 ) -> Claim:
     """Refuted; rests on the bounds (which hold), not on the statements that they refute."""
-    count = "any number of heads" if heads is None else f"{heads} head{'s' * (heads > 1)}"
+    count = "any number of heads" if heads is None else counted(heads, "head")
     against = [*labels, *universal]
-    witness = {"shown by": [claim.id for claim in against]}
+    witness: dict[str, Any] = {"shown by": [claim.id for claim in against]}
     for claim in against[:1]:
-        witness |= dict(claim.witness or {})
+        witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
+    if against[0].id == "tightness.universal":
+        witness |= _dependencies(known)
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
     return Claim(
         "memorization",
@@ -115,6 +122,15 @@ def _impossible(
         rests_on=tuple(premises),
         source="ours; docs/tightness.md",
     )
+
+
+def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
+    """The functionals from which the relations between the columns of Z are made."""
+    found = next(claim for claim in known if claim.id == "tightness.functionals").witness or {}
+    return {
+        "functionals that are constant on the rows of each context": found.get("constant"),
+        "combinations of them that vanish on all rows": found.get("vanishing"),
+    }
 
 
 def _given_labels(labels: Sequence[Claim]) -> Claim:

@@ -206,7 +206,7 @@ def integral(table: np.ndarray, number: int) -> Claim:
         True,
         {"largest logit range": spread if spread < 2**53 else f"2^{spread.bit_length()}"},
         dict,
-        source="ours; mathematics of exactness",
+        source="docs/mathematics.md, section 3",
     )
 
 
@@ -219,7 +219,7 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
         False,
         {},
         lambda: {"example": error.example, "row": error.row, "logit": error.value},
-        source="ours; mathematics of exactness",
+        source="docs/mathematics.md, section 3",
     )
 
 

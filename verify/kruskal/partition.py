@@ -25,7 +25,7 @@ from constructions.errors import HypothesisFails, InputError
 from constructions.grouping import consecutive, find, violation
 from verify import assumptions
 from verify.assumptions import EXACT
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.kruskal.placement_bound import Sizes, upper_bound
 from verify.kruskal.placing import Groups, place
 
@@ -132,8 +132,8 @@ def _largest(
             continue
         claim = Claim(
             "partition.maximum",
-            f"No grouping into at most {sizes.heads} groups of these sizes places more than "
-            f"{len(placed)} of the {data.T} examples: {how}.",
+            f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
+            f"than {len(placed)} of the {data.T} examples: {how}.",
             Level.PROVED if exhausted or bound == len(placed) else Level.UNDECIDED,
             numbers={
                 "placed": len(placed),
@@ -180,9 +180,9 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
     width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if width_one else "")
     return Claim(
         "partition.memorizes",
-        f"Partition certificate: some keys and queries of {len(groups)} heads of width {width} "
-        f"serve every labelling of these {placed} examples, because the proof asks for A2 and the "
-        "partition condition of this grouping alone. Assumption 1 is not among its premises.",
+        f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
+        f"{width} serve every labelling of these {placed} examples, because the proof asks for A2 "
+        "and the partition condition of this grouping alone. Assumption 1 is not among its premises.",
         Level.ARGUED,
         numbers={"examples": placed, "heads": len(groups), "of": of},
         witness={"groups": [list(group) for group in groups]},

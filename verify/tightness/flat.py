@@ -27,7 +27,7 @@ from flint import fmpz_mat, nmod_mat
 from constructions import integers
 from constructions.dataset import Dataset
 from constructions.errors import InputError
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.features import PRIMES
 from verify.rank import rational
 from verify.tightness.probes import adversarial_layers, annihilates, best_rank, random_layer
@@ -128,7 +128,7 @@ def affine_bound(
     reached = best_rank(data, heads, min(bound, data.T), draws=draws, seed=seed)
     attained = Claim(
         "tightness.attained",
-        f"Some weights of {heads} heads of width 1 have rank $Z\\ge{reached.rank}$"
+        f"Some weights of {counted(heads, 'head')} of width 1 have rank $Z\\ge{reached.rank}$"
         + (", the bound." if reached.rank == bound else "."),
         Level.PROVED,
         numbers={
@@ -204,8 +204,8 @@ def _bound(data: Dataset, flat: Flat, heads: int) -> tuple[Claim, Claim]:
     by_hand = "" if written else "; independent by their block form, docs/tightness.md, section 2"
     relations = Claim(
         "tightness.column-relations",
-        f"$ZN=0$ for every choice of weights of {heads} heads of any width, with an integer matrix "
-        f"$N$ of {columns - bound} independent columns.",
+        f"$ZN=0$ for every choice of weights of {counted(heads, 'head')} of any width, with an "
+        f"integer matrix $N$ of {columns - bound} independent columns.",
         Level.ARGUED if not written or _independent_columns(flat, heads) else Level.REFUTED,
         numbers={"columns of Z": columns, "columns of N": columns - bound},
         arithmetic="rank of N modulo a prime" if written else f"not written down{by_hand}",
@@ -214,8 +214,8 @@ def _bound(data: Dataset, flat: Flat, heads: int) -> tuple[Claim, Claim]:
     )
     limit = Claim(
         "tightness.bound",
-        f"$\\operatorname{{rank}}Z\\le Hb+\\rho-b={bound}$ for every choice of weights of {heads} "
-        "heads of any width.",
+        f"$\\operatorname{{rank}}Z\\le Hb+\\rho-b={bound}$ for every choice of weights of "
+        f"{counted(heads, 'head')} of any width.",
         Level.ARGUED,
         numbers={
             "bound": bound,
@@ -274,8 +274,8 @@ def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
         why = f"the bound {bound} allows it, the largest rank met is {rank}"
     return Claim(
         "tightness.universal",
-        f"Universal memorization: some keys and queries of {heads} heads serve every labelling of "
-        f"the {T} examples ({why}).",
+        f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
+        f"labelling of the {T} examples ({why}).",
         level,
         numbers={"T": T, "bound": bound, "rank met": rank},
         witness={"T": T, "bound": bound, "see": "tightness.functionals"}

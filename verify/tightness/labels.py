@@ -10,7 +10,7 @@ from flint import fmpz_mat
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.rank import rational
 
 __all__ = ["label_rank"]
@@ -47,7 +47,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     return Claim(
         "labels.rank",
         f"Given labels: $\\operatorname{{rank}}Y\\le Hd_v={most}$, as it is for the outputs of "
-        f"every layer of {heads} heads with values of width {value_width}.",
+        f"every layer of {counted(heads, 'head')} with values of width {value_width}.",
         Level.REFUTED if witness else Level.PROVED,
         numbers={"rank Y": found.rank, "H d_v": most, "H": heads, "d_v": value_width},
         witness=witness,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.kruskal.directions import direction
 from verify.tightness.probes import Reached, best_rank
 from verify.tightness.rows import same_rows
@@ -117,8 +117,8 @@ def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
     )
     limit = Claim(
         "shared.bound",
-        f"$\\operatorname{{rank}}Z\\le{largest.rank}$ for every choice of weights of {heads} heads "
-        "of any width.",
+        f"$\\operatorname{{rank}}Z\\le{largest.rank}$ for every choice of weights of "
+        f"{counted(heads, 'head')} of any width.",
         Level.ARGUED,
         numbers={
             "rank": largest.rank,

@@ -19,7 +19,7 @@ from constructions.errors import HypothesisFails, InputError
 from constructions.generators import family, signed_pairs
 from constructions.layer import Layer
 from verify.certificate import certificate
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.tightness.explore import explore_distinct_queries
 from verify.tightness.flat import affine_bound, column_bound
 from verify.tightness.given_labels import fit_given_labels
@@ -88,7 +88,9 @@ def study(
             )
         except HypothesisFails:
             pass  # the claims say what is known
-    text = f"{heads} heads of any width on {data.T} examples, n = {data.n}, d = {data.d}."
+    text = (
+        f"{counted(heads, 'head')} of any width on {data.T} examples, n = {data.n}, d = {data.d}."
+    )
     return Study("data", "What no weights escape", text, data, tuple(claims), proof)
 
 

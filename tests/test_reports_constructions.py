@@ -1,0 +1,108 @@
+"""Each construction speaks for itself: real proofs, told in their own words and in no other's."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+import pytest
+
+from constructions import generators
+from constructions.loading import load
+from reports import render, write_report
+from reports.constructions import voice
+from verify.proof import Proof
+from verify.prove import Settings, prove
+
+SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
+EXAMPLES = Path(__file__).parent.parent / "examples"
+CERTIFICATE = {"paper": "mahdavi2024", "rank-one": "rank-one", "generic": "generic"}
+
+
+@functools.cache
+def told(construction: str) -> tuple[Proof, str]:
+    proof = prove(SHARED, Settings(construction=construction))
+    return proof, render(proof)["report.md"].decode()
+
+
+@pytest.mark.parametrize("construction", CERTIFICATE)
+def test_title_theorem_and_the_certificates_name(construction: str) -> None:
+    proof, report = told(construction)
+    speaks = voice(proof)
+    assert proof.certificate is not None
+    assert proof.certificate["construction"] == speaks.certificate == CERTIFICATE[construction]
+    assert report.splitlines()[1].endswith(f", {speaks.title}")
+    assert f"| construction | {speaks.title} (--construction {construction})" in report
+    assert ("calls it mahdavi2024" in report) == (construction == "paper")
+
+
+@pytest.mark.parametrize(
+    ("construction", "never"),
+    [
+        ("rank-one", ["Theorem 1", "paper, proof", "\\hat e_t"]),
+        ("generic", ["Theorem 1 of", "paper, proof", "\\hat e_t", "| $c$ |", "selector |"]),
+        ("paper", ["v_0", "short head", "drawn at random", "corollary 2"]),
+    ],
+)  # fmt: skip
+def test_no_construction_speaks_for_another(construction: str, never: list[str]) -> None:
+    """Hypotheses and the bibliography apart, which name the paper in every report."""
+    _, report = told(construction)
+    numbers = report[report.index("## The construction in numbers") :]
+    body = numbers[: numbers.index("<details><summary>BibTeX")]
+    kept = "\n".join(
+        block for block in body.split('<a id="') if not block.startswith("step-")
+        or "`hypothesis." not in block.splitlines()[0]
+    )  # fmt: skip
+    assert [words for words in never if words in kept] == []
+
+
+def test_empty_columns_are_left_out_and_others_stay() -> None:
+    heads = {name: told(name)[1] for name in CERTIFICATE}
+    assert "| head | group | logit range |" in heads["generic"]
+    assert "| head | group | $c$ |" in heads["paper"]
+
+
+def test_a1_false_is_said_beside_the_verdict() -> None:
+    report = render(prove(load(str(EXAMPLES / "a1-false.json"))))["report.md"].decode()
+    before, _, _ = report.partition("## The claim")
+    assert "**Assumption 1 is false for these data**" in before
+    assert "partition.memorizes" in report and "Assumption 1 is not among its premises" in report
+    assert "Assumption 1 is false" not in told("paper")[1]
+
+
+def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
+    report = render(prove(load(str(EXAMPLES / "not-all-placed.json"))))["report.md"].decode()
+    before, _, _ = report.partition("## The claim")
+    assert "places more than 4 of the 6 examples" in before
+    assert "Left out of the largest part: 3, 5." in before
+    assert "| `shared.universal` | proved |" in before
+
+
+def test_impossible_shows_the_dependencies_first() -> None:
+    proof = prove(load(str(EXAMPLES / "a1-false.json")), Settings(heads=1))
+    before, _, _ = render(proof)["report.md"].decode().partition("## What is known")
+    assert before.count("**Refuted: ") == 1
+    assert "functionals that are constant on the rows of each context: (1, 1, 1)" in before
+
+
+def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) -> None:
+    """What "How to reproduce" says: all files again, the title's name apart."""
+    proof, _ = told("rank-one")
+    write_report(proof, tmp_path / "first")
+    certificate = json.loads((tmp_path / "first" / "certificate.json").read_text())
+    (tmp_path / f"{SHARED.name}.json").write_text(json.dumps(certificate["data"]))
+    again = prove(load(str(tmp_path / f"{SHARED.name}.json")), Settings(construction="rank-one"))
+    write_report(again, tmp_path / "second")
+    assert again.data.name == SHARED.name
+    for file in sorted((tmp_path / "first").rglob("*.*")):
+        name = file.relative_to(tmp_path / "first")
+        if name.name != "timings.json" and file.is_file():
+            assert file.read_bytes() == (tmp_path / "second" / name).read_bytes(), name
+
+
+def test_trusted_software_is_listed_shortest_first() -> None:
+    _, report = told("paper")
+    section = report[report.index("## What a reader must trust") :]
+    lines = [x for x in section.splitlines() if x.startswith("  - ")]
+    assert len(lines) > 2 and [len(x) for x in lines] == sorted(len(x) for x in lines)
