@@ -47,7 +47,7 @@ def digits_width_one() -> Files:
 
 
 def digits_generic() -> Files:
-    return _proof(digits().take(49), Settings(construction="generic"))
+    return _proof(digits().take(25), Settings(construction="generic"))
 
 
 def a1_false() -> Files:
@@ -85,7 +85,7 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         digits_width_one,
     ),
     "digits-generic": (
-        "49 handwritten digits by 16 heads of small random weights: exact readout",
+        "25 handwritten digits by 8 heads of small random weights: exact readout",
         digits_generic,
     ),
     "a1-false": (

@@ -182,7 +182,8 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
         "partition.memorizes",
         f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
         f"{width} serve every labelling of these {placed} examples, because the proof asks for A2 "
-        "and the partition condition of this grouping alone. Assumption 1 is not among its premises.",
+        "and the partition condition of this grouping alone. Assumption 1 is not among its "
+        "premises.",
         Level.ARGUED,
         numbers={"examples": placed, "heads": len(groups), "of": of},
         witness={"groups": [list(group) for group in groups]},

@@ -169,20 +169,14 @@ def cases(explored: int = 1500, seed: int = 0) -> Iterator[Study]:
         family(32, 4, 8, seed=seed),
         4,
     )
-    shifted = (
-        np.eye(3, 6, dtype=np.int64)
-        + 7
-        * np.eye(6, dtype=np.int64)[3 + np.arange(8) % 3][:, None, :]
-        * (1 + np.arange(8))[:, None, None]
-    )
-    queries = family(8, 3, 6, queries="moment-curve", seed=seed).queries
     yield _bounded(
         "shifted",
-        "Shifted copies of one context: far below H·a + 1",
-        "Eight examples whose contexts differ by a shift. Their rows span an affine flat of "
-        "dimension a = 5, with b = 2 directions within a context: rank Z is at most Hb + ρ - b.",
-        Dataset.of(shifted, queries, np.arange(8), "shifted"),
-        1,
+        "Shifted copies of one context: below H·a + 1",
+        "Ten examples whose contexts differ by a shift. Their rows span an affine flat of "
+        "dimension a = 5, with b = 2 directions within a context: with 2 heads rank Z is at most "
+        "Hb + ρ - b = 8, where H·a + 1 is 11.",
+        _shifted(10, seed),
+        2,
     )
     pairs = signed_pairs()
     yield Study(
@@ -201,6 +195,14 @@ def cases(explored: int = 1500, seed: int = 0) -> Iterator[Study]:
         many,
         (label_rank(many, 1, 2),),
     )
+
+
+def _shifted(examples: int, seed: int) -> Dataset:
+    """Three unit rows in R^6, all moved by the same multiple of one of the other unit vectors."""
+    t = np.arange(examples)
+    shift = (7 + t)[:, None] * np.eye(6, dtype=np.int64)[3 + t % 3]
+    queries = family(examples, 3, 6, queries="moment-curve", seed=seed).queries
+    return Dataset.of(np.eye(3, 6, dtype=np.int64) + shift[:, None, :], queries, t, "shifted")
 
 
 def _bounded(name: str, title: str, text: str, data: Dataset, heads: int) -> Study:
