@@ -160,6 +160,7 @@ class _Run:
             failing,
             known,
             heads=asked,
+            value_width=self.value_width,
             examples=data.T,
             given=self.settings.claim == "interpolation",
         )

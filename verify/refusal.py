@@ -77,6 +77,7 @@ def answer(
     known: Sequence[Claim],
     *,
     heads: int | None,
+    value_width: int,
     examples: int,
     given: bool,
 ) -> list[Claim]:
@@ -87,7 +88,7 @@ def answer(
     universal, labels = _against(known, _UNIVERSAL), _against(known, _GIVEN)
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
-        return [*claims, _impossible(universal, labels, known, heads, examples)]
+        return [*claims, _impossible(universal, labels, known, heads, value_width, examples)]
     shown = [claim for claim in known if claim.id in _UNIVERSAL and claim.level.holds]
     return [*claims, _refused(failure, failing, possible=bool(shown), excluded=bool(universal))]
 
@@ -101,6 +102,7 @@ def _impossible(
     labels: Sequence[Claim],
     known: Sequence[Claim],
     heads: int | None,
+    value_width: int,
     examples: int,
 ) -> Claim:
     """Refuted; rests on the bounds (which hold), not on the statements that they refute."""
@@ -114,7 +116,10 @@ def _impossible(
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
     return Claim(
         "memorization",
-        f"Universal memorization: some keys and queries of {count}, of any width, serve every "
+        f"The labels at hand: some weights of {count}, with values of width {value_width}, give "
+        f"exactly these on all {examples} examples."
+        if labels
+        else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
         f"labelling of these {examples} examples.",
         Level.REFUTED,
         numbers={"examples": examples},

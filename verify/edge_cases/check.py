@@ -124,7 +124,10 @@ _RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Clai
     "uniform": _uniform,
     "later ties": _later_ties,
 }
-_CONCLUSIONS = {"memorization", "universal", "rows.labels", "labels.rank"}
+_CONCLUSIONS = {  # what a run is about, or what another run of the same case is about
+    "memorization", "universal", "rows.labels", "labels.rank", "given-labels",
+    "rows.universal", "tightness.universal", "shared.universal",
+}  # fmt: skip
 
 
 def _asked(expect: Expect) -> str:

@@ -49,12 +49,12 @@ CASES = (
     ),
     case(
         "conflicting labels for equal inputs, d_v wide",
-        "not applicable; impossible for all weights, given labels too",
+        "impossible for all weights, given labels too",
         "no width helps against equal inputs",
         "docs/tightness.md, section 3",
         lambda: Dataset.of(_EYE[:2], [_EYE[0], _EYE[0]], [[1, 0], [0, 1]]),
         *both(
-            NOT,
+            REFUTED,
             {
                 f"hypothesis.{name}": {"examples": [0, 1], "coefficients": ["1", "-1"]}
                 for name in ("A1", "partition", "some-partition")
@@ -65,30 +65,30 @@ CASES = (
     ),
     case(
         "rank Y > H d_v",
-        "not applicable; these labels are impossible",
+        "these labels are impossible",
         "outputs are $C W_O$ with $C$ of $H d_v=2$ columns",
         "docs/tightness.md, section 5",
         lambda: Dataset.of(_EYE, _EYE[:3], _EYE[:3]),
-        *both(NOT, hypothesis("value-width", d_v=2, m=4), heads=1, value_width=2),
+        *both(REFUTED, hypothesis("value-width", d_v=2, m=4), heads=1, value_width=2),
         Expect("label rank", REFUTED, options={"heads": 1, "value_width": 2}),
     ),
     case(
         "given labels beyond the universal bound",
-        "not applicable; impossible universally; these labels are met",
+        "impossible universally; these labels are met",
         "$A=a+b\\,\\mathrm{sigmoid}(\\ell\\cdot e)$ meets any labels of independent queries",
         "docs/tightness.md, section 5",
         lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE, [3, -1, 4, 1]),
-        *both(NOT, hypothesis("capacity", T=4, capacity=2), heads=1),
+        *both(REFUTED, hypothesis("capacity", T=4, capacity=2), heads=1),
         weights(REFUTED, 1, directions=1),
         Expect("given labels", PROVED),
     ),
     case(
         "given labels that are dyadic",
-        "not applicable; these labels are met by a rational layer",
+        "impossible universally; these labels are met by a rational layer",
         "$(y-\\text{low})/(\\text{high}-y)$ is a power of two for every label",
         "docs/tightness.md, section 5",
         lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE[:3], ["1/2", "1/3", "2/3"]),
-        *both(NOT, hypothesis("capacity", T=3, capacity=2), heads=1),
+        *both(REFUTED, hypothesis("capacity", T=3, capacity=2), heads=1),
         Expect("given labels", PROVED, options={"low": 0, "high": 1}),
     ),
     case(

@@ -35,11 +35,11 @@ CASES = (
     ),
     case(
         "n=1, T=2, shared context",
-        "not applicable; impossible for all weights",
+        "impossible for all weights",
         "with one token every $z_t$ is that token",
         "docs/tightness.md, section 3",
         lambda: Dataset.of([[2, 1]], [[1, 3], [0, 1]], [5, 6]),
-        *both(NOT, hypothesis("capacity", T=2, capacity=1)),
+        *both(REFUTED, hypothesis("capacity", T=2, capacity=1)),
         weights(REFUTED, 3, relation={"indices": [0, 1], "coefficients": ["1", "-1"]}),
     ),
     case(
@@ -176,11 +176,11 @@ CASES = (
     ),
     case(
         "T above capacity, shared context",
-        "not applicable; impossible for all weights",
+        "impossible for all weights",
         "all features lie in a flat of dimension $n-1$: $\\operatorname{rank}Z\\le H(n-1)+1$",
         "paper, Proposition 2; docs/tightness.md, section 2",
         lambda: family(6, 3, 4, shared=True, seed=5),
-        *both(NOT, hypothesis("capacity", T=6, capacity=5), heads=2),
+        *both(REFUTED, hypothesis("capacity", T=6, capacity=5), heads=2),
         Expect(
             "universal",
             REFUTED,
@@ -199,11 +199,11 @@ CASES = (
     ),
     case(
         "T>Hd",
-        "not applicable; impossible for all weights",
+        "impossible for all weights",
         "$Z$ has only $Hd$ columns",
         "counting columns",
         lambda: family(5, 2, 2, seed=4),
-        *both(NOT, hypothesis("capacity", T=5, capacity=3), heads=2),
+        *both(REFUTED, hypothesis("capacity", T=5, capacity=3), heads=2),
         weights(REFUTED, 2, columns=4),
     ),
     case(
