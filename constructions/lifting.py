@@ -24,11 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import lcm
 from typing import Any
 
 import numpy as np
-from flint import fmpz, nmod_mat
-from gmpy2 import mpz
+from flint import nmod_mat
+from gmpy2 import gcd, mpz
 
 from constructions import integers
 from constructions.construction import Construction
@@ -36,14 +37,17 @@ from constructions.dataset import Dataset
 from constructions.layer import integer_logits
 from constructions.reconstruction import common_denominator, join_digits
 
-__all__ = ["PRIMES", "Solution", "lifted"]
+__all__ = ["Solution", "lifted"]
 
-PRIMES = (268435399, 268435367, 268435361)  # the largest below 2^28
-_STEP_BITS = 28
+LIMB = 28  # bits
+PRIME = 268435399  # the largest below 2^LIMB
+
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
-_FIRST = 1.2  # first attempt, in multiples of the predicted bits of x; then in steps of
-_FURTHER = 0.16
+_FIRST = 1.5  # first attempt, in multiples of the predicted bits of x; then in steps of
+_FURTHER = 0.08
+_CHUNK = 256  # digits between two calls of `progress`
+_SMALL = lcm(*range(1, 64))
 
 
 @dataclass(frozen=True)
@@ -65,75 +69,91 @@ def lifted(
 
     bits: about how many x has; a bad guess only costs time.
     """
-    for prime in PRIMES:
-        state = _start(construction, data, right, prime)
-        if state is not None:
-            return _solve(state, right, bits, progress)
-    return None
+    state = _start(construction, data, right)
+    return None if state is None else _solve(state, data.T, bits, progress)
 
 
 @dataclass(frozen=True)
 class _State:
-    """What the kernel works on: its arguments after `digits`, and the bits of the row factors."""
+    """What the kernel works on: its arguments after `digits`.
 
-    prime: int
+    beyond: bits that both sides of a row, times Π_h S_th, have at most beyond those of x.
+    """
+
     arguments: tuple[Any, ...]
-    row_bits: int
-    entry_bits: int
+    beyond: int
 
 
 def _solve(
-    state: _State, right: list[int], bits: int, progress: Callable[[int, int], None]
+    state: _State, T: int, bits: int, progress: Callable[[int, int], None]
 ) -> Solution | None:
-    from constructions.lifting_kernel import lift
+    from constructions.lifting_kernel import lift  # numba, when first needed
 
-    p, T = state.prime, len(right)
-    known = [np.zeros((0, T), dtype=np.uint32)]
-    wanted = int(_FIRST * bits) // (_STEP_BITS - 1) + 16
-    label_bits = max(abs(y) for y in right).bit_length()
     rng = np.random.default_rng(0)
-    while True:
-        count = sum(map(len, known))
-        while count < wanted:
-            progress(count, wanted)
-            digits = np.zeros((min(256, wanted - count), T), dtype=np.uint32)
-            if not lift(digits, p, *state.arguments):
+    digits = np.zeros((0, T), dtype=np.uint32)
+    count = int(_FIRST * bits) // LIMB + 16
+    while count * LIMB < 8 * bits + 2**20:
+        further = [digits]
+        for start in range(len(digits), count, _CHUNK):
+            progress(start, count)
+            further.append(np.zeros((min(_CHUNK, count - start), T), dtype=np.uint32))
+            if not lift(further[-1], *state.arguments):
                 return None
-            known.append(digits)
-            count += len(digits)
-        known = [np.vstack(known)]
-        weights = [int(w) for w in rng.integers(1, 2**16, T)]
-        found = _numerators(p, known[0], weights)
-        if found is not None:
-            size = max(max(abs(x) for x in found.numerators).bit_length(), 1)
-            left = state.entry_bits + size + T.bit_length()
-            both = max(left, label_bits + found.denominator.bit_length()) + 2 + state.row_bits
-            if both < (_STEP_BITS - 1) * count:  # p > 2^27: the proof by size
+        digits = np.vstack(further)
+        denominator = _denominator(digits, rng.integers(1, 2**16, T))
+        if denominator is not None:
+            found = _numerators(digits, denominator, state.beyond)
+            if found is not None:
                 return found
-        if count * (_STEP_BITS - 1) > 8 * bits + 2**20:
-            return None
-        wanted = count + int(_FURTHER * bits) // _STEP_BITS + 16
+        count += int(_FURTHER * bits) // LIMB + 16
+    return None
 
 
-def _numerators(p: int, digits: np.ndarray, weights: list[int]) -> Solution | None:
-    """x from its digits, if their number is enough."""
-    count = len(digits)
-    mixed = join_digits([int(x) for x in digits.astype(object) @ np.array(weights, object)], p)
-    modulus = mpz(p) ** count
+def _denominator(digits: np.ndarray, weights: np.ndarray) -> Any | None:
+    """A common denominator of x, if the digits are enough to see that there is one.
+
+    That of a random combination Σ weights·x, which may lack small primes that cancel in it.
+    """
+    modulus = mpz(PRIME) ** len(digits)
+    mixed = join_digits((digits.astype(np.int64) @ weights).tolist(), PRIME)  # below 2^62
     denominator = common_denominator(mixed % modulus, modulus, _MARGIN)
-    if denominator is None:
+    return None if denominator is None else denominator * _SMALL
+
+
+def _numerators(digits: np.ndarray, denominator: Any, beyond: int) -> Solution | None:
+    """x = D·x / D where the numerators are so short that they solve the system: proved by size.
+
+    They have about the bits of D, so fewer digits may be enough.
+    """
+    enough = (denominator.bit_length() + beyond + _MARGIN) // (LIMB - 1)
+    used = digits[: min(len(digits), enough + enough // 16)]
+    modulus = mpz(PRIME) ** len(used)
+    limit = modulus >> (beyond + 1)
+    if denominator > limit:
         return None
-    numerators = []
-    for column in digits.T.tolist():
-        x = join_digits(column, p) * denominator % modulus
-        numerators.append(x - modulus if 2 * x > modulus else x)
-    return Solution(numerators, denominator)
+    numerators, common = [], mpz(_SMALL)
+    for column in _pairs(used).T.tolist():
+        x = join_digits(column, PRIME**2) * denominator % modulus
+        x = x - modulus if 2 * x > modulus else x
+        if abs(x) > limit:
+            return None
+        numerators.append(x)
+        common = gcd(common, x)
+    common = gcd(common, denominator)
+    return Solution([x // common for x in numerators], denominator // common)
 
 
-def _start(
-    construction: Construction, data: Dataset, right: list[int], p: int
-) -> _State | None:
-    """The state before the first digit; None where p or the sizes do not allow it."""
+def _pairs(digits: np.ndarray) -> np.ndarray:
+    """Digits base p², (⌈K/2⌉, T) int64."""
+    wide = digits.astype(np.int64)
+    low, high = wide[::2], wide[1::2]
+    low[: len(high)] += high * PRIME
+    return low
+
+
+def _start(construction: Construction, data: Dataset, right: list[int]) -> _State | None:
+    """The state before the first digit; None where the prime or the sizes do not allow it."""
+    p = PRIME
     T, n, heads = data.T, data.n, construction.heads
     numerators = data.contexts.numerators
     largest = integers.largest(numerators)
@@ -166,9 +186,9 @@ def _start(
     inverses = np.array([pow(int(s), -1, p) for s in sums], dtype=np.int64)
     ranges = exponents.max(axis=1)
     growth = (4 * n * (largest * data.d * len(heads) + 2)).bit_length()
-    sizes = np.maximum((ranges + growth) // _STEP_BITS, ranges // _STEP_BITS + 1) + 2
+    sizes = np.maximum((ranges + growth) // LIMB, ranges // LIMB + 1) + 2
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    limb_powers = np.array([pow(2, _STEP_BITS * k, p) for k in range(int(sizes.max()))], np.int64)
+    limb_powers = np.array([pow(2, LIMB * k, p) for k in range(int(sizes.max()))], np.int64)
     owner = np.array([h for h, head in enumerate(heads) for _ in head.pivots])
     columns = np.array([j for head in heads for j in head.pivots])
     weights = powers * inverses[:, None] % p
@@ -178,7 +198,6 @@ def _start(
     row_of = np.repeat(np.arange(T), np.diff(first))
     row_bits = np.bincount(row_of, ranges + n.bit_length(), T)
     arguments = (
-        pow(p, -1, 1 << _STEP_BITS),
         inverse,
         numerators.astype(np.float64),
         owner,
@@ -194,7 +213,9 @@ def _start(
         np.zeros(len(head_of), dtype=np.int64),
         np.array(scaled, dtype=np.int64),
     )
-    return _State(p, arguments, int(row_bits.max()), largest.bit_length())
+    labels = max(map(abs, scaled), default=0)
+    beyond = int(row_bits.max()) + largest.bit_length() + labels.bit_length() + T.bit_length() + 2
+    return _State(arguments, beyond)
 
 
 def _inverse_of_features(
@@ -224,8 +245,3 @@ def _inverse_of_features(
     except ZeroDivisionError:
         return None
     return np.array([int(x) for x in inverse.entries()], dtype=np.uint32).reshape(T, T)
-
-
-def as_flint(x: Any) -> fmpz:
-    """A gmpy2 integer as a FLINT one, by way of its hexadecimal digits."""
-    return fmpz(int(x))

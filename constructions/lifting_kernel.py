@@ -1,7 +1,7 @@
-"""The inner loop of constructions/lifting.py, compiled: digits of the solution, base p.
+"""The inner loop of constructions/lifting.py, compiled: digits of the solution, base PRIME.
 
-Limbs have LIMB bits, p is below 2^LIMB: a product of two residues stays below 2^56, and 128 of them
-add up in 64 bits.
+Limbs have LIMB bits, the prime p is below 2^LIMB: a product of two residues stays below 2^56, and
+128 of them add up in 64 bits. Both are constants here, so that no remainder costs a division.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-LIMB = 28
+from constructions.lifting import LIMB, PRIME
+
+_INVERSE = pow(PRIME, -1, 1 << LIMB)
 _MASK = (1 << LIMB) - 1
 _TERMS = 128  # products of residues added up before they are reduced
 
@@ -17,8 +19,6 @@ _TERMS = 128  # products of residues added up before they are reduced
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def lift(
     digits: np.ndarray,
-    p: int,
-    p_inverse: int,
     inverse: np.ndarray,
     contexts: np.ndarray,
     heads: np.ndarray,
@@ -36,7 +36,7 @@ def lift(
 ) -> bool:
     """Fill `digits` (K, T) with the next K digits of x; the state is updated in place.
 
-    p_inverse: of p mod 2^LIMB. inverse (T, T): of Z at the pivots, mod p.
+    inverse (T, T): of Z at the pivots, mod p.
     contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
     The terms (t, h) of row t are first[t] to first[t+1]: head_of[q] is h, or -1 for the sum of all
     heads that attend uniformly at t; shifts, powers (Q, n): the exponents and 2^them mod p;
@@ -44,6 +44,7 @@ def lift(
     residuals (T,): of the rows Σ_q w_q = y.
     False where a carry was wider than its room (then nothing can be trusted).
     """
+    p = PRIME
     T = len(residuals)
     count, n, d = contexts.shape
     H = heads.max() + 1
@@ -115,7 +116,7 @@ def lift(
                 state, value, since = np.int64(0), np.int64(0), 0
                 for k in range(size - 1):
                     state += room[k]
-                    quotient = (state * p_inverse) & _MASK
+                    quotient = (state * _INVERSE) & _MASK
                     state = (state - quotient * p) >> LIMB
                     limbs[begin + k] = np.int32(quotient)
                     value += quotient * limb_powers[k]

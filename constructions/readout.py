@@ -7,14 +7,19 @@ padded with zero columns, and W_O is H stacked copies of [I_m; 0]               
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from flint import fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from constructions.layer import Head, Layer, integer_logits, powers_of_two
+from constructions.lifting import lifted
 from constructions.mahdavi2024 import Construction
+
+# bits²·T from which FLINT takes longer than compiling the other way takes: about a second.
+LIFTING_WORK = 4 * 10**11
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,33 @@ def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(system.matrix).solve(fmpq_mat(fmpz_mat(scaled))) / denominator
 
 
+def readout(
+    construction: Construction,
+    data: Dataset,
+    right: fmpq_mat,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> fmpq_mat:
+    """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
+
+    FLINT solves the cleared system, whose entries are long; for large systems the lifting that
+    never clears them is many times as fast (constructions/lifting.py), where it applies.
+    """
+    bits = predicted_bits(construction, data)
+    if bits * bits * data.T > LIFTING_WORK:
+        cleared, denominator = right.numer_denom()
+        columns: list[list[fmpq]] = []
+        for column in zip(*cleared.tolist(), strict=True):
+            found = lifted(construction, data, [int(y) for y in column], bits, progress)
+            if found is None:
+                break
+            below = fmpz(int(found.denominator)) * denominator
+            columns.append([fmpq(fmpz(int(x)), below) for x in found.numerators])
+        else:
+            flat = [x for row in zip(*columns, strict=True) for x in row]
+            return fmpq_mat(data.T, len(columns), flat)
+    return solve(pivot_system(construction, data), right)
+
+
 def with_readout(
     construction: Construction, data: Dataset, at_pivots: fmpq_mat, value_width: int | None = None
 ) -> Layer:
@@ -114,9 +146,10 @@ def with_readout(
     return Layer(tuple(heads), fmpq_mat(len(heads) * width, m, stacked))
 
 
-def right_inverse(construction: Construction, data: Dataset, system: PivotSystem) -> fmpq_mat:
+def right_inverse(construction: Construction, data: Dataset) -> fmpq_mat:
     """R (H·d × T) with Z R = I: the readout as a linear map of the labels. Exact."""
     T, d = data.T, data.d
+    system = pivot_system(construction, data)
     identity = fmpq_mat(T, T, [int(i == j) for i in range(T) for j in range(T)])
     solved = solve(system, identity).tolist()
     rows = [[0] * T for _ in range(len(construction.layer.heads) * d)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ PARTITION = (
 )
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
-_MANY = 10**7  # entries of all samples from which the batched elimination is faster than FLINT
+_WIDE = 1_000  # entries of a subset above which all samples are tried at once
 _CONFIDENCE = 0.95
 
 
@@ -151,15 +151,10 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
         "source": f"paper, Assumption 1, at strength {k}",
     }
     exhaustive = total <= _EXHAUSTIVE
-    subsets: Iterable[tuple[int, ...]] = _subsets(data.T, k, exhaustive, seed)
-    certified = np.zeros(total if exhaustive else _SAMPLES, dtype=np.bool_)
-    if not exhaustive and _SAMPLES * k * data.d >= _MANY:
-        subsets = list(subsets)
-        certified = independent_subsets(data.queries, subsets, device="cpu").certified
-    tried = 0
-    for subset in subsets:
+    tried, known = 0, _certified(data, k, seed) if not exhaustive else frozenset()
+    for subset in _subsets(data.T, k, exhaustive, seed):
         tried += 1
-        if certified[tried - 1]:
+        if subset in known:
             continue
         rows = [queries[t] for t in subset]
         if not _independent(fmpz_mat(rows)):
@@ -206,6 +201,18 @@ def _subsets(count: int, k: int, exhaustive: bool, seed: int) -> Iterator[tuple[
     rng = np.random.default_rng(seed)
     for _ in range(_SAMPLES):
         yield tuple(sorted(int(t) for t in rng.choice(count, k, replace=False)))
+
+
+def _certified(data: Dataset, k: int, seed: int) -> frozenset[tuple[int, ...]]:
+    """Those of the random subsets that many threads prove independent: all, if the data are kind.
+
+    Worth it for wide ones only; the others, and what is left, are decided one by one.
+    """
+    if k * data.d < _WIDE:
+        return frozenset()
+    subsets = list(_subsets(data.T, k, False, seed))
+    ranks = independent_subsets(data.queries, np.array(subsets), device="cpu")
+    return frozenset(s for s, proved in zip(subsets, ranks.certified, strict=True) if proved)
 
 
 def _failed(

@@ -17,12 +17,12 @@ from constructions.errors import HypothesisFails
 from constructions.float_weights import float64_weights
 from constructions.grouping import consecutive
 from constructions.layer import Layer, parameter_count
-from constructions.readout import pivot_system, predicted_bits, right_inverse, solve, with_readout
+from constructions.readout import predicted_bits, readout, right_inverse, with_readout
 from verify import assumptions, conclusions, refusal, steps
 from verify.certificate import certificate
 from verify.enclosure import enclose_error
 from verify.evidence import Claim
-from verify.interpolation.multiprecision import multiprecision
+from verify.interpolation.multiprecision import affordable_bits, multiprecision
 from verify.interpolation.rational import rational
 from verify.interpolation.symbolic import feasible, symbolic
 from verify.methods import Method, method
@@ -207,19 +207,23 @@ class _Run:
             self.claims += conclusions.too_long(data, bits)
             return built.layer, "interpolation"
         self.progress("readout", 0, 1)
-        system = pivot_system(built, data)
-        layer = with_readout(built, data, solve(system, data.label_matrix), self.value_width)
+        solution = readout(
+            built, data, data.label_matrix, lambda done, of: self.progress("readout", done, of)
+        )
+        layer = with_readout(built, data, solution, self.value_width)
         self.check(readout_solves, data, layer)
         self.progress("interpolation", 0, 3)
         routes = [self.check(rational, data, layer)]
         if work * data.T <= INVERSE_WORK:
-            inverse = right_inverse(built, data, system)
+            inverse = right_inverse(built, data)
             if feasible(data, layer, inverse):
                 self.progress("interpolation", 1, 3)
                 routes.append(self.check(symbolic, data, layer, inverse))
         self.progress("interpolation", 2, 3)
-        bounded = partial(multiprecision, max_bits=MULTIPRECISION_BITS)
-        routes.append(self.check(bounded, data, layer))
+        precision = min(MULTIPRECISION_BITS, affordable_bits(data, layer))
+        if precision > 0:
+            bounded = partial(multiprecision, max_bits=precision)
+            routes.append(self.check(bounded, data, layer))
         self.claims += conclusions.interpolates(data, routes)
         return layer, "interpolation"
 
