@@ -28,7 +28,7 @@ def join_digits(digits: Sequence[int], base: int) -> Any:
 
 
 def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
-    """The D > 0 of the fraction N/D ≡ x with N·D shorter than the modulus by `margin` bits, if any.
+    """The D > 0 of the fraction N/D ≡ x with N and D shorter than √m by margin/2 bits, if any.
 
     N/D mod m = x means that (N, D) lies in the lattice spanned by (m, 0) and (x, 1), whose shortest
     vector has about half the bits of m, unless there is a reason. The lattice is reduced by a

@@ -1,0 +1,122 @@
+"""The readout by lifting: the same rationals as FLINT's solve of the cleared system."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpz
+from gmpy2 import invert, mpz
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constructions import generators, lifting, mahdavi2024, rank_one
+from constructions.construction import Construction
+from constructions.dataset import Dataset
+from constructions.digits import digits
+from constructions.readout import pivot_system, predicted_bits, readout, solve
+from constructions.reconstruction import common_denominator, join_digits
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(2, 10**6))
+def test_digits_are_joined(parts: list[int], base: int) -> None:
+    assert join_digits(parts, base) == sum(x * base**k for k, x in enumerate(parts))
+
+
+@settings(max_examples=60)
+@given(st.integers(-(2**3000), 2**3000), st.integers(1, 2**3000), st.integers(0, 200))
+def test_a_planted_fraction_is_found(numerator: int, below: int, spare: int) -> None:
+    below //= gcd(numerator, below)
+    longer = max(numerator.bit_length(), below.bit_length())
+    digits_needed = (2 * longer + 32 + spare) // 27 + 1
+    modulus = mpz(lifting.PRIME) ** digits_needed
+    if below % lifting.PRIME == 0:
+        return
+    x = numerator * invert(mpz(below), modulus) % modulus
+    assert common_denominator(x, modulus, 30) == below // gcd(numerator, below)
+
+
+def test_no_short_fraction_is_found_where_there_is_none() -> None:
+    rng = np.random.default_rng(0)
+    modulus = mpz(lifting.PRIME) ** 400
+    for _ in range(20):
+        x = join_digits(rng.integers(0, lifting.PRIME, 400).tolist(), lifting.PRIME)
+        assert common_denominator(x, modulus, 64) is None
+
+
+CASES: dict[str, tuple[Dataset, Construction]] = {}
+
+
+def case(name: str) -> tuple[Dataset, Construction]:
+    if name not in CASES:
+        if name == "digits":
+            data = digits().take(49)
+            CASES[name] = data, rank_one.build(data)
+        elif name == "digits, paper":  # logits of thousands of bits
+            data = digits().take(13)
+            CASES[name] = data, mahdavi2024.build(data)
+        else:
+            data = generators.random(
+                T=9, n=3, d=5, shared=name == "shared", denominator=2, bound=5, seed=3
+            )
+            CASES[name] = data, rank_one.build(data, saturated=True)
+    return CASES[name]
+
+
+@pytest.mark.parametrize("name", ["digits", "digits, paper", "shared", "distinct"])
+def test_lifting_is_flints_solve(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, built = case(name)
+    calls = []
+
+    def spied(*arguments: object, **options: object) -> object:
+        calls.append(lifting.lifted(*arguments, **options))  # type: ignore[arg-type]
+        return calls[-1]
+
+    monkeypatch.setattr("constructions.readout.LIFTING_WORK", -1)
+    monkeypatch.setattr("constructions.readout.lifted", spied)
+    assert readout(built, data, data.label_matrix) == solve(
+        pivot_system(built, data), data.label_matrix
+    )
+    assert calls and calls[0] is not None
+
+
+@pytest.mark.parametrize("guess", [0, 10**5])
+def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
+    data, built = case("digits")
+    right = [int(y) for y in data.labels.numerators[:, 0]]
+    found = lifting.lifted(built, data, right, guess)
+    assert found is not None
+    expected = solve(pivot_system(built, data), data.label_matrix).entries()
+    assert [fmpq(fmpz(int(x)), fmpz(int(found.denominator))) for x in found.numerators] == expected
+
+
+def test_a_wrong_digit_is_noticed() -> None:
+    """Numerators that are as long as the modulus are no solution: the proof by size fails.
+
+    (A wrong digit among the first is another short rational: verify/readout.py would refute it.)
+    """
+    data, built = case("digits")
+    right = [int(y) for y in data.labels.numerators[:, 0]]
+    state = lifting._start(built, data, right)
+    assert state is not None
+    from constructions.lifting_kernel import lift
+
+    table = np.zeros((2 * predicted_bits(built, data) // 27 + 40, data.T), dtype=np.uint32)
+    assert lift(table, *state.arguments)
+    denominator = lifting._denominator(table, np.arange(1, data.T + 1))
+    assert denominator is not None
+    assert lifting._numerators(table, denominator, state.beyond) is not None
+    table[len(table) // 3, 5] ^= 1
+    assert lifting._numerators(table, denominator, state.beyond) is None
+    assert lifting._denominator(table, np.arange(1, data.T + 1)) is None
+
+
+def test_where_it_does_not_apply_flint_solves(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, built = case("shared")
+    large = Dataset(data.contexts, data.queries, generators.random(9, 1, 1, bound=2**55).labels)
+    assert lifting.lifted(built, large, [2**60] * 9, 100) is None
+    monkeypatch.setattr("constructions.readout.LIFTING_WORK", -1)
+    assert readout(built, large, large.label_matrix) == solve(
+        pivot_system(built, large), large.label_matrix
+    )
