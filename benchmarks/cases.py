@@ -1,0 +1,46 @@
+"""Benchmark cases in processes of their own: peak memory is per process, and a limit ends it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[str, Any]:
+    """The JSON that `script --case CASE` prints, after the case; "not within N s" where it does not.
+
+    `total_s` is the whole process, imports included.
+    """
+    started = time.perf_counter()
+    command = [sys.executable, script, "--case", json.dumps(case)]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        row = case | {"outcome": f"not within {limit_s:g} s"}
+    else:
+        if done.returncode:
+            raise SystemExit(f"{script}: the case {case} failed")
+        row = case | json.loads(done.stdout)
+        row["total_s"] = round(time.perf_counter() - started, 2)
+    print(row, file=sys.stderr, flush=True)
+    return row
+
+
+def write(result: dict[str, Any], out: str) -> None:
+    """Sorted JSON, moved into place."""
+    path = Path(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
+    temporary.replace(path)
+    print(f"written: {path}", file=sys.stderr)
+
+
+def table(headings: list[str], rows: list[list[Any]]) -> str:
+    """Markdown, columns aligned to the right."""
+    lines = [headings, ["---:"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(str(x) for x in line) + " |" for line in lines)

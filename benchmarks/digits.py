@@ -1,0 +1,216 @@
+"""The digits interpolated exactly: numbers, bits and time of both constructions, one table.
+
+    python benchmarks/digits.py [--quick] [--out benchmarks/results/digits.json]
+    python benchmarks/digits.py --table          the Markdown of docs/measured.md, from that file
+
+The first T images, rank-one heads (d_h = 1) and the paper's (d_h = n = 4). "build" finds the
+weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is `fmpq_mat.solve` of
+the same system cleared of denominators, "prove" is all of `attncert prove --claim interpolation`
+but the report. Every case runs in a process of its own, within a limit.
+
+The solution is checked apart from how it was found: Z V = Y modulo three primes that nothing else
+uses, and in "prove" over ℚ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from cases import in_own_process, table, write
+
+OUT = "benchmarks/results/digits.json"
+CASES = {  # seconds allowed for build and solve
+    "rank-one": {25: 60, 49: 60, 97: 60, 193: 60, 385: 90, 769: 200},
+    "paper": {25: 60, 49: 60, 97: 60, 193: 45},
+}
+FLINT_UP_TO, FLINT_LIMIT = 385, 60
+PROVE_UP_TO, PROVE_LIMIT = 193, 60
+QUICK = 49
+CHECKS = (2147481571, 2147481563, 2147481529)  # primes below 2^31
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="only the smallest cases")
+    parser.add_argument("--table", action="store_true", help="print the committed results")
+    parser.add_argument("--out", default=OUT)
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(_run(json.loads(arguments.case))))
+        return
+    if arguments.table:
+        print(markdown(json.loads(Path(arguments.out).read_text())))
+        return
+    from machine import machine
+
+    rows = []
+    for construction, limits in CASES.items():
+        late = False
+        for T, limit in limits.items():
+            if late or (arguments.quick and T > QUICK):
+                continue
+            row = _measured(construction, T, limit)
+            late = "outcome" in row  # more examples take longer
+            rows.append(row)
+    result = {
+        "command": "python benchmarks/digits.py",
+        "machine": machine("python-flint", "gmpy2", "numba", "numpy"),
+        "rows": rows,
+    }
+    write(result, arguments.out)
+    print(markdown(result))
+
+
+def _measured(construction: str, T: int, limit: int) -> dict[str, Any]:
+    case = {"construction": construction, "T": T}
+    row = in_own_process(__file__, case | {"what": "solve"}, limit)
+    if "outcome" in row:
+        return row
+    if T <= FLINT_UP_TO:
+        flint = in_own_process(__file__, case | {"what": "flint"}, FLINT_LIMIT)
+        row["flint_s"] = flint.get("solve_s", flint.get("outcome"))
+    if T <= PROVE_UP_TO:
+        proof = in_own_process(__file__, case | {"what": "prove"}, PROVE_LIMIT)
+        row["prove_s"] = proof.get("prove_s", proof.get("outcome"))
+    return row
+
+
+def _run(case: dict[str, Any]) -> dict[str, Any]:
+    from machine import peak_mebibytes
+    from threadpoolctl import threadpool_limits
+
+    from constructions import mahdavi2024, rank_one
+    from constructions.construction import fewest_heads
+    from constructions.digits import digits
+    from constructions.layer import parameter_count
+    from constructions.readout import pivot_system, predicted_bits, readout, solve
+    from verify.prove import Settings, prove
+
+    data = digits().take(case["T"])
+    start = time.perf_counter()
+    if case["what"] == "prove":
+        proof = prove(data, Settings(case["construction"], claim="interpolation"))
+        return {
+            "prove_s": round(time.perf_counter() - start, 2),
+            "standing": proof.standing.value,
+            "peak_MiB": peak_mebibytes(),
+        }
+    with threadpool_limits(1, "blas"):
+        built = (rank_one if case["construction"] == "rank-one" else mahdavi2024).build(data)
+    built_in, start = time.perf_counter() - start, time.perf_counter()
+    if case["what"] == "flint":
+        solve(pivot_system(built, data), data.label_matrix)
+        return {"solve_s": round(time.perf_counter() - start, 2)}
+    compile_s = _compiled()
+    start = time.perf_counter()
+    x = readout(built, data, data.label_matrix)
+    solved_in = time.perf_counter() - start
+    heads, width = fewest_heads(data.T, 4, 4) or 1, built.head_width
+    return {
+        "heads": heads,
+        "heads that place": len(built.heads),
+        "d_h": width,
+        "parameters": parameter_count(data.d, data.m, heads, width, data.m),
+        "parameters of the heads that place": parameter_count(
+            data.d, data.m, len(built.heads), width, data.m
+        ),
+        "bits_of_Z": _bits_of_features(built, data),
+        "predicted_bits": predicted_bits(built, data),
+        "build_s": round(built_in, 2),
+        "compile_s": compile_s,
+        "solve_s": round(solved_in, 2),
+        "readout_bits": max(int(e.height_bits()) for e in x.entries()),
+        "checked modulo": _check(built, data, x),
+        "peak_MiB": peak_mebibytes(),
+    }
+
+
+def _compiled() -> float:
+    """Seconds to compile the lifting, or to load it: once per machine, no part of a solve."""
+    from constructions import rank_one
+    from constructions.digits import digits
+    from constructions.lifting import lifted
+
+    start = time.perf_counter()
+    data = digits().take(7)
+    lifted(rank_one.build(data), data, [1] * 7, 100)
+    return round(time.perf_counter() - start, 2)
+
+
+def _bits_of_features(built: Any, data: Any) -> int:
+    """Of the largest denominator in Z, before lowest terms: a softmax sum."""
+    from constructions.layer import integer_logits, powers_of_two
+
+    return max(
+        sum(powers_of_two(row)).bit_length()
+        for head in built.layer.heads[: len(built.heads)]
+        for row in integer_logits(head, data)
+    )
+
+
+def _check(built: Any, data: Any, x: Any) -> list[int]:
+    """Z V = Y modulo each of CHECKS, features and all; the primes, or an error."""
+    from verify import features
+
+    for p in CHECKS:
+        residues = [int(e.p % p) * pow(int(e.q % p), -1, p) % p for e in x.entries()]
+        totals, at = [0] * data.T, 0
+        contexts = features.contexts_mod(data, p)
+        for weights, head in zip(built.layer.heads, built.heads, strict=False):
+            block = features.mix_mod(
+                features.softmax_mod(features.logits(weights, data), p), contexts, p
+            )
+            for j in head.pivots:
+                column = block[:, j].tolist()
+                totals = [(s + z * residues[at]) % p for s, z in zip(totals, column, strict=True)]
+                at += 1
+        if totals != [int(y) % p for y in data.labels.numerators[:, 0]]:
+            raise SystemExit(f"Z V is not Y modulo {p}")
+    return list(CHECKS)
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """One row per T, both constructions beside each other."""
+    rows = {(row["construction"], row["T"]): row for row in result["rows"]}
+    lines = []
+    for T in sorted({T for _, T in rows}):
+        ours, paper = rows.get(("rank-one", T)), rows.get(("paper", T))
+        if ours is None or "outcome" in ours:
+            continue
+        late = "not tried" if paper is None else paper.get("outcome")
+        theirs = ["-", "-", late, "-", "-"]
+        if paper is not None and late is None:
+            theirs = [f"{paper[k]:,}" for k in ("parameters", "bits_of_Z")]
+            theirs += [_seconds(paper["solve_s"]), f"{paper['readout_bits']:,}"]
+            theirs += [f"{paper['parameters'] / ours['parameters']:.2f}"]
+        lines.append(
+            [
+                f"{T} ({ours['heads']})",
+                f"{ours['parameters']:,}",
+                f"{ours['bits_of_Z']:,}",
+                _seconds(ours["build_s"]),
+                _seconds(ours["solve_s"]),
+                _seconds(ours.get("flint_s", "-")),
+                f"{ours['readout_bits']:,}",
+                _seconds(ours.get("prove_s", "-")),
+                *theirs,
+            ]
+        )
+    headings = ["T (H)", "parameters", "bits in Z", "build", "solve", "FLINT's solve"]
+    headings += ["bits in the readout", "prove", "paper: parameters", "bits in Z", "solve"]
+    headings += ["bits in the readout", "parameters, paper / width one"]
+    return table(headings, lines)
+
+
+def _seconds(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.2f} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
