@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ PRIME = 4611686018427377339
 
 Build = Callable[[Case], Layer]
 Progress = Callable[[int, int], None]
+C = TypeVar("C", bound=Case)
 
 _CONSTRUCTIONS: dict[str, Build] = {
     "rank-one": lambda case: (
@@ -249,7 +250,7 @@ def _shrunk(number: int, case: Case, reason: str, build: Build) -> Failure:
 
 
 def shrink(case: Case, reason: str, build: Build) -> tuple[Case, str]:
-    """A failing case from which no step of `_smaller` can be taken, and its reason.
+    """A failing case from which no step of `smaller` can be taken, and its reason.
 
     If A1 or the partition condition holds for the case, then also for every smaller one.
     """
@@ -257,10 +258,10 @@ def shrink(case: Case, reason: str, build: Build) -> tuple[Case, str]:
     going = True
     while going:
         going = False
-        for smaller in _smaller(case):
-            found, holds = examine(smaller, build)
-            if found is not None and holds and (not within or _hypothesis(smaller)):
-                case, reason, going = smaller, found, True
+        for less in smaller(case):
+            found, holds = examine(less, build)
+            if found is not None and holds and (not within or _hypothesis(less)):
+                case, reason, going = less, found, True
                 break
     return case, reason
 
@@ -269,7 +270,7 @@ def _fits(case: Case) -> bool:
     return len(case.queries) <= case.heads * (case.r - 1) + 1
 
 
-def _smaller(case: Case) -> Iterator[Case]:
+def smaller(case: C) -> Iterator[C]:
     """Fewer examples, contexts, tokens, heads, columns; smaller entries."""
     T, (count, n, d) = len(case.queries), case.contexts.shape
     for t in range(T - 1, -1, -1):
@@ -280,9 +281,9 @@ def _smaller(case: Case) -> Iterator[Case]:
         yield replace(case, contexts=case.contexts[:1])
     if n > 1:
         yield from (
-            smaller
+            less
             for i in range(n - 1, -1, -1)
-            if _fits(smaller := replace(case, contexts=np.delete(case.contexts, i, axis=1)))
+            if _fits(less := replace(case, contexts=np.delete(case.contexts, i, axis=1)))
         )
     if case.heads > 1 and _fits(fewer := replace(case, heads=case.heads - 1)):
         yield fewer

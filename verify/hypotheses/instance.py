@@ -1,0 +1,102 @@
+"""Small data with sizes of a layer: what a hypothesis is weakened on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+
+from constructions.construction import Groups
+from constructions.dataset import Dataset
+from constructions.exact_array import ExactArray
+from constructions.grouping import consecutive
+from verify.attack_data import Case
+
+__all__ = ["Instance", "affine_rank", "every_subset_independent", "rank", "relation"]
+
+
+@dataclass(frozen=True)
+class Instance(Case):
+    """A case with labels of dimension m (as many different ones as can be) and values of width d_v.
+
+    contexts: (T or 1, n, d), queries: (T, d), integers; heads: H, width: d_h.
+    """
+
+    m: int = 1
+    values: int = 1
+
+    @property
+    def T(self) -> int:
+        return len(self.queries)
+
+    @property
+    def n(self) -> int:
+        return int(self.contexts.shape[1])
+
+    @property
+    def d(self) -> int:
+        return int(self.contexts.shape[2])
+
+    @property
+    def capacity(self) -> int:
+        return self.heads * (self.r - 1) + 1
+
+    @property
+    def groups(self) -> Groups:
+        """r examples, then r - 1 at a time, in the given order; more groups than heads where T is
+        above capacity (with r = 1: one each)."""
+        return tuple(g for g in consecutive(range(self.T), self.r, max(self.r - 1, 1)) if g)
+
+    @property
+    def dataset(self) -> Dataset:
+        labels = np.eye(self.T, self.m, dtype=np.int64)
+        contexts, queries = ExactArray(self.contexts), ExactArray(self.queries)
+        return Dataset(contexts, queries, ExactArray(labels), "weakened")
+
+    def context(self, t: int) -> list[list[int]]:
+        """E of example t as lists."""
+        table: list[list[int]] = self.contexts[t if len(self.contexts) > 1 else 0].tolist()
+        return table
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        shared = len(self.contexts) == 1
+        return {
+            "contexts": self.contexts[0].tolist() if shared else self.contexts.tolist(),
+            "queries": self.queries.tolist(),
+            "H": self.heads,
+            "d_h": self.width,
+            "m": self.m,
+            "d_v": self.values,
+        }
+
+
+def rank(rows: Sequence[Sequence[int]]) -> int:
+    """Over ℚ; exact. No rows: 0."""
+    return int(fmpz_mat([[int(x) for x in row] for row in rows]).rank()) if len(rows) else 0
+
+
+def affine_rank(rows: Sequence[Sequence[int]]) -> int:
+    """Of affinely independent rows the largest number: the rank with a column of ones."""
+    return rank([[*row, 1] for row in rows])
+
+
+def every_subset_independent(vectors: np.ndarray, size: int) -> bool:
+    """Kruskal rank at least min(size, number of vectors). All subsets."""
+    size = min(size, len(vectors))
+    table = vectors.tolist()
+    return all(rank([table[i] for i in s]) == size for s in combinations(range(len(table)), size))
+
+
+def relation(rows: Sequence[Sequence[int]]) -> list[int] | None:
+    """Integers c ≠ 0 without common factor with Σ c_i row_i = 0; None if independent."""
+    basis, nullity = fmpz_mat([[int(x) for x in row] for row in rows]).transpose().nullspace()
+    if nullity == 0:
+        return None
+    column = [int(row[0]) for row in basis.tolist()]
+    content = int(np.gcd.reduce(np.array(column, dtype=object)))
+    return [x // content for x in column]

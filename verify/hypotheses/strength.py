@@ -1,0 +1,63 @@
+"""At what strength a construction used each hypothesis: counted in what was built.
+
+The theorem asks for A1 of n queries at a time and A2 of n rows; how many were really compared with
+one another can be read off the groups, the logits and the heads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from constructions.construction import Construction
+from constructions.dataset import Dataset
+from verify.trace import ProofTrace
+
+__all__ = ["HYPOTHESES", "Used", "claimed", "used"]
+
+HYPOTHESES = ("A1", "A2", "n ≤ d", "d_v ≥ m", "T ≤ H(r-1)+1")
+
+
+@dataclass(frozen=True)
+class Used:
+    """hypothesis and step; asked: the theorem's number; used: the largest in this construction.
+
+    what: what is counted.
+    """
+
+    hypothesis: str
+    step: str
+    what: str
+    asked: int
+    used: int
+
+
+def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
+    """For the paper's construction or heads of width one. Counted; no arithmetic."""
+    n, r = data.n, built.r
+    groups = built.partition or built.groups
+    largest = max(map(len, groups))
+    later = max(map(len, groups[1:]), default=0)
+    steered = max((len(set(g)) for head in built.heads for g in head.logits), default=1)
+    lattice = "steering" if built.name == "mahdavi2024" else "separator"
+    return (
+        Used("A1", "duals", "queries of one group, independent", min(n, data.T), largest),
+        Used("A1", "selector", "queries of a later group and an earlier one", min(n, data.T),
+             later + 1 if later else 0),
+        Used("A2", lattice, "different logits of one context of a head's own group", n, steered),
+        Used("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
+        Used("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
+        Used("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
+        Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m),
+        Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (r - 1) + 1, data.T),
+    )  # fmt: skip
+
+
+def claimed(trace: ProofTrace) -> dict[str, dict[str, int]]:
+    """What the claims themselves say they use: hypothesis -> step -> in how many claims."""
+    out: dict[str, dict[str, int]] = {}
+    for claim in trace:
+        for hypothesis in claim.uses:
+            step = claim.id.rpartition(".")[2]
+            steps = out.setdefault(hypothesis, {})
+            steps[step] = steps.get(step, 0) + 1
+    return out
