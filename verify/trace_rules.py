@@ -8,8 +8,10 @@ are written down once more, from the mathematics and not from the code that is c
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from flint import fmpz
@@ -63,7 +65,7 @@ _HEAD = re.compile(r"head\.([0-9]+)\.(.+)")
 
 
 def trace_claims(proof: Proof) -> list[Claim]:
-    """Six claims about the proof's claims: each is proved, or refuted with every violation.
+    """Seven claims about the proof's claims: each is proved, or refuted with every violation.
 
     Arithmetic: comparison of words and integers. A proof that refuses (no layer) is asked only for
     standings, levels and edges.
@@ -75,6 +77,10 @@ def trace_claims(proof: Proof) -> list[Claim]:
         "standing": ("Every standing is that of the weakest ancestor.", _standings(proof.trace)),
         "numbers": ("Every number that is counting, counted again.", _miscounted(proof)),
         "primes": ("Ranks are modulo primes in which 2 has a large order.", _primes(proof.trace)),
+        "witnesses": (
+            "What is refuted has a witness, and the witness shows it.",
+            _witnesses(proof),
+        ),
     }
     return [
         Claim(
@@ -171,7 +177,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         "hypothesis.context-size": {"level": data.n <= data.d},
         "hypothesis.value-width": {"level": d_v >= data.m},
         "hypothesis.capacity": {
-            "level": data.T <= places,
+            "level": places >= data.T,
             "asked": f"T at most {places} (H = {heads}, r = {r})",
         },
         "parameters": {"parameters": weights},
@@ -213,6 +219,30 @@ def _primes(trace: ProofTrace) -> Iterator[str]:
             if power == 1:
                 yield f"2 has order {k} modulo {p}"
                 break
+
+
+def _witnesses(proof: Proof) -> Iterator[str]:
+    """Dependent rows, of a context or among the queries, are added up in fractions."""
+    data = proof.data
+    for claim in proof.trace:
+        if claim.level is not Level.REFUTED:
+            continue
+        if not claim.witness:
+            yield f"{claim.id} is refuted without a witness"
+            continue
+        if claim.id == "hypothesis.A2":
+            rows = data.contexts[claim.witness["context"]].fractions()
+        elif claim.id in ("hypothesis.A1", "hypothesis.A1-at-r"):
+            queries, examples = data.queries.fractions(), claim.witness["examples"]
+            rows = [queries[t] for t in examples]
+            if not 0 < len(rows) == len(set(examples)) <= _strength(claim.id, proof):
+                yield f"{claim.id}: {examples} are not so many distinct examples"
+        else:
+            continue
+        factors = [Fraction(x) for x in claim.witness["coefficients"]]
+        sums = [sum(map(operator.mul, factors, column)) for column in zip(*rows, strict=True)]
+        if len(factors) != len(rows) or not any(factors) or any(sums):
+            yield f"{claim.id}: the coefficients give no relation"
 
 
 def _strength(name: str, proof: Proof) -> int:

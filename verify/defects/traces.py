@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
@@ -11,6 +12,7 @@ from unittest.mock import patch
 from constructions.dataset import Dataset
 from verify import assumptions
 from verify.defects.defect import Defect, Family, Fired
+from verify.defects.hypotheses import dependent_across_groups, dependent_context
 from verify.defects.runs import paper, width_one
 from verify.evidence import Claim, Level
 from verify.proof import Proof
@@ -43,7 +45,7 @@ def fired(told: Told) -> Fired:
 
 @cache
 def told(name: str) -> Told:
-    """A real proof: with a readout, by rank alone, with a sampled A1, of width one, refused."""
+    """A real proof: with a readout, by rank alone, with a sampled A1, with A1 or A2 refuted, ..."""
     data = paper("interior").data
     match name:
         case "rank alone":
@@ -53,14 +55,19 @@ def told(name: str) -> Told:
                 proof = prove(data)
         case "width one":
             proof = prove(width_one("shared").data, Settings(construction="rank-one"))
-        case "refused":
+        case "A1 false":
+            proof = prove(dependent_across_groups().data)
+        case "A2 false":
+            proof = prove(dependent_context().data)
+        case "too many examples":
             proof = prove(data, Settings(heads=2))
         case _:
             proof = prove(data)
     return Told(proof, tuple(proof.trace))
 
 
-RUNS = ("interpolation", "rank alone", "sampled", "width one", "refused")
+RUNS = ("interpolation", "rank alone", "sampled", "width one", "A1 false", "A2 false",
+        "too many examples")  # fmt: skip
 
 
 def edited(
@@ -109,6 +116,26 @@ def number(claim_id: str, key: str, value: Any, on: str = "interpolation") -> To
         return replace(claim, numbers=dict(claim.numbers) | {key: value})
 
     return edited(claim_id, change, on)
+
+
+def witness(
+    claim_id: str, on: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
+) -> Told:
+    def changed(claim: Claim) -> Claim:
+        assert claim.level is Level.REFUTED and claim.witness is not None
+        return replace(claim, witness=change(dict(claim.witness)))
+
+    return edited(claim_id, changed, on)
+
+
+def first_doubled(found: dict[str, Any]) -> dict[str, Any]:
+    """The first coefficient twice as large: no relation any more."""
+    first, *rest = found["coefficients"]
+    return found | {"coefficients": [str(2 * Fraction(first)), *rest]}
+
+
+def all_zero(found: dict[str, Any]) -> dict[str, Any]:
+    return found | {"coefficients": ["0"] * len(found["coefficients"])}
 
 
 def made_again(claim: Claim) -> Told:
@@ -217,13 +244,19 @@ DEFECTS = (
     Defect("rank modulo a composite number", "trace.primes", partial(modulo, 2147483577)),
     Defect("rank modulo 2^61 - 1, where 2 has order 61", "trace.primes",
            partial(modulo, 2**61 - 1), quick=True),
+    Defect("a refutation without a witness", "trace.witnesses",
+           partial(witness, "hypothesis.A1", "A1 false", lambda found: None)),
+    Defect("dependent queries: a witness that is none", "trace.witnesses",
+           partial(witness, "hypothesis.A1", "A1 false", first_doubled), quick=True),
+    Defect("a dependent context: the zero relation as witness", "trace.witnesses",
+           partial(witness, "hypothesis.A2", "A2 false", all_zero)),
 )  # fmt: skip
 
 TRACES = Family(
     name="trace",
     title="What a proof says of itself",
     checks=("trace.once", "trace.premises", "trace.acyclic", "trace.edges", "trace.complete",
-            "trace.levels", "trace.standing", "trace.numbers", "trace.primes"),
+            "trace.levels", "trace.standing", "trace.numbers", "trace.primes", "trace.witnesses"),
     fired=fired,
     correct={name: partial(told, name) for name in RUNS},
     defects=DEFECTS,
