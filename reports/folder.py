@@ -22,7 +22,9 @@ FIGURES = (
     "graph", "saturation", "own-weights", "heads",
     "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
     "constants-bits", "constants-condition", "constants-saturation",
-    "audit-edge-cases", "audit-steps", "audit-necessity", "audit-defects", "audit-layer",
+    "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
+    *(f"audit-defects-{family}" for family in (
+        "hypotheses", "paper", "width-one", "layer", "routes", "trace", "certificate", "fast")),
 )  # fmt: skip
 OUR_FILES = frozenset({
     "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",

@@ -205,27 +205,6 @@ def right_inverse_by_flint(z: Matrix) -> Matrix | None:
     return inverse
 
 
-def changed(matrix: fmpq_mat, i: int, j: int, by: fmpq | int) -> fmpq_mat:
-    """A copy with `by` added to one entry."""
-    copy = fmpq_mat(matrix)
-    copy[i, j] = matrix[i, j] + by
-    return copy
-
-
-def with_head(layer: Layer, h: int, **parts: fmpq_mat) -> Layer:
-    """A copy with key, query or value of one head replaced."""
-    heads = list(layer.heads)
-    heads[h] = replace(heads[h], **parts)
-    return replace(layer, heads=tuple(heads))
-
-
-def with_label(data: Dataset, t: int, c: int, by: Fraction | int) -> Dataset:
-    """A copy with `by` added to one label."""
-    labels = data.labels.fractions()
-    labels[t][c] += by
-    return Dataset.of(data.contexts.fractions(), data.queries.fractions(), labels)
-
-
 def times(a: Matrix, b: Matrix) -> Matrix:
     return [
         [

@@ -19,12 +19,12 @@ from small_layers import (
     flint,
     planted,
     real_outputs,
-    with_label,
 )
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Layer
+from verify.defects.spoil import with_label
 from verify.enclosure import MAX_BITS, _decimal, enclose_error, enclose_features
 from verify.evidence import Level
 

@@ -1,4 +1,4 @@
-"""What `make fuzz` runs: the seeds reach what they are for, and each kind of misbehaviour is seen."""
+"""What `make fuzz` runs: seeds reach what they are for; each kind of misbehaviour is seen."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from small_layers import (
     Matrix,
     Planted,
     Shape,
-    changed,
     draws,
     features,
     flint,
@@ -27,14 +26,13 @@ from small_layers import (
     planted,
     readout,
     times,
-    with_head,
-    with_label,
 )
 
 import constructions.layer
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Head, Layer
+from verify.defects.spoil import changed, with_head, with_label
 from verify.evidence import Claim, Level
 from verify.interpolation import multiprecision, rational, symbolic
 

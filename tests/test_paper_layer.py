@@ -9,16 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
-from small_layers import changed, features, fractions, with_head, with_label
-from spoilt_heads import (
-    EXAMPLES,
-    claims,
-    context,
-    example,
-    failing,
-    half,
-    weights,
-)
+from small_layers import features, fractions
 
 from constructions.construction import Construction
 from constructions.dataset import Dataset
@@ -28,8 +19,29 @@ from constructions.readout import pivot_system, solve, with_readout
 from verify import conclusions, paper_steps
 from verify import features as verify_features
 from verify.apriori import Conditioning
-from verify.evidence import Level
+from verify.defects import paper as defects
+from verify.defects.runs import PAPER, Built, paper
+from verify.defects.spoil import changed, weights, with_head, with_label
+from verify.evidence import Claim, Level
 from verify.readout import readout_solves
+
+
+def example(name: str) -> tuple[Dataset, Construction]:
+    return paper(name).data, paper(name).construction
+
+
+def claims(data: Dataset, built: Construction) -> dict[str, Claim]:
+    return {claim.id: claim for claim in defects.claims(Built(data, built))}
+
+
+def failing(found: dict[str, Claim]) -> set[str]:
+    return {name for name, claim in found.items() if not claim.level.holds}
+
+
+def context(data: Dataset, t: int) -> list[list[Fraction]]:
+    rows: list[list[Fraction]] = data.contexts.fractions()[0 if data.shared else t]
+    return rows
+
 
 # Ranks and primes.
 
@@ -66,19 +78,20 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
     data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])
     built = build(data)
     key = fmpq_mat([[(p - 1) // 2, 0], [0, 0]])
-    spoilt = weights(built, 0, key=key, query=fmpq_mat([[1, 1], [0, 0]]))
+    run = weights(Built(data, built), 0, key=key, query=fmpq_mat([[1, 1], [0, 0]]))
+    spoilt = run.construction
     found = claims(data, spoilt)
     assert found["head.1.rank"].level is Level.UNDECIDED
     assert conclusions.full_rank(data, spoilt.layer).numbers["prime"] != p
 
 
 def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
-    data, built = example("shared")
-    claim = conclusions.full_rank(data, half(built).layer)
+    run = defects.half_the_key()
+    claim = conclusions.full_rank(run.data, run.construction.layer)
     assert claim.level is Level.UNDECIDED
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", PAPER)
 def test_features_mod_p_are_the_exact_ones(name: str) -> None:
     data, built = example(name)
     p = verify_features.PRIMES[1]
@@ -96,7 +109,7 @@ def read_out(name: str) -> tuple[Dataset, Layer]:
     return data, with_readout(built, data, solve(pivot_system(built, data), data.label_matrix))
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", PAPER)
 def test_a_correct_readout_passes(name: str) -> None:
     data, layer = read_out(name)
     claim = readout_solves(data, layer)

@@ -15,7 +15,7 @@ from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank_mod
-from small_layers import changed, outputs, with_head
+from small_layers import outputs
 from strategies import datasets, numbers
 
 from constructions import generators, mahdavi2024
@@ -26,6 +26,7 @@ from constructions.errors import InputError
 from verify import prove as pipeline
 from verify.certificate import canonical_bytes
 from verify.checker import check_file
+from verify.defects.spoil import changed, with_head
 from verify.evidence import Level
 from verify.proof import Proof
 from verify.prove import Settings, prove

@@ -9,9 +9,11 @@ only one to catch a defect is not needed, unless `implied` says what it is there
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from verify.evidence import Claim
 
 Fired = frozenset[str]
 _HEAD = re.compile(r"head\.[0-9]+\.")
@@ -19,15 +21,11 @@ _HEAD = re.compile(r"head\.[0-9]+\.")
 
 @dataclass(frozen=True)
 class Defect:
-    """name: what is wrong. check: the id that must fire. plant: the spoilt run.
-
-    quick: part of the subset that is planted when there is little time.
-    """
+    """name: what is wrong. check: the id that must fire. plant: the spoilt run."""
 
     name: str
     check: str
     plant: Callable[[], Any]
-    quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,11 @@ class Result:
         return tuple(check for check in self.family.checks if check not in known)
 
 
+def failing(claims: Iterable[Claim]) -> Fired:
+    """Ids of the claims that do not hold."""
+    return frozenset(claim.id for claim in claims if not claim.level.holds)
+
+
 def column(claim_id: str) -> str:
     """The check that an id belongs to: that of one step, whatever the head.
 
@@ -93,19 +96,12 @@ def column(claim_id: str) -> str:
     return _HEAD.sub("", claim_id)
 
 
-def examine(
-    family: Family,
-    *,
-    quick: bool = False,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> Result:
-    """Plant each defect of the family in turn (quick: some of them) and see what fires."""
-    chosen: Sequence[Defect] = [d for d in family.defects if d.quick or not quick]
+def examine(family: Family, progress: Callable[[int, int], None] = lambda done, of: None) -> Result:
+    """Plant each defect of the family in turn and see what fires; and on the correct runs."""
     rows = []
-    for done, defect in enumerate(chosen):
-        progress(done, len(chosen))
+    for done, defect in enumerate(family.defects):
+        progress(done, len(family.defects))
         fired = family.fired(defect.plant())
         rows.append(Caught(defect, frozenset(map(column, fired)), defect.check in fired))
-    names = list(family.correct)[:1] if quick else list(family.correct)
-    alarms = {name: family.fired(family.correct[name]()) for name in names}
+    alarms = {name: family.fired(run()) for name, run in family.correct.items()}
     return Result(family, tuple(rows), {name: fired for name, fired in alarms.items() if fired})

@@ -9,7 +9,7 @@ from constructions import generators
 from constructions.dataset import Dataset
 from constructions.grouping import consecutive
 from verify import assumptions
-from verify.defects.defect import Defect, Family, Fired
+from verify.defects.defect import Defect, Family, Fired, failing
 from verify.defects.runs import paper
 
 Groups = tuple[tuple[int, ...], ...]
@@ -39,7 +39,7 @@ def fired(asked: Asked) -> Fired:
     ]
     if r < data.n:
         claims.append(assumptions.kruskal_at_least(data, r, "hypothesis.A1-at-r", 0))
-    return frozenset(claim.id for claim in claims if not claim.level.holds)
+    return failing(claims)
 
 
 def asked(data: Dataset | None = None, head_width: int = 3) -> Asked:
@@ -111,12 +111,11 @@ HYPOTHESES = Family(
     defects=(
         Defect("more context rows than columns", "hypothesis.context-size",
                more_rows_than_columns),
-        Defect("values narrower than labels", "hypothesis.value-width", narrow_values, quick=True),
-        Defect("a context with a dependent row", "hypothesis.A2", dependent_context, quick=True),
+        Defect("values narrower than labels", "hypothesis.value-width", narrow_values),
+        Defect("a context with a dependent row", "hypothesis.A2", dependent_context),
         Defect("one example more than the heads hold", "hypothesis.capacity",
                one_example_too_many),
-        Defect("dependent queries, in three groups", "hypothesis.A1", dependent_across_groups,
-               quick=True),
+        Defect("dependent queries, in three groups", "hypothesis.A1", dependent_across_groups),
         Defect("dependent queries, in one group", "hypothesis.partition",
                dependent_within_a_group),
         Defect("parallel queries, heads of width 2", "hypothesis.A1-at-r", parallel_queries),

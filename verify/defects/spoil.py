@@ -106,6 +106,12 @@ def tied(run: Built, top: bool) -> fmpq_mat:
     raise AssertionError("no tie")
 
 
+def one_end_tied(run: Built, u: fmpq_mat, examples: tuple[int, ...]) -> bool:
+    """Whether the largest or the smallest entry of E⁽ˢ⁾u occurs twice for one of the examples."""
+    tables = [(run.data.context(s) * u).entries() for s in examples]
+    return any(row.count(end) > 1 for row in tables for end in (min(row), max(row)))
+
+
 def bumped(vector: fmpq_mat | None, by: int = 1) -> fmpq_mat:
     assert vector is not None
     return changed(vector, 0, 0, by)

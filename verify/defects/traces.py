@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from constructions.dataset import Dataset
 from verify import assumptions
-from verify.defects.defect import Defect, Family, Fired
+from verify.defects.defect import Defect, Family, Fired, failing
 from verify.defects.hypotheses import dependent_across_groups, dependent_context
 from verify.defects.runs import paper, width_one
 from verify.evidence import Claim, Level
@@ -39,8 +39,7 @@ def fired(told: Told) -> Fired:
         trace = told.kind(told.claims)
     except TraceError as error:
         return frozenset(name for words, name in _ERRORS.items() if words in str(error))
-    found = trace_claims(replace(told.proof, trace=trace))
-    return frozenset(claim.id for claim in found if not claim.level.holds)
+    return failing(trace_claims(replace(told.proof, trace=trace)))
 
 
 @cache
@@ -205,13 +204,13 @@ def another_data_set() -> Told:
 
 
 DEFECTS = (
-    Defect("a claim given twice", "trace.once", partial(twice, "rank"), quick=True),
+    Defect("a claim given twice", "trace.once", partial(twice, "rank")),
     Defect("a premise that nobody claims", "trace.premises",
-           partial(edited, "reduction", lambda claim: None), quick=True),
+           partial(edited, "reduction", lambda claim: None)),
     Defect("a cycle: the duals rest on the rank they lead to", "trace.acyclic",
-           partial(with_edge, "hypothesis.A2", "head.2.independence"), quick=True),
+           partial(with_edge, "hypothesis.A2", "head.2.independence")),
     Defect("edge removed: selector no longer under saturation", "trace.edges",
-           partial(without_edge, "head.2.saturation", "head.2.selector"), quick=True),
+           partial(without_edge, "head.2.saturation", "head.2.selector")),
     Defect("edge removed: the theorem without A1", "trace.edges",
            partial(without_edge, "theorem", "hypothesis.A1")),
     Defect("edge removed: universal without the reduction", "trace.edges",
@@ -221,10 +220,10 @@ DEFECTS = (
     Defect("edge removed: weights of width one without coefficients", "trace.edges",
            partial(without_edge, "head.1.weights", "head.1.coefficients", "width one")),
     Defect("a step left out with its edges", "trace.complete",
-           partial(left_out, "head.2.separator"), quick=True),
+           partial(left_out, "head.2.separator")),
     Defect("a hypothesis left out with its edges", "trace.complete",
            partial(left_out, "hypothesis.A2")),
-    Defect("sampled called proved", "trace.levels", sampled_called_proved, quick=True),
+    Defect("sampled called proved", "trace.levels", sampled_called_proved),
     Defect("numerical called proved", "trace.levels",
            partial(level, "interpolation.multiprecision", Level.PROVED)),
     Defect("argued called proved", "trace.levels", partial(level, "reduction", Level.PROVED)),
@@ -232,22 +231,22 @@ DEFECTS = (
            partial(level, "enclosure.error", Level.PROVED, "rank alone")),
     Defect("a refuted premise ignored", "trace.standing", failed_premise_ignored),
     Defect("the strongest premise taken for the weakest", "trace.standing",
-           strongest_premise_taken, quick=True),
+           strongest_premise_taken),
     Defect("rank claimed one too high", "trace.numbers", partial(number, "rank", "rank", 8)),
     Defect("rank of one head claimed one too high", "trace.numbers",
            partial(number, "head.2.rank", "rank", 6)),
     Defect("capacity formula off by one", "trace.numbers", capacity_off_by_one),
     Defect("parameter count off by one head's output", "trace.numbers",
-           partial(number, "parameters", "parameters", 86), quick=True),
+           partial(number, "parameters", "parameters", 86)),
     Defect("A1 checked at n - 1", "trace.numbers", a1_at_n_minus_one),
     Defect("the proof of another data set", "trace.numbers", another_data_set),
     Defect("rank modulo a composite number", "trace.primes", partial(modulo, 2147483577)),
     Defect("rank modulo 2^61 - 1, where 2 has order 61", "trace.primes",
-           partial(modulo, 2**61 - 1), quick=True),
+           partial(modulo, 2**61 - 1)),
     Defect("a refutation without a witness", "trace.witnesses",
            partial(witness, "hypothesis.A1", "A1 false", lambda found: None)),
     Defect("dependent queries: a witness that is none", "trace.witnesses",
-           partial(witness, "hypothesis.A1", "A1 false", first_doubled), quick=True),
+           partial(witness, "hypothesis.A1", "A1 false", first_doubled)),
     Defect("a dependent context: the zero relation as witness", "trace.witnesses",
            partial(witness, "hypothesis.A2", "A2 false", all_zero)),
 )  # fmt: skip

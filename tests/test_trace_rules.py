@@ -1,0 +1,97 @@
+"""Real proofs of many kinds keep the rules; what each rule says where one is broken.
+
+That every rule is needed is tests/test_defects.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from constructions import generators
+from constructions.dataset import Dataset
+from verify import prove as pipeline
+from verify.defects import traces
+from verify.evidence import Level
+from verify.prove import Settings, prove
+from verify.trace import ProofTrace
+from verify.trace_rules import trace_claims
+
+
+def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
+    return generators.family(T, n, d, queries="moment-curve", seed=3, **options)
+
+
+# data, settings
+PROOFS: dict[str, tuple[Dataset, Settings]] = {
+    "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), Settings()),
+    "idle heads, wide values": (curve(4, 2, 3), Settings(heads=6, value_width=3)),
+    "labels of width 2": (curve(5, 3, 3, m=2), Settings()),
+    "shared, width two": (curve(5, 3, 4, shared=True), Settings(head_width=2)),
+    "head width above n": (curve(4, 2, 3), Settings(head_width=5)),
+    "rank-one, the proof's heads": (
+        generators.family(7, 4, 5, queries="near-collinear", shared=True, seed=3),
+        Settings(construction="rank-one"),
+    ),
+    "rank-one, by rank alone": (curve(6, 3, 3), Settings("rank-one", claim="full-rank")),
+    "more rows than columns": (generators.random(3, 4, 3, seed=1), Settings()),
+    "values too narrow": (curve(4, 3, 3, m=2), Settings(value_width=1)),
+    "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Settings(heads=2)),
+}
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_real_proofs_keep_the_rules(name: str) -> None:
+    found = trace_claims(prove(*PROOFS[name]))
+    assert [(c.id, c.witness) for c in found if c.level is not Level.PROVED] == []
+    assert len(found) == 7
+
+
+def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above 200 examples; both limits lowered here."""
+    monkeypatch.setattr(pipeline, "RANKS_EACH_HEAD", 3)
+    proof = prove(curve(5, 3, 4), Settings())
+    assert "head.1.rank" not in proof.trace
+    broken = {c.id for c in trace_claims(proof) if not c.level.holds}
+    assert broken == {"trace.complete"}
+    monkeypatch.setattr("verify.trace_rules.RANKS_EACH_HEAD", 3)
+    assert all(c.level is Level.PROVED for c in trace_claims(proof))
+
+
+def test_the_limits_are_the_same() -> None:
+    from verify import trace_rules
+
+    assert trace_rules.RANKS_EACH_HEAD == pipeline.RANKS_EACH_HEAD
+
+
+@pytest.mark.parametrize(
+    ("told", "rule", "words"),
+    [
+        (traces.without_edge("theorem", "hypothesis.A1"), "edges", "does not name hypothesis.A1"),
+        (traces.left_out("head.2.rank"), "complete", "head.2.rank is missing"),
+        (traces.sampled_called_proved(), "levels", "A1 is proved, at most sampled"),
+        (traces.failed_premise_ignored(), "standing", "stands as proved, not undecided"),
+        (traces.number("parameters", "parameters", 86), "numbers", "parameters is 86, not 87"),
+        (traces.modulo(2**61 - 1), "primes", "2 has order 61 modulo 2305843009213693951"),
+        (traces.modulo(2147483577), "primes", "2147483577 is no prime"),
+        (
+            traces.witness("hypothesis.A1", "A1 false", traces.all_zero),
+            "witnesses",
+            "hypothesis.A1: the coefficients give no relation",
+        ),
+    ],
+)
+def test_a_violation_says_what_and_where(told: traces.Told, rule: str, words: str) -> None:
+    proof = replace(told.proof, trace=told.kind(told.claims))
+    claim = next(c for c in trace_claims(proof) if c.id == f"trace.{rule}")
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    assert any(words in violation for violation in claim.witness["violations"])
+
+
+def test_the_order_of_the_claims_does_not_matter() -> None:
+    run = traces.told("interpolation")
+    turned = replace(run.proof, trace=ProofTrace(reversed(run.claims)))
+    assert all(c.level is Level.PROVED for c in trace_claims(turned))
