@@ -13,7 +13,6 @@ corpus folder, named crash-*.
 from __future__ import annotations
 
 import argparse
-import atexit
 import json
 import os
 import subprocess
@@ -23,10 +22,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-NAMES = ("json", "npz", "npz-arrays", "certificate", "fast-check")
+NAMES = ("json", "npz", "npz-arrays", "certificate", "fast-check", "mutants")
 PARSERS = ("constructions/loading.py", "constructions/conversion.py", "verify/checker.py",
            "verify/fast_check.py")  # fmt: skip
 LONGEST = 8192  # bytes of an input
+NOTE = 100  # inputs after which the counts are written
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -70,7 +70,7 @@ def fuzz(name: str, folder: Path, runs: int, seconds: int, seed: int) -> None:
         (corpus / f"seed-{i}").write_bytes(content)
     tokens = folder / f"{name}.dict"
     tokens.write_text("".join(f'"{_escaped(token)}"\n' for token in target.tokens))
-    words: Counter[str] = Counter()
+    words: Counter[str] = Counter(findings=0)
     start = time.perf_counter()
 
     def note() -> None:
@@ -78,16 +78,19 @@ def fuzz(name: str, folder: Path, runs: int, seconds: int, seed: int) -> None:
         _counts(folder, name).write_text(json.dumps(done | dict(sorted(words.items()))))
 
     def one(content: bytes) -> None:
-        words["findings"] += 1  # until it has come to a good end
-        word = target.run(content)
-        words["findings"] -= 1
-        words[word] += 1
-        if words.total() % 1000 == 0:
+        try:
+            words[target.run(content)] += 1
+        except BaseException:
+            words["findings"] += 1
+            note()
+            raise
+        if words.total() % NOTE == 0:  # libFuzzer ends the process: nothing runs after it
             note()
 
-    atexit.register(note)
+    note()
     flags = [f"-runs={runs}", f"-max_total_time={seconds}", f"-seed={seed}", f"-max_len={LONGEST}"]
-    flags += [f"-dict={tokens}", f"-artifact_prefix={folder}/", "-timeout=60", "-verbosity=0"]
+    flags += [f"-dict={tokens}"] if target.tokens else []
+    flags += [f"-artifact_prefix={folder}/", "-timeout=60", "-verbosity=0"]
     atheris.Setup(["fuzz", *flags, str(corpus)], one)
     atheris.Fuzz()
 

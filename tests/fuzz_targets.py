@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 from certificate_judge import true_statement
 from data_files import VALID, archive, json_text, zipped
+from file_strategies import certificates, mutants, mutated
+from hypothesis import HealthCheck, given, settings
 from small_certificates import CASES, changed, digested, layer_certificate, sealed
 
 from constructions.errors import InputError
@@ -163,6 +166,33 @@ def judged(content: bytes, check: Callable[..., checker.Verdict]) -> str:
     return status
 
 
+def mutant(content: bytes) -> str:
+    """The same bytes as the choices of a hypothesis strategy: certificates, nearly all well-formed.
+
+    True ones of random shapes, and such with one to three changes of structure or numbers.
+    """
+    _WORDS.clear()
+    _mutants.hypothesis.fuzz_one_input(content)
+    return _WORDS[-1] if _WORDS else "too short"
+
+
+_WORDS: list[str] = []
+
+
+@settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(certificates() | mutants() | certificates().flatmap(mutated))
+def _mutants(value: Any) -> None:
+    _WORDS.extend(judged(json.dumps(sealed(value)).encode(), check) for check in CHECKS)
+
+
+CHECKS = (fast_check.check_file, checker.check_file)
+
+
+def random_seeds() -> list[bytes]:
+    """Bytes enough for some choices."""
+    return [random.Random(i).randbytes(400) for i in range(20)]
+
+
 def certificate_seeds() -> list[bytes]:
     return [json.dumps(make()).encode() for make in CASES.values()]
 
@@ -199,4 +229,5 @@ TARGETS = {
     "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
+    "mutants": Target(mutant, random_seeds),
 }

@@ -10,11 +10,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from certificate_judge import true_statement
+from file_strategies import certificates, garbage, mutants, mutated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_certificates import (
@@ -155,69 +157,53 @@ def test_ranks_modulo_small_primes(prime: int, tmp_path: Path) -> None:
     assert {"holds", "wrong"} == set(seen) or prime == 101
 
 
-# Structure, changed at random.
-
-JUNK = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-3, 10),
-    st.sampled_from([10**30, -(10**9), 2.5, float("inf")]),
-    st.sampled_from(["", "0", "1", "-1/2", "1e9", "1" * 400, "ln 2", "full-rank", "interpolation"]),
-    st.sampled_from([[], {}, [[]], [["1"]], [[["1"]]], [0], {"key": [["1"]]}]),
-)
-CERTIFICATES = [make() for make in CASES.values()]
+# Structure, changed at random, and certificates of random shapes.
 
 
-def containers(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict | list):
-        yield value
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from containers(item)
-
-
-@st.composite
-def mutants(draw: st.DrawFn) -> Certificate:
-    certificate = copy.deepcopy(draw(st.sampled_from(CERTIFICATES)))
-    for _ in range(draw(st.integers(1, 3))):
-        inner = draw(st.sampled_from(list(containers(certificate))))
-        keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
-        if not keys:
-            continue
-        key, other = draw(st.sampled_from(keys)), draw(st.sampled_from(keys))
-        match draw(st.sampled_from(["delete", "swap", "repeat", "junk", "wrap", "insert", "copy"])):
-            case "delete":
-                del inner[key]
-            case "swap":
-                inner[key], inner[other] = inner[other], inner[key]
-            case "repeat":
-                inner[key] = copy.deepcopy(inner[other])
-            case "junk":
-                inner[key] = copy.deepcopy(draw(JUNK))
-            case "wrap":
-                inner[key] = [inner[key]]
-            case "insert" if isinstance(inner, list):
-                inner.insert(key, copy.deepcopy(draw(JUNK)))
-            case "copy" if isinstance(inner, list):
-                inner.append(copy.deepcopy(inner[key]))
-            case _ if isinstance(inner, dict):
-                inner[draw(st.sampled_from(["extra", "value", "rank"]))] = copy.deepcopy(draw(JUNK))
-    return certificate
-
-
-@settings(
-    max_examples=600,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(mutant=mutants(), fresh=st.sampled_from([sealed, digested, dict]))
-def test_no_mutant_is_accepted_that_is_not_true(mutant: Any, fresh: Any, tmp_path: Path) -> None:
-    mutant = fresh(mutant)
-    verdict = check_file(written(mutant, tmp_path))
+def judged(certificate: Any, tmp_path: Path) -> str:
+    """The status; whatever is accepted is true, and its digests are right."""
+    verdict = check_file(written(certificate, tmp_path))
     assert verdict.status in ("holds", "wrong", "unusable", "over limit")
     assert "\n" not in verdict.message
     if verdict.status == "holds":
-        assert true_statement(mutant)
-        assert digested(sealed(mutant)) == mutant
+        assert true_statement(certificate)
+        assert digested(sealed(certificate)) == certificate
+    return verdict.status
+
+
+some = partial(
+    settings,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@some(max_examples=600)
+@given(mutant=mutants(), fresh=st.sampled_from([sealed, digested, dict]))
+def test_no_mutant_is_accepted_that_is_not_true(mutant: Any, fresh: Any, tmp_path: Path) -> None:
+    judged(fresh(mutant), tmp_path)
+
+
+@some(max_examples=60)
+@given(certificate=certificates())
+def test_valid_certificates_of_random_shapes_hold(certificate: Any, tmp_path: Path) -> None:
+    assert judged(certificate, tmp_path) == "holds"
+
+
+@some(max_examples=50)
+@given(certificate=st.dictionaries(st.text(), garbage) | mutated({"format": "attncert/1"}))
+def test_garbage_is_refused(certificate: Any, tmp_path: Path) -> None:
+    assert judged(certificate, tmp_path) == "unusable"
+
+
+@pytest.mark.slow
+@some(max_examples=10_000)
+@given(
+    certificate=certificates() | mutants() | certificates().flatmap(mutated),
+    fresh=st.sampled_from([sealed, sealed, digested]),
+)
+def test_ten_thousand_certificates(certificate: Any, fresh: Any, tmp_path: Path) -> None:
+    judged(fresh(certificate), tmp_path)
 
 
 def test_echelon_is_right() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import numpy as np
 from data_files import VALID, json_text
+from file_strategies import data_files, garbage, mutated
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +25,18 @@ def only_refuses(read: Any, content: Any) -> None:
         assert line.isprintable() and ": must be " in line and ", not " in line
     else:
         assert data.T >= 1 and len(data.sha256) == 64
+
+
+@settings(deadline=None, max_examples=100)
+@given(data_files())
+def test_valid_data_are_read(value: dict[str, Any]) -> None:
+    assert len(value["queries"]) == parse_json(json.dumps(value).encode()).T
+
+
+@settings(deadline=None, max_examples=150)
+@given(data_files().flatmap(mutated) | garbage)
+def test_nearly_valid_data_are_refused_or_read(value: Any) -> None:
+    only_refuses(parse_json, json.dumps(value).encode())
 
 
 WORDS = rb'[ ] { } , : 1 - .5 e9 null NaN " 1/3 \ud800 "contexts": "queries": "labels": [[1]] [1]'
