@@ -5,6 +5,7 @@ from __future__ import annotations
 from verify.audit import Scope, Section
 from verify.defects import section as defects
 from verify.edge_cases import section as edge_cases
+from verify.hypotheses import section as hypotheses
 
 __all__ = ["sections"]
 
@@ -12,5 +13,5 @@ __all__ = ["sections"]
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
     given: tuple[Section, ...] = ()
-    bundled: tuple[Section, ...] = (edge_cases.section, defects.section)
+    bundled: tuple[Section, ...] = (edge_cases.section, hypotheses.section, defects.section)
     return (*(given if scope.data is not None else ()), *bundled)

@@ -138,9 +138,8 @@ def moves(x: Instance) -> Iterator[Instance]:
         contexts = x.contexts if len(x.contexts) == 1 else x.contexts[:kept]
         yield replace(x, heads=x.heads - 1, contexts=contexts, queries=x.queries[:kept])
     yield from smaller(x)
-    for name in ("queries", "contexts"):
-        for changed in _simpler(getattr(x, name)):
-            yield replace(x, **{name: changed})
+    yield from (replace(x, queries=changed) for changed in _simpler(x.queries))
+    yield from (replace(x, contexts=changed) for changed in _simpler(x.contexts))
 
 
 def _simpler(table: np.ndarray) -> Iterator[np.ndarray]:

@@ -44,7 +44,11 @@ class Shape:
 
 @dataclass(frozen=True)
 class Weakening:
-    """condition: what remains of the hypotheses, for an instance of the right n and r."""
+    """One hypothesis weakened.
+
+    breaks: steps that must fail on some instances; no others may. condition: what remains of the
+    hypotheses, for an instance of the right n and r. why: the argument for `breaks`.
+    """
 
     id: str
     hypothesis: str
@@ -52,6 +56,7 @@ class Weakening:
     shape: Shape
     breaks: frozenset[str]
     condition: Callable[[Instance], bool]
+    why: str
 
     def met(self, x: Instance) -> bool:
         """Of the right sizes, with everything that remains."""
@@ -124,6 +129,8 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3)),
         frozenset({"duals", "selector"}),
         lambda x: _a1(x, 1) and not _a1(x, 2) and _a2(x, 2, 2),
+        "duals and selector compare $r$ queries, so $r-1$ are not enough; nothing else looks "
+        "at the queries",
     ),
     Weakening(
         "A1-below-r-3",
@@ -132,6 +139,8 @@ WEAKENINGS = (
         Shape(n=3, r=3, widths=(3, 4)),
         frozenset({"duals", "selector"}),
         lambda x: _a1(x, 2) and not _a1(x, 3) and _a2(x, 3, 3),
+        "the same; with one shared context and $n\\ge3$ distinct queries are memorized anyway"
+        " (docs/tightness.md, section 4)",
     ),
     Weakening(
         "A1-at-r",
@@ -140,6 +149,8 @@ WEAKENINGS = (
         Shape(n=3, r=2, widths=(3,), heads=(2, 3)),
         frozenset(),
         lambda x: _a1(x, 2) and not _a1(x, 3) and _a2(x, 3, 3),
+        "a group has at most $r$ queries, a later group and one earlier query are $r$ "
+        "together: A1 is never compared at $n$",
     ),
     Weakening(
         "A2-below-n-2",
@@ -148,6 +159,7 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3)),
         frozenset({"steering", "separator", "independence"}),
         lambda x: _a1(x, 2) and _a2(x, 1, 1),
+        "equal rows cannot be told apart; a first group needs $r$ independent rows to choose from",
     ),
     Weakening(
         "A2-below-n-3",
@@ -156,6 +168,7 @@ WEAKENINGS = (
         Shape(n=3, r=3, widths=(3, 4)),
         frozenset({"steering", "separator", "independence"}),
         lambda x: _a1(x, 3) and _a2(x, 2, 2),
+        "the same with three tokens",
     ),
     Weakening(
         "A2-affine",
@@ -164,6 +177,8 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3)),
         frozenset({"independence"}),
         lambda x: _a1(x, 2) and _a2(x, 1, 1, affine=2),
+        "softmax does not see a shift: steering and separator need affinely independent rows "
+        "only; the first group needs $r$ independent ones",
     ),
     Weakening(
         "A2-at-r",
@@ -172,6 +187,8 @@ WEAKENINGS = (
         Shape(n=3, r=2, widths=(3,)),
         frozenset({"steering", "separator"}),
         lambda x: _a1(x, 3) and _a2(x, 2, 2),
+        "rank $r$ outgrows the span of $r-1$ rows, and a flat of dimension $r-2$; repeated "
+        "rows still tie",
     ),
     Weakening(
         "A2-at-r-affine",
@@ -180,6 +197,7 @@ WEAKENINGS = (
         Shape(n=3, r=2, widths=(3,)),
         frozenset(),
         lambda x: _a1(x, 3) and _a2(x, 2, 2, affine=3),
+        "rank $r$ and affinely independent rows are all that the steps use of A2 where $r<n$",
     ),
     Weakening(
         "n-above-d",
@@ -188,6 +206,8 @@ WEAKENINGS = (
         Shape(n=3, r=3, widths=(2,)),
         frozenset({"duals", "selector", "independence"}),
         lambda x: _a1(x, x.d) and _a2(x, x.d, x.d, affine=x.n),
+        "$r=d+1$ queries, or rows, of width $d$ are dependent; at capacity $T=H(n-1)+1=Hd+1$ "
+        "exceeds the $Hd$ columns of $Z$",
     ),
     Weakening(
         "n-above-d-narrow",
@@ -196,6 +216,8 @@ WEAKENINGS = (
         Shape(n=3, r=2, widths=(2,)),
         frozenset(),
         lambda x: _a1(x, x.d) and _a2(x, x.d, x.d, affine=x.n),
+        "for $r\\le d$ nothing compares more than $r\\le d$ vectors, and $d+1$ rows can be "
+        "affinely independent",
     ),
     Weakening(
         "d_v-below-m",
@@ -204,6 +226,8 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3), heads=(1,), m=2),
         frozenset({"readout"}),
         _all,
+        "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank are "
+        "met all the same",
     ),
     Weakening(
         "T-above-capacity",
@@ -212,6 +236,8 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3), surplus=1),
         frozenset({"groups"}),
         _all,
+        "$H$ groups hold no more; with one shared context no weights do better, with distinct"
+        " contexts some do",
     ),
     Weakening(
         "T-above-capacity-narrow",
@@ -220,5 +246,6 @@ WEAKENINGS = (
         Shape(n=3, r=2, widths=(3,), surplus=1),
         frozenset({"groups"}),
         _all,
+        "$H$ groups hold no more, but heads of width one reach $H(n-1)+1$ (docs/width-one.md)",
     ),
 )
