@@ -78,6 +78,9 @@ WRONG = {
     "another standing": Expect("paper", Level.NOT_APPLICABLE),
     "a hypothesis that holds": Expect("paper", Level.PROVED, {"hypothesis.A1": {}}),
     "a claim that does not exist": Expect("paper", Level.PROVED, shows={"nothing": {}}),
+    "a limit of all weights that is none": Expect(
+        "paper", Level.PROVED, limits={"rows.universal": Level.REFUTED}
+    ),
     "another number": Expect("paper", Level.PROVED, shows={"rank": {"rank": 17}}),
 }
 
@@ -93,6 +96,14 @@ def test_a_failure_that_is_not_in_the_table_is_found() -> None:
     case = named("zero query alone")
     without = replace(case, expect=tuple(replace(e, fails={}) for e in case.expect))
     assert any("hypothesis.A1 should hold" in d for d in check(without).differences)
+
+
+def test_a_limit_that_is_not_in_the_table_is_found() -> None:
+    case = named("repeated query, shared context, other label")
+    without = replace(case, expect=tuple(replace(e, limits={}) for e in case.expect[:1]))
+    found = check(without).differences
+    assert any("rows.labels: found refuted" in d for d in found)
+    assert any("given-labels: found refuted" in d for d in found)
 
 
 @pytest.mark.parametrize("change", [{"examples": [0, 2]}, {"coefficients": ["1", "1"]}])

@@ -6,7 +6,15 @@ from functools import partial
 
 from constructions.dataset import Dataset
 from constructions.generators import family, random
-from verify.edge_cases.records import EdgeCase, Expect, both, hypothesis, weights
+from verify.edge_cases.records import (
+    EdgeCase,
+    Expect,
+    both,
+    hypothesis,
+    impossible,
+    limits,
+    weights,
+)
 from verify.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
@@ -53,8 +61,8 @@ CASES = (
         "no width helps against equal inputs",
         "docs/tightness.md, section 3",
         lambda: Dataset.of(_EYE[:2], [_EYE[0], _EYE[0]], [[1, 0], [0, 1]]),
-        *both(
-            REFUTED,
+        *impossible(
+            limits("rows", labels=True),
             {
                 f"hypothesis.{name}": {"examples": [0, 1], "coefficients": ["1", "-1"]}
                 for name in ("A1", "partition", "some-partition")
@@ -69,7 +77,12 @@ CASES = (
         "outputs are $C W_O$ with $C$ of $H d_v=2$ columns",
         "docs/tightness.md, section 5",
         lambda: Dataset.of(_EYE, _EYE[:3], _EYE[:3]),
-        *both(REFUTED, hypothesis("value-width", d_v=2, m=4), heads=1, value_width=2),
+        *impossible(
+            limits("label rank", labels=True),
+            hypothesis("value-width", d_v=2, m=4),
+            heads=1,
+            value_width=2,
+        ),
         Expect("label rank", REFUTED, options={"heads": 1, "value_width": 2}),
     ),
     case(
@@ -78,7 +91,7 @@ CASES = (
         "$A=a+b\\,\\mathrm{sigmoid}(\\ell\\cdot e)$ meets any labels of independent queries",
         "docs/tightness.md, section 5",
         lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE, [3, -1, 4, 1]),
-        *both(REFUTED, hypothesis("capacity", T=4, capacity=2), heads=1),
+        *impossible(limits("flat"), hypothesis("capacity", T=4, capacity=2), heads=1),
         weights(REFUTED, 1, directions=1),
         Expect("given labels", PROVED),
     ),
@@ -88,7 +101,7 @@ CASES = (
         "$(y-\\text{low})/(\\text{high}-y)$ is a power of two for every label",
         "docs/tightness.md, section 5",
         lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE[:3], ["1/2", "1/3", "2/3"]),
-        *both(REFUTED, hypothesis("capacity", T=3, capacity=2), heads=1),
+        *impossible(limits("flat"), hypothesis("capacity", T=3, capacity=2), heads=1),
         Expect("given labels", PROVED, options={"low": 0, "high": 1}),
     ),
     case(

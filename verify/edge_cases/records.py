@@ -17,6 +17,8 @@ __all__ = [
     "both",
     "dependent",
     "hypothesis",
+    "impossible",
+    "limits",
     "relation",
     "rows",
     "weights",
@@ -45,6 +47,8 @@ class Expect:
     answer:  the standing of its conclusion.
     fails:   every claim that does not hold by itself, with what its witness must contain: no
              other claim may fail, the conclusion apart.
+    limits:  every statement about all weights that does not hold (`verify/refusal.py`), with its
+             level; no other of these may fail.
     shows:   numbers or witness entries that a claim must contain, by claim id.
     options: of the run: settings of `prove`, or heads, head_width, value_width.
     """
@@ -52,6 +56,7 @@ class Expect:
     run: str
     answer: Level
     fails: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    limits: Mapping[str, Level] = field(default_factory=dict)
     shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -118,6 +123,28 @@ def both(
         Expect("paper", answer, fails or {}, options=options),
         Expect("rank-one", answer, fails or {}, options=options),
     )
+
+
+def impossible(
+    by: Mapping[str, Level],
+    fails: Mapping[str, Mapping[str, Any]] | None = None,
+    **options: Any,
+) -> tuple[Expect, Expect]:
+    """`both`, refuted for every choice of weights by these limits."""
+    return (
+        Expect("paper", Level.REFUTED, fails or {}, by, options=options),
+        Expect("rank-one", Level.REFUTED, fails or {}, by, options=options),
+    )
+
+
+def limits(*names: str, labels: bool = False) -> dict[str, Level]:
+    """Limits that refute, "rows" and "flat" for universal memorization; labels: whether the given
+    labels are impossible too, else that is undecided."""
+    ids = {"rows": "rows.universal", "flat": "tightness.universal", "label rank": "labels.rank"}
+    out = {ids[name]: Level.REFUTED for name in names}
+    if labels and "rows" in names:
+        out["rows.labels"] = Level.REFUTED
+    return out | {"given-labels": Level.REFUTED if labels else Level.UNDECIDED}
 
 
 def hypothesis(name: str, **witness: Any) -> dict[str, Mapping[str, Any]]:

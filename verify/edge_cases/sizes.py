@@ -6,7 +6,16 @@ from functools import partial
 
 from constructions.dataset import Dataset
 from constructions.generators import family, random
-from verify.edge_cases.records import EdgeCase, Expect, both, hypothesis, rows, weights
+from verify.edge_cases.records import (
+    EdgeCase,
+    Expect,
+    both,
+    hypothesis,
+    impossible,
+    limits,
+    rows,
+    weights,
+)
 from verify.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
@@ -39,7 +48,7 @@ CASES = (
         "with one token every $z_t$ is that token",
         "docs/tightness.md, section 3",
         lambda: Dataset.of([[2, 1]], [[1, 3], [0, 1]], [5, 6]),
-        *both(REFUTED, hypothesis("capacity", T=2, capacity=1)),
+        *impossible(limits("rows", labels=True), hypothesis("capacity", T=2, capacity=1)),
         weights(REFUTED, 3, relation={"indices": [0, 1], "coefficients": ["1", "-1"]}),
     ),
     case(
@@ -180,7 +189,7 @@ CASES = (
         "all features lie in a flat of dimension $n-1$: $\\operatorname{rank}Z\\le H(n-1)+1$",
         "paper, Proposition 2; docs/tightness.md, section 2",
         lambda: family(6, 3, 4, shared=True, seed=5),
-        *both(REFUTED, hypothesis("capacity", T=6, capacity=5), heads=2),
+        *impossible(limits("flat"), hypothesis("capacity", T=6, capacity=5), heads=2),
         Expect(
             "universal",
             REFUTED,
@@ -203,7 +212,7 @@ CASES = (
         "$Z$ has only $Hd$ columns",
         "counting columns",
         lambda: family(5, 2, 2, seed=4),
-        *both(REFUTED, hypothesis("capacity", T=5, capacity=3), heads=2),
+        *impossible(limits("flat"), hypothesis("capacity", T=5, capacity=3), heads=2),
         weights(REFUTED, 2, columns=4),
     ),
     case(
