@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verify import user_data
 from verify.audit import Scope, Section
 from verify.defects import section as defects
 from verify.edge_cases import section as edge_cases
@@ -12,6 +13,6 @@ __all__ = ["sections"]
 
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
-    given: tuple[Section, ...] = ()
+    given: tuple[Section, ...] = (user_data.section,)
     bundled: tuple[Section, ...] = (edge_cases.section, hypotheses.section, defects.section)
     return (*(given if scope.data is not None else ()), *bundled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from constructions import mahdavi2024, rank_one
 from constructions.generators import family
 from verify.audit import AuditSection, Finding, Matrix, Scope, Standing, Table
 from verify.evidence import Level
@@ -13,8 +14,6 @@ from verify.hypotheses.search import Explored, Minimal, explore
 from verify.hypotheses.steps import STEPS
 from verify.hypotheses.strength import Used, used
 from verify.hypotheses.weakenings import WEAKENINGS
-from verify.methods import method
-from verify.settings import Settings
 
 __all__ = ["report", "section"]
 
@@ -49,15 +48,12 @@ def section(scope: Scope) -> AuditSection:
 
 def strengths(seed: int) -> dict[str, tuple[Used, ...]]:
     """Of both constructions on random data: the paper's with r = 3 < n = 4; width one, r = n."""
-    out = {}
-    for settings, T in (
-        (Settings(head_width=3, heads=3, interior=False), 7),
-        (Settings(construction="rank-one", heads=2), 7),
-    ):
-        data = family(T, 4, 5, seed=seed)
-        built = method(settings).build(data, settings, lambda done, of: None)
-        out[settings.construction] = used(data, built, settings.values(data))
-    return out
+    data = family(7, 4, 5, seed=seed)
+    built = {
+        "paper": mahdavi2024.build(data, head_width=3, heads=3, interior=False, seed=seed),
+        "rank-one": rank_one.build(data, heads=2, saturated=True, seed=seed),
+    }
+    return {name: used(data, construction, data.m) for name, construction in built.items()}
 
 
 def report(

@@ -32,23 +32,27 @@ class Used:
 
 
 def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
-    """For the paper's construction or heads of width one. Counted; no arithmetic."""
-    n, r = data.n, built.r
-    groups = built.partition or built.groups
-    largest = max(map(len, groups))
-    later = max(map(len, groups[1:]), default=0)
-    steered = max((len(set(g)) for head in built.heads for g in head.logits), default=1)
-    lattice = "steering" if built.name == "mahdavi2024" else "separator"
+    """For the paper's construction or heads of width one. Counted over the heads of the proof: for
+    short heads no step is claimed, their rank is certified alone. No arithmetic."""
+    n, least = data.n, min(data.n, data.T)
+    heads = [head for head in built.heads if not getattr(head, "short", False)]
+    sizes = [len(head.group) for head in heads]
+    later = [len(head.group) for head in heads if head.selector is not None]
+    logits = max((len(set(g)) for head in heads for g in head.logits), default=0)
+    paper = built.name == "mahdavi2024"
+    placing, own = ("duals", "steering") if paper else ("coefficients", "curve")
+    largest = max(sizes, default=0)
     return (
-        Used("A1", "duals", "queries of one group, independent", min(n, data.T), largest),
-        Used("A1", "selector", "queries of a later group and an earlier one", min(n, data.T),
-             later + 1 if later else 0),
-        Used("A2", lattice, "different logits of one context of a head's own group", n, steered),
+        Used("A1", placing, "queries of one group, independent", least, largest),
+        Used("A1", "selector", "queries of a later group and an earlier one", least,
+             max(later) + 1 if later else 0),
+        Used("A2", own, "different logits of one context of a head's own group", n, logits),
         Used("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
         Used("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
         Used("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
         Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m),
-        Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (r - 1) + 1, data.T),
+        Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
+             data.T),
     )  # fmt: skip
 
 
