@@ -216,6 +216,9 @@ def test_a_strength_above_the_theorem_is_a_finding_against() -> None:
 def test_claims_say_what_they_use() -> None:
     data = of_kruskal_rank(Kappa(3, 2, 3, 2, KINDS[1]), 3, 0)
     uses = claimed(prove(data, Settings(heads=2, head_width=2)).trace)
+    assert {step for steps in uses.values() for step in steps} <= {
+        "duals", "steering", "selector", "separator", "independence"
+    }  # fmt: skip
     assert set(uses) == {"A1", "A2"} and uses["A1"]["duals"] == 2 and uses["A1"]["selector"] == 1
 
 

@@ -72,7 +72,9 @@ def report(
             "smallest data on which they do, and whether memorization survives there, by other "
             "weights or by none. Memorized means that a full rank was certified; impossible "
             "that no weights of any width have one. A step that did not fail on the instances "
-            "drawn is not thereby proved; why it cannot is argued beside it.",
+            "drawn is not thereby proved; why it cannot is argued beside it. Saturation, the "
+            "finite c, interpolation and the count take nothing further from the data: they rest "
+            "on the steps that are listed.",
         ),
         matrices=(_matrix(every),),
         tables=(_weakened(every), _minimal(every), *_strengths(counted), _remarks(found)),
