@@ -16,8 +16,8 @@ from verify.evidence import Level
 from verify.hypotheses import search
 from verify.hypotheses import section as hypotheses
 from verify.hypotheses.instance import Instance, affine_rank, rank, relation
-from verify.hypotheses.kruskal import KINDS, Kappa, Remark, kruskal_rank, of_kruskal_rank, remarks
-from verify.hypotheses.search import explore, memorized, moves, shrink
+from verify.hypotheses.kruskal import KINDS, Kappa, kruskal_rank, of_kruskal_rank, remarks
+from verify.hypotheses.search import explore, memorized, moves, served, shrink
 from verify.hypotheses.steps import STEPS, separator
 from verify.hypotheses.strength import Used, claimed
 from verify.hypotheses.weakenings import WEAKENINGS, Shape, Weakening, draw
@@ -123,6 +123,7 @@ def test_a_weakening_breaks_what_it_says_and_its_data_are_minimal(weakening: Wea
             x = minimal.instance
             assert weakening.met(x) and STEP[step].fails(x) == minimal.witness
             assert minimal.memorization.level is level is memorized(x).level
+            assert level is not Level.REFUTED or not minimal.served
             for less in moves(x):
                 if weakening.met(less) and STEP[step].fails(less):
                     assert minimal is not first and memorized(less).level is not level
@@ -156,6 +157,15 @@ def test_explore_is_deterministic() -> None:
         for e in (one, two)
     ]  # fmt: skip
     assert shown[0] == shown[1] and shown[0]
+
+
+def test_another_order_of_the_examples_may_serve() -> None:
+    """e_2 in the span of the second group: the given order fails, another does not."""
+    queries = np.array([[0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0], [1, 0, 1]])
+    x = Instance(np.eye(3, dtype=np.int64)[None], queries, 2, 3)
+    assert STEP["selector"].fails(x) and served(x)
+    parallel = replace(x, queries=queries[[0, 1, 2, 3, 3]])
+    assert STEP["duals"].fails(parallel) is None and not served(parallel)
 
 
 def test_a_step_that_should_not_fail_is_a_finding_against() -> None:
@@ -214,7 +224,7 @@ def test_a_strength_above_the_theorem_is_a_finding_against() -> None:
 
 
 def test_claims_say_what_they_use() -> None:
-    data = of_kruskal_rank(Kappa(3, 2, 3, 2, KINDS[1]), 3, 0)
+    data = of_kruskal_rank(Kappa(3, 2, 3, 2, 2, KINDS[1]), 3, 0)
     uses = claimed(prove(data, Settings(heads=2, head_width=2)).trace)
     assert {step for steps in uses.values() for step in steps} <= {
         "duals", "steering", "selector", "separator", "independence"
@@ -224,8 +234,8 @@ def test_claims_say_what_they_use() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_data_of_exactly_that_kruskal_rank(kind: str) -> None:
-    for kappa in (1, 2, 3):
-        data = of_kruskal_rank(Kappa(4, kappa, 4, 2, kind), 6, seed=5)
+    for kappa in (2, 3):
+        data = of_kruskal_rank(Kappa(4, kappa, 4, 4, 4, kind), 6, seed=5)
         queries = np.array(data.queries.stored)
         every = [[independent(queries[list(s)]) for s in combinations(range(6), k)]
                  for k in (kappa, kappa + 1)]  # fmt: skip
@@ -233,16 +243,21 @@ def test_data_of_exactly_that_kruskal_rank(kind: str) -> None:
         assert kruskal_rank(queries) == kappa
 
 
-def test_remark_one_holds_and_its_failure_would_be_found() -> None:
-    asked = Kappa(3, 2, 3, 2, KINDS[0])
+@pytest.mark.parametrize("width", [2, 3])
+def test_remark_one_holds_and_its_failure_would_be_found(width: int) -> None:
+    asked = Kappa(3, 2, 3, 3, width, KINDS[0])
     (found,) = remarks((asked,), seed=1)
-    assert found.holds and found.kruskal[0] == 2
+    assert found.holds and found.kruskal == 2 and asked.capacity == 4
     assert found.one_more == (Level.NOT_APPLICABLE, Level.PROVED)
-    wrong = replace(found, levels=(Level.REFUTED, Level.PROVED, Level.UNDECIDED))
-    made = hypotheses.report([], {}, (wrong,))
+    made = hypotheses.report([], {}, (replace(found, memorization=Level.UNDECIDED),))
     assert made.standing is Standing.AGAINST and "Remark 1" in made.findings[0].statement
-    assert not replace(found, kruskal=(3, 2)).holds
-    assert isinstance(found, Remark)
+    assert hypotheses.report([], {}, (found,)).standing is Standing.OK
+    assert not replace(found, kruskal=3).holds and not replace(found, a1=Level.PROVED).holds
+
+
+def test_too_few_examples_have_no_kruskal_rank_below_their_number() -> None:
+    with pytest.raises(ValueError, match="at most κ examples"):
+        Kappa(4, 3, 4, 1, 3, KINDS[0])
 
 
 def test_ranks() -> None:

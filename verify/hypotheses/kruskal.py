@@ -1,21 +1,22 @@
 """Remark 1: data of Kruskal rank exactly κ < n, and what the construction does with them.
 
 Every κ queries are independent and some κ + 1 are not: decided by exhausting the subsets. Then
-T = H(min(n, d_h, κ) - 1) + 1 examples are memorized with heads of width κ; one example more is
-above that bound, and the data of the first kind (all queries in a space of dimension κ) admit no
-grouping of larger groups. Whether other weights serve one more is asked, too.
+T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at and
+above κ; above it in groups of κ, not of d_h, which the grouping finds. One example more: data of
+the first kind (all queries in a space of dimension κ) admit no larger groups, so that the
+construction ends there. Whether other weights of that width serve one more is asked, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from constructions.dataset import Dataset
 from constructions.exact_array import ExactArray
-from verify.evidence import Claim, Level
+from verify.evidence import Level
 from verify.hypotheses.instance import every_subset_independent, rank
 from verify.prove import prove
 from verify.settings import Settings
@@ -28,37 +29,44 @@ KINDS = ("one subspace", "one dependent set")
 
 @dataclass(frozen=True)
 class Kappa:
-    """Sizes: n tokens, κ < n, d, H heads; kind: one of KINDS."""
+    """Sizes: n tokens, κ < n, d, H heads of width d_h = `width`; kind: one of KINDS."""
 
     n: int
     kappa: int
     d: int
     heads: int
+    width: int
     kind: str
+
+    def __post_init__(self) -> None:
+        if self.capacity <= self.kappa:
+            raise ValueError("at most κ examples cannot have Kruskal rank exactly κ and no more")
 
     @property
     def capacity(self) -> int:
-        return self.heads * (self.kappa - 1) + 1
+        """H(min(n, d_h, κ) - 1) + 1                                        (paper, Remark 1)."""
+        return self.heads * (min(self.n, self.width, self.kappa) - 1) + 1
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What was found. kruskal: the Kruskal rank by exhaustion, of the T examples and of T + 1.
+    """What was found. kruskal: the Kruskal rank of the T examples, by exhaustion.
 
-    levels: of A1 at n, of A1 at κ, of memorization with d_h = κ; then with one example more: the
-    construction with d_h = n, and some weights of that width.
+    a1: the standing of A1 as the theorem asks for it; memorization: of the paper's construction.
+    one_more: with one example more, the same construction, and some weights of the same sizes.
     """
 
     asked: Kappa
-    kruskal: tuple[int, int]
-    levels: tuple[Level, Level, Level]
+    kruskal: int
+    a1: Level
+    memorization: Level
     one_more: tuple[Level, Level]
 
     @property
     def holds(self) -> bool:
-        """Remark 1 at T, with A1 false at n and true at κ."""
-        exactly = self.kruskal[0] == self.asked.kappa
-        return exactly and self.levels == (Level.REFUTED, Level.PROVED, Level.PROVED)
+        """T examples are memorized at exactly this Kruskal rank, A1 being false."""
+        exactly = self.kruskal == self.asked.kappa
+        return exactly and (self.a1, self.memorization) == (Level.REFUTED, Level.PROVED)
 
 
 def kruskal_rank(queries: np.ndarray) -> int:
@@ -95,25 +103,17 @@ def of_kruskal_rank(asked: Kappa, examples: int, seed: int) -> Dataset:
             return Dataset(*arrays, "kappa")
 
 
-def remarks(sizes: tuple[Kappa, ...], seed: int) -> Iterator[Remark]:
+def remarks(sizes: Iterable[Kappa], seed: int) -> Iterator[Remark]:
     """Remark 1 for each of these sizes. Exact."""
     for asked in sizes:
         more = of_kruskal_rank(asked, asked.capacity + 1, seed)
         data = more.take(asked.capacity)
-        proof = prove(data, Settings(heads=asked.heads, head_width=asked.kappa))
-        larger = prove(more, Settings(heads=asked.heads, head_width=asked.n, claim="full-rank"))
-        weights: Claim = universal(more, asked.heads, asked.n)
+        settings = Settings(heads=asked.heads, head_width=asked.width, claim="full-rank")
+        proof = prove(data, settings)
         yield Remark(
             asked,
-            (kruskal_rank(_queries(data)), kruskal_rank(_queries(more))),
-            (
-                proof.trace["hypothesis.A1"].level,
-                proof.trace["hypothesis.A1-at-r"].level,
-                proof.standing,
-            ),
-            (larger.standing, weights.level),
+            kruskal_rank(np.array(data.queries.stored)),
+            proof.trace["hypothesis.A1"].level,
+            proof.standing,
+            (prove(more, settings).standing, universal(more, asked.heads, asked.width).level),
         )
-
-
-def _queries(data: Dataset) -> np.ndarray:
-    return np.array(data.queries.stored)

@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from verify.attack import smaller
+from constructions import mahdavi2024
+from constructions.errors import HypothesisFails
+from verify.attack import feature_rank, smaller
 from verify.evidence import Claim, Level
 from verify.hypotheses.instance import Instance
 from verify.hypotheses.steps import STEPS, Step
@@ -27,7 +29,7 @@ from verify.hypotheses.weakenings import Weakening, draw
 from verify.tightness.labels import label_rank
 from verify.universal import universal
 
-__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "moves", "shrink"]
+__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "moves", "served", "shrink"]
 
 _MOST = 4000  # instances drawn for a step that is expected to fail
 
@@ -38,11 +40,15 @@ Holds = Callable[[Instance], bool]
 @dataclass(frozen=True)
 class Minimal:
     """An instance from which nothing can be taken away, why the step fails on it, and whether
-    memorization holds there."""
+    memorization holds there.
+
+    served: the paper's construction memorizes it all the same, in another order of the examples.
+    """
 
     instance: Instance
     witness: dict[str, Any]
     memorization: Claim
+    served: bool
 
 
 @dataclass
@@ -120,7 +126,7 @@ def minimal(weakening: Weakening, step: Step, x: Instance, verdict: Level | None
         return verdict is None or memorized(y).level is verdict
 
     small = shrink(x, fails)
-    return Minimal(small, step.fails(small) or {}, memorized(small))
+    return Minimal(small, step.fails(small) or {}, memorized(small), served(small))
 
 
 def shrink(x: Instance, holds: Holds) -> Instance:
@@ -161,6 +167,18 @@ def _simpler(table: np.ndarray) -> Iterator[np.ndarray]:
             for place in chosen:
                 changed[place] = -table[place]
             yield changed
+
+
+def served(x: Instance) -> bool:
+    """Does the paper's construction build weights of rank T for it, in some order? Its layer is
+    judged by its features alone (`attack.feature_rank`)."""
+    if x.values < x.m:
+        return False
+    try:
+        built = mahdavi2024.build(x.dataset, head_width=x.width, heads=x.heads)
+    except HypothesisFails:
+        return False
+    return feature_rank(built.layer, x.dataset) == x.T
 
 
 def memorized(x: Instance) -> Claim:
