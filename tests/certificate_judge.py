@@ -7,6 +7,8 @@ space are not judged here.
 
 from __future__ import annotations
 
+import math
+import random
 import re
 from fractions import Fraction
 from typing import Any
@@ -56,6 +58,7 @@ def true_statement(certificate: Any) -> bool:
             "interpolation": interpolates,
             "full-rank": has_full_rank,
             "dependent-set": is_dependent,
+            "impossible": is_impossible,
         }
         demand(certificate["format"] == "attncert/1")
         return bool(claims[certificate["claim"]](certificate))
@@ -74,6 +77,29 @@ def is_dependent(certificate: Any) -> bool:
     pairs = list(zip(indices, coefficients, strict=True))
     sums = [sum(c * vectors[i][j] for i, c in pairs) for j in range(d)]
     return bool(indices) and len({*indices}) == len(indices) and all(coefficients) and not any(sums)
+
+
+def is_impossible(certificate: Any) -> bool:
+    """A relation that is not true of all weights fails at random ones, almost surely."""
+    record(certificate, [*ENVELOPE, "relation"])
+    T, n, d, m = sizes_of(certificate["dims"], DIMS[:4])
+    data = record(certificate["data"], ["contexts", "queries", "labels"])
+    demand(type(data["contexts"]) is list and len(data["contexts"]) in (1, T))
+    contexts = numbers(data["contexts"], len(data["contexts"]), n, d)
+    queries, labels = numbers(data["queries"], T, d), numbers(data["labels"], T, m)
+    relation = numbers(certificate["relation"], T)
+    entries = [x for E in contexts for row in E for x in row], [x for e in queries for x in e]
+    scale = math.lcm(*(x.denominator for x in entries[0])) * math.lcm(
+        *(x.denominator for x in entries[1])
+    )
+    draw = random.Random(0)
+    for _ in range(4):
+        key = [[Fraction(draw.randint(-9, 9)) for _ in range(2)] for _ in range(d)]
+        weight = [[Fraction(scale * draw.randint(-9, 9)) for _ in range(2)] for _ in range(d)]
+        z = [features_of(contexts[t % len(contexts)], queries[t], key, weight) for t in range(T)]
+        if any(sum(c * row[j] for c, row in zip(relation, z, strict=True)) for j in range(d)):
+            return False
+    return any(sum(c * y[j] for c, y in zip(relation, labels, strict=True)) for j in range(m))
 
 
 def layer_parts(certificate: Any, layer_keys: list[str], head_keys: list[str]) -> Any:

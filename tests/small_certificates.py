@@ -215,6 +215,60 @@ def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certific
     )
 
 
+def impossible_certificate(
+    contexts: Any, queries: Any, labels: Any, relation: list[Any]
+) -> Certificate:
+    """Planted: sum of relation[t] z_t is 0 for all weights, of relation[t] y_t is not."""
+    n, d = len(contexts[0]), len(queries[0])
+    return sealed(
+        {
+            "format": "attncert/1",
+            "claim": "impossible",
+            "construction": "brute force",
+            "dims": {"examples": len(queries), "context": n, "width": d, "labels": len(labels[0])},
+            "data": {
+                "contexts": text(contexts),
+                "queries": text(queries),
+                "labels": text(labels),
+            },
+            "relation": text(relation),
+            "produced_by": {"version": "0", "command": "brute force", "seed": None},
+        }
+    )
+
+
+def moved(context: Any) -> Any:
+    return [[2 * x + 5, 2 * y - 1] for x, y in context]
+
+
+E, F = [[1, 2], [3, -1], [0, 2]], [[2, 0], [1, 1], [-1, 4]]
+IMPOSSIBLE: dict[str, tuple[Any, Any, Any, list[Any]]] = {
+    "impossible": (  # equal inputs up to the order of tokens, in examples 0 and 2
+        [E, F, [E[1], E[2], E[0]]],
+        [[1, 3], [2, 1], [1, 3]],
+        [[5], [0], [6]],
+        [1, 0, -1],
+    ),
+    "impossible, opposite queries": (  # two tokens: A(e) + A(-e) = A(f) + A(-f)
+        [[[1, 0], [0, 1]]],
+        [[1, 2], [-1, -2], [3, 1], [-3, -1]],
+        [[1], [1], [1], [2]],
+        [1, 1, -1, -1],
+    ),
+    "impossible, no attention": (  # a token repeated, or a query of zero: features are means
+        [[[1, 2], [1, 2]], [[0, 4], [2, 0]], [[2, 3], [2, 3]], [[3, 5], [3, 5]]],
+        [[7, 1], [0, 0], [1, 1], [0, 2]],
+        [[1, 0], [1, 0], [3, 4], [5, 5]],
+        ["1/3", 0, "1/3", "-1/3"],
+    ),
+    "impossible, shifted and scaled": (  # E and 2 E + s, with the queries 2 e and e; F likewise
+        [E, moved(E), F, moved(F), [[Fraction(17, 3), Fraction(-2)]] * 3],
+        [[2, 4], [1, 2], [-6, 2], [-3, 1], [1, 1]],
+        [[1], [2], [3], [4], [1]],
+        [-2, 1, 2, -1, 0],
+    ),
+}
+
 CASES: dict[str, Callable[[], Certificate]] = {
     "interpolation": lambda: layer_certificate("interpolation"),
     "interpolation, shared": lambda: layer_certificate("interpolation", shared=True, T=4, H=3),
@@ -226,4 +280,8 @@ CASES: dict[str, Callable[[], Certificate]] = {
     ),
     "dependent-set": dependent_set_certificate,
     "dependent-set, rational": lambda: dependent_set_certificate(seed=1, rational=True),
+    **{
+        name: lambda parts=parts: impossible_certificate(*parts)  # type: ignore[misc]
+        for name, parts in IMPOSSIBLE.items()
+    },
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certificate_judge import true_statement
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -33,6 +34,7 @@ SCHEMA = json.loads((CHECKER.parent / "schema" / "attncert-1.schema.json").read_
 LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
+TIED = CASES["impossible"]()
 
 # What holds.
 
@@ -63,7 +65,7 @@ def test_the_schema_admits_true_certificates(name: str) -> None:
         ("groups.0", ["0"]),
         ("layer.logit_unit", "ln 3"),
         ("layer.heads.0.bias", [["0"]]),
-        ("claim", "impossible"),
+        ("claim", "improbable"),
         ("digest", "0" * 63),
         ("extra", 1),
     ],
@@ -121,12 +123,24 @@ def test_integer_is_int(value: int) -> None:
     assert checker.integer(f"{value}" + "0" * 999) == value * 10**999
 
 
-def test_is_prime() -> None:
-    for n in range(-5, 20_000):
-        assert checker.is_prime(n) == (n > 2 and isprime(n)), n
-    # strong pseudoprimes to the first 4, 9 and 11 prime bases; primes and composites near 2^62
-    for n in (3215031751, 3825123056546413051, *range(2**62 - 200, 2**62 + 200)):
-        assert checker.is_prime(n) == (n < 2**62 and isprime(n)), n
+@pytest.mark.parametrize("n", [*range(-3, 45), 341, 561, *range(2**62 - 60, 2**62 + 3), 3215031751])
+def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
+    """Odd, below 2^62, 2^(n-1) = 1 modulo n: true of every odd prime there. A composite for which
+    it is true as well is no harm: whatever is divided by must be invertible, too."""
+    verdict = check_file(written(changed(RANK, "rank.prime", str(n)), tmp_path))
+    asked = 2 < n < 2**62 and n % 2 == 1 and pow(2, n - 1, n) == 1
+    assert asked or not (2 < n < 2**62 and isprime(n))
+    assert ("not an odd prime" in verdict.message) == (not asked)
+    if verdict.status == "holds":
+        assert true_statement(RANK), "the rank is T over Q"
+
+
+def test_a_composite_proves_no_rank_that_is_not_there(tmp_path: Path) -> None:
+    for p in (341, 561, 645, 3215031751):  # 2^(p-1) = 1 modulo p
+        certificate = changed(RANK, "rank.prime", str(p))
+        for name in ("contexts", "queries"):
+            certificate["data"][name][3] = certificate["data"][name][1]
+        assert check_file(written(sealed(certificate), tmp_path)).status in ("wrong", "unusable")
 
 
 # Files that cannot be read, and limits.
@@ -235,6 +249,8 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         (LAYER, [], 0, "holds: the outputs equal the labels of all 4 examples, exactly"),
         (RANK, [], 0, "holds: the features of all 4 examples are independent: rank 4 modulo"),
         (SET, [], 0, "holds: 4 of the 5 vectors are dependent"),
+        (TIED, [], 0, "holds: no weights give these labels: 2 examples are tied otherwise"),
+        (changed(TIED, "data.labels.2.0", "5"), [], 1, "wrong: the labels obey the relation"),
         (LAYER | {"groups": []}, [], 1, "wrong: digest is stale: the content was changed"),
         (changed(LAYER, "data.labels.2.0", "9/7"), [], 1, "wrong: the output of example 2 is not"),
         (changed(RANK, "rank.prime", "2147483581"), [], 1, "wrong: rank.prime is not an odd prime"),

@@ -90,9 +90,9 @@ def other_values(place: Place, value: Any) -> list[Any]:
         return [value + 1, value - 1, -value - 1, str(value), True, None, 10**9, [value]]
     if place == ("rank", "prime"):
         return ["7", "3", "2", "1", "2147483647", "2147483581", int(value), value + "0"]
-    if place[:2] == ("relation", "coefficients"):
+    if place[0] == "relation":
         return [*other_numbers(value), value + "/0", 1]
-    return ["", "interpolation", "full-rank", "dependent-set", f"{value}0", 0, None]
+    return ["", "interpolation", "full-rank", "dependent-set", "impossible", f"{value}0", 0, None]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -27,6 +27,7 @@ from verify.checker import Verdict, check_file
 LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
+TIED = CASES["impossible"]()
 Content = Certificate | bytes | str
 
 
@@ -111,25 +112,31 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "contexts of another type": (changed(LAYER, "data.contexts", "1"), "unusable", "type list"),
     "a number that is no string": (changed(LAYER, "data.queries.0.0", 1), "unusable", "'p/q'"),
     "a row that is a string": (changed(LAYER, "data.queries.0", "123"), "unusable", "nested lists"),
-    "layer of another type": (
-        changed(LAYER, "layer", []),
+    "layer of another type": (changed(LAYER, "layer", []), "unusable", "TypeError"),
+    "layer of another type, rank": (changed(RANK, "layer", []), "unusable", "of type dict"),
+    "heads of another type": (changed(LAYER, "layer.heads", {}), "unusable", "value must be"),
+    "heads of another type, rank": (changed(RANK, "layer.heads", {}), "unusable", "of type list"),
+    "a head of another type": (changed(LAYER, "layer.heads.0", []), "unusable", "TypeError"),
+    "a head without a value": (
+        changed(LAYER, "layer.heads.0", {"key": [], "query": []}),
         "unusable",
-        "layer must be of type dict",
+        "KeyError: \"'value'\"",
     ),
-    "heads of another type": (changed(LAYER, "layer.heads", {}), "unusable", "of type list"),
-    "a head of another type": (changed(LAYER, "layer.heads.0", []), "unusable", "key query value"),
+    "a head with more": (
+        changed(LAYER, "layer.heads.0.bias", "0"),
+        "unusable",
+        "with the keys key query value",
+    ),
     "a head too few": (
         changed(LAYER, "layer.heads", LAYER["layer"]["heads"][:2]),
         "unusable",
         "value must be nested",
     ),
     "another unit": (changed(LAYER, "layer.logit_unit", "ln 3"), "unusable", "must be 'ln 2'"),
-    "groups of another type": (
-        changed(LAYER, "groups", "01"),
-        "unusable",
-        "groups must be of type",
-    ),
-    "a group of another type": (changed(LAYER, "groups.0", 0), "unusable", "each group must be"),
+    "groups of another type": (changed(LAYER, "groups", "01"), "unusable", "each member"),
+    "groups as an object": (changed(LAYER, "groups", {"0": [0, 1]}), "unusable", "each member"),
+    "a group of another type": (changed(LAYER, "groups.0", 0), "unusable", "TypeError"),
+    "a group as an object": (changed(LAYER, "groups.0", {"0": 1}), "unusable", "each member"),
     "a member of another type": (changed(LAYER, "groups.0.1", True), "unusable", "each member"),
     "groups that overlap": (changed(LAYER, "groups.0.1", 0), "wrong", "groups must hold each"),
     "groups that leave one out": (
@@ -169,7 +176,8 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     ),
     "a prime of letters": (changed(RANK, "rank.prime", "p"), "unusable", "rank.prime must hold"),
     "a composite": (changed(RANK, "rank.prime", "2147483581"), "wrong", "not an odd prime"),
-    "a pseudoprime": (changed(RANK, "rank.prime", "3215031751"), "wrong", "not an odd prime"),
+    "a square": (changed(RANK, "rank.prime", str(46337**2)), "wrong", "not an odd prime"),
+    "a pseudoprime": (changed(RANK, "rank.prime", "1105"), "unusable", "not invertible"),
     "the prime 2": (changed(RANK, "rank.prime", "2"), "wrong", "not an odd prime"),
     "the prime 0": (changed(RANK, "rank.prime", "0"), "wrong", "not an odd prime"),
     "the prime 1": (changed(RANK, "rank.prime", "1"), "wrong", "not an odd prime"),
@@ -224,6 +232,14 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "coefficients must be nested",
     ),
     "a coefficient of 0": (changed(SET, "relation.coefficients.3", "-0/5"), "wrong", "is 0"),
+    "a relation for some": (changed(TIED, "relation", ["1", "-1"]), "unusable", "relation must be"),
+    "a relation of another type": (changed(TIED, "relation", {}), "unusable", "relation must be"),
+    "labels that obey": (changed(TIED, "data.labels.0.0", "6"), "wrong", "the labels obey"),
+    "a relation of zeros": (changed(TIED, "relation", ["0"] * 3), "wrong", "the labels obey"),
+    "another query": (changed(TIED, "data.queries.2.1", "-3"), "wrong", "some weights break"),
+    "another token": (changed(TIED, "data.contexts.2.1.0", "9"), "wrong", "some weights break"),
+    "another coefficient": (changed(TIED, "relation.0", "2"), "wrong", "some weights break"),
+    "one example alone": (changed(TIED, "relation.2", "0"), "wrong", "some weights break"),
     "no relation": (changed(SET, "relation.coefficients.3", "-2"), "wrong", "combination is not 0"),
 }
 

@@ -2,31 +2,24 @@
 
 Standard library only; nothing in the file is believed; docs/certificate.md says what is proved.
 Head h gives example t, with context E (n tokens, width d) and query e, the logits ln 2 * k, where
-k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j are then rational.
-"""
+k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational."""
 
 import argparse
-import hashlib
 import json
 import math
 import re
-from dataclasses import asdict, dataclass
+from collections import namedtuple
+from fractions import Fraction
+from hashlib import sha256
 from operator import mul
 from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
 LIMIT_SECONDS = 600.0  # for each stage of the work, as estimated before it is begun
+Verdict = namedtuple("Verdict", "status claim message numbers")
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 NUMBER = re.compile(f"(-?)([0-9]{{1,{MAX_DIGITS}}})(?:/([1-9][0-9]{{0,{MAX_DIGITS - 1}}}))?")
-
-
-@dataclass(frozen=True)
-class Verdict:
-    status: str  # a key of EXIT
-    claim: str | None
-    message: str
-    numbers: dict[str, int]
 
 
 class Rejected(Exception): ...
@@ -46,9 +39,8 @@ def afford(limit: float, held_bits: int, *products: tuple[int, int, int]) -> Non
 
 def typed(value: Any, kind: type, where: str, keys: str = "") -> Any:
     """The value, if of this type; an object, or each object in a list, has exactly the keys."""
-    objects = [value] if kind is dict else value if keys else []
-    fits = type(value) is kind
-    fits = fits and all(type(x) is dict and set(x) == set(keys.split()) for x in objects)
+    objects, names = [value] if kind is dict else value if keys else [], set(keys.split())
+    fits = type(value) is kind and all(type(x) is dict and set(x) == names for x in objects)
     need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
     return value
 
@@ -71,9 +63,8 @@ def read(path: str) -> dict[str, Any]:
     typed(cert, dict, "the certificate", f"{ENVELOPE} {fields}")
     body = {key: cert[key] for key in cert if key != "digest"}
     for name, part in (("digest", body), ("input_sha256", cert["data"])):
-        canonical = json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        fresh = cert[name] == hashlib.sha256(canonical.encode("ascii")).hexdigest()
-        need(fresh, f"{name} is stale: the content was changed", "wrong")
+        fresh = sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        need(cert[name] == fresh, f"{name} is stale: the content was changed", "wrong")
     typed(cert["data"], dict, "data", data)
     for name, size in typed(cert["dims"], dict, "dims", dims).items():
         need(0 < typed(size, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
@@ -88,6 +79,8 @@ def integer(text: str) -> int:
 
 def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
     """Nested lists of numbers as integers over one denominator; that; the most bits of one."""
+    if where == "contexts" and len(typed(value, list, where)) == 1:
+        shape = (1, *shape[1:])  # one context may serve all examples
     texts = [value]
     for size in shape:
         fits = all(type(x) is list and len(x) == size for x in texts)
@@ -97,12 +90,10 @@ def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, in
     need(all(found), f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
     longest = max(map(len, texts))
     afford(limit, 4 * longest * len(texts), (1, 3 * sum(map(len, texts)), longest))
-    pairs = [(int(f"{x[1]}1") * integer(x[2]), integer(x[3] or "1")) for x in found if x]
-    unit = 1
+    pairs, unit = [(int(f"{x[1]}1") * integer(x[2]), integer(x[3] or "1")) for x in found if x], 1
     for q in {q for _, q in pairs}:
         unit = math.lcm(unit, q) if unit % q else unit
-        size = unit.bit_length()
-        afford(limit, size * len(texts), (len(texts), size, 2 * longest))
+        afford(limit, unit.bit_length() * len(texts), (len(texts), unit.bit_length(), 2 * longest))
     flat: Any = [p if q == unit else p * (unit // q) for p, q in pairs]
     bits = max(x.bit_length() for x in [unit, *flat])
     for size in shape[:0:-1]:
@@ -111,33 +102,31 @@ def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, in
 
 
 def dot(x: Any, y: Any) -> int:
-    return sum(map(mul, x, y))
+    return sum(map(mul, x, y))  # to the end of the shorter one
 
 
 def features(cert: Any, limit: float, b: int, p: int | None = None) -> Any:
     """For each example and head: integers z, s, features z / s (mod p); readout of b bits."""
     T, n, d, m, H, d_h, _ = cert["dims"].values()
-    heads, contexts = cert["layer"]["heads"], typed(cert["data"]["contexts"], list, "contexts")
-    need(cert["layer"]["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
-    groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
-    members = sorted(typed(t, int, "each member of a group") for group in groups for t in group)
-    need(all(groups) and members == list(range(T)), "groups must hold each example once", "wrong")
-    count = 1 if len(contexts) == 1 else T  # one context may serve all examples
-    contexts, unit, b_e = integers(limit, contexts, "contexts", count, n, d)
+    layer = typed(cert["layer"], dict, "layer", "logit_unit heads" + " output" * (not p))
+    heads = typed(layer["heads"], list, "layer.heads", "key query" + " value" * (not p))
+    need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
+    members = sorted(typed(t, int, "each member") for group in cert["groups"] for t in group)
+    need(all(cert["groups"]) and members == list(range(T)), "groups must hold each t once", "wrong")
+    contexts, unit, b_e = integers(limit, cert["data"]["contexts"], "contexts", T, n, d)
     queries, unit_q, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
     key, unit_k, b_k = integers(limit, [head["key"] for head in heads], "key", H, d, d_h)
     query, unit_w, b_w = integers(limit, [head["query"] for head in heads], "query", H, d, d_h)
     divisor, size = unit * unit_q * unit_k * unit_w, b_e + b_q + b_k + b_w
     afford(limit, n * H * size, (T * H * (2 * d * d_h + n * d + n), size, size // 4))
-    for context, e in zip(contexts * (T // count), queries, strict=True):
+    for context, e in zip(contexts * (T // len(contexts)), queries, strict=True):
         terms, columns = [], list(zip(*context, strict=True))
         for k, w in zip(key, query, strict=True):
             inner = [dot(column, e) for column in zip(*w, strict=True)]
             outer = [dot(row, inner) for row in k]
-            logits = [divmod(dot(token, outer), divisor) for token in context]
-            need(not any(rest for _, rest in logits), "a logit / ln 2 is no integer", "wrong")
-            low = min(logits)[0]
-            shifts = [logit - low for logit, _ in logits]
+            logits = [dot(token, outer) for token in context]
+            need(not any(x % divisor for x in logits), "a logit / ln 2 is no integer", "wrong")
+            shifts = [(x - low) // divisor for low in [min(logits)] for x in logits]
             r = p.bit_length() if p else min(max(shifts), 10**18)  # the cap keeps floats finite
             afford(limit, H * d * (r + b), (T * H * d * n, r, b_e), (T * H * m * (d + H), r, r + b))
             powers = [pow(2, x % (p - 1) if p else x, p) for x in shifts]  # 2^(p-1) = 1 mod p
@@ -147,14 +136,12 @@ def features(cert: Any, limit: float, b: int, p: int | None = None) -> Any:
 
 def interpolation(cert: Any, limit: float) -> str:
     T, _, d, m, H, _, d_v = cert["dims"].values()
-    layer = typed(cert["layer"], dict, "layer", "logit_unit heads output")
-    heads = typed(layer["heads"], list, "layer.heads", "key query value")
-    value, unit_v, b_v = integers(limit, [head["value"] for head in heads], "value", H, d, d_v)
-    output, unit_o, b_o = integers(limit, layer["output"], "output", H * d_v, m)
+    values = [head["value"] for head in cert["layer"]["heads"]]
+    V, unit_v, b_v = integers(limit, values, "value", H, d, d_v)
+    W, unit_o, b_o = integers(limit, cert["layer"]["output"], "output", H * d_v, m)
     labels, unit_y, b_y = integers(limit, cert["data"]["labels"], "labels", T, m)
     afford(limit, H * d * m * (b_v + b_o), (H * d * d_v * m, b_v, b_o))
-    columns = list(zip(*output, strict=True))  # below, dot stops at the end of v
-    maps = [[[dot(v, o[h * d_v :]) for v in value[h]] for o in columns] for h in range(H)]
+    maps = [[[dot(v, o[h * d_v :]) for v in V[h]] for o in zip(*W, strict=True)] for h in range(H)]
     for t, terms in enumerate(features(cert, limit, b_v + b_o + b_y)):
         common, total = math.prod(s for _, s in terms), [0] * m
         for (z, s), rows in zip(terms, maps, strict=True):
@@ -164,21 +151,12 @@ def interpolation(cert: Any, limit: float) -> str:
     return f"the outputs equal the labels of all {T} examples, exactly"
 
 
-def is_prime(n: int) -> bool:
-    """Miller-Rabin for odd n below 2^62; the first twelve primes as bases decide up to 3.1e23."""
-    power = n - 1 & 1 - n  # of two, the largest that divides n - 1
-    bases = [a for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37) if a != n]
-    runs = ([pow(a, n // power << i, n) for i in range(power.bit_length() - 1)] for a in bases)
-    return n % 2 == 1 and 2 < n < 2**62 and all(run[0] == 1 or n - 1 in run for run in runs)
-
-
 def full_rank(cert: Any, limit: float) -> str:
     T, _, d, m, H, _, d_v = cert["dims"].values()
-    layer = typed(cert["layer"], dict, "layer", "logit_unit heads")
-    typed(layer["heads"], list, "layer.heads", "key query")
     rank = typed(cert["rank"], dict, "rank", "prime value")
     (p,), unit, _ = integers(limit, [rank["prime"]], "rank.prime", 1)
-    need(unit == 1 and is_prime(p), "rank.prime is not an odd prime below 2^62", "wrong")
+    prime = unit == p % 2 == 1 < p < 2**62 and pow(2, p - 1, p) == 1  # (all the proof needs)
+    need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
     need(typed(rank["value"], int, "rank.value") == T, "rank.value is not dims.examples", "wrong")
     need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")
     integers(limit, cert["data"]["labels"], "labels", T, m)
@@ -192,8 +170,7 @@ def full_rank(cert: Any, limit: float) -> str:
                 row[start:] = [x - factor * y for x, y in zip(row[start:], pivot, strict=True)]
         start = next((j for j, x in enumerate(row) if x % p), -1)
         need(start >= 0, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
-        inverse = pow(row[start], -1, p)
-        pivots.append((start, [x * inverse % p for x in row[start:]]))
+        pivots.append((start, [x * r % p for r in [pow(row[start], -1, p)] for x in row[start:]]))
     return f"the features of all {T} examples are independent: rank {T} modulo {p}"
 
 
@@ -212,26 +189,49 @@ def dependent_set(cert: Any, limit: float) -> str:
     return f"{len(indices)} of the {N} vectors are dependent"
 
 
+def impossible(cert: Any, limit: float) -> str:
+    """For x != 0, n z = sum of tokens + f(query / x, x * centred tokens) / x: f may be anything."""
+    T, n, d, m = cert["dims"].values()
+    factors, _, b_c = integers(limit, cert["relation"], "relation", T)
+    contexts, _, b_e = integers(limit, cert["data"]["contexts"], "contexts", T, n, d)
+    queries, _, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
+    labels, _, b_y = integers(limit, cert["data"]["labels"], "labels", T, m)
+    afford(limit, n * d * (b_e + b_q), (T * (30 * n * d + m + T), b_e + b_q + b_c, b_q + b_y))
+    ties, sums = dict[Any, Fraction](), [0] * (d + m)  # ties: of each value of f
+    for E, e, y, c in zip(contexts * (T // len(contexts)), queries, labels, factors, strict=True):
+        columns, x = list(zip(*E, strict=True)), next(filter(None, e), 0)
+        sums = [s + c * y for s, y in zip(sums, [*map(sum, columns), *y], strict=True)]
+        moved = ([x * (n * y - s) for y in column] for column in columns for s in [sum(column)])
+        tokens = sorted(zip(*moved, strict=True))
+        if any(map(any, tokens)):  # else f is 0
+            kind = *(Fraction(y, x) for y in e), *tokens
+            ties[kind] = ties.get(kind, Fraction(0)) + Fraction(c, x)
+    need(not any(sums[:d]) and not any(ties.values()), "some weights break the relation", "wrong")
+    need(any(sums[d:]), "the labels obey the relation", "wrong")
+    return f"no weights give these labels: {T - factors.count(0)} examples are tied otherwise"
+
+
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 CLAIMS: dict[str, tuple[Any, str, str, str]] = {
     "interpolation": (interpolation, "layer groups", *LAYER),
     "full-rank": (full_rank, "layer groups rank", *LAYER),
     "dependent-set": (dependent_set, "relation", "vectors", "vectors width"),
+    "impossible": (impossible, "relation", LAYER[0], "examples context width labels"),
 }
 
 
 def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
     """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
-    claim, numbers = None, {}
+    status, cert = "holds", dict[str, Any](claim=None, dims={})
     try:
         cert = read(path)
-        claim, numbers = cert["claim"], cert["dims"]
-        return Verdict("holds", claim, CLAIMS[claim][0](cert, limit_seconds), numbers)
+        message = CLAIMS[cert["claim"]][0](cert, limit_seconds)
     except Rejected as rejected:
-        return Verdict(rejected.args[0], claim, rejected.args[1], numbers)
-    except (OSError, ArithmeticError, ValueError, RecursionError, MemoryError) as error:
-        return Verdict("unusable", claim, f"{type(error).__name__}: {str(error)!a:.200}", numbers)
+        status, message = rejected.args
+    except Exception as error:  # of reading, of memory, of a type somewhere: no claim was checked
+        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
+    return Verdict(status, cert["claim"], message, cert["dims"])
 
 
 def main(argv: list[str] | None = None, check: Any = check_file) -> int:
@@ -241,7 +241,7 @@ def main(argv: list[str] | None = None, check: Any = check_file) -> int:
     parser.add_argument("--limit-seconds", type=float, default=LIMIT_SECONDS)
     options = parser.parse_args(argv)
     verdict = check(options.file, options.limit_seconds)
-    print(json.dumps(asdict(verdict)) if options.json else f"{verdict.status}: {verdict.message}")
+    print(json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}")
     return EXIT[verdict.status]
 
 

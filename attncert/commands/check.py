@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +32,7 @@ def check(
         typer.echo(f"attncert: {certificate}: {verdict.message}", err=True)
         return 2
     if as_json:
-        print_json(asdict(verdict))
+        print_json(verdict._asdict())
     else:
         typer.echo(f"{verdict.status}: {verdict.message}")
     return checker.EXIT[verdict.status]
