@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify import user_data
+from verify import impossibility_section, user_data
 from verify.audit import Scope, Section
 from verify.defects import section as defects
 from verify.edge_cases import section as edge_cases
@@ -14,5 +14,7 @@ __all__ = ["sections"]
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
     given: tuple[Section, ...] = (user_data.section,)
-    bundled: tuple[Section, ...] = (edge_cases.section, hypotheses.section, defects.section)
+    bundled: tuple[Section, ...] = (
+        edge_cases.section, hypotheses.section, impossibility_section.section, defects.section
+    )  # fmt: skip
     return (*(given if scope.data is not None else ()), *bundled)

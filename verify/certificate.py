@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flint import fmpq_mat
+from flint import fmpq_mat, fmpz
 
 from constructions.dataset import Dataset
 from constructions.layer import Layer
+from verify.rank.rational import Relation
 
 
 def certificate(
@@ -57,7 +58,35 @@ def certificate(
         body["layer"]["output"] = strings(layer.output)
     else:
         body["rank"] = {"prime": str(prime), "value": data.T}
-    return body | {"digest": hashlib.sha256(canonical_bytes(body)).hexdigest()}
+    return sealed(body)
+
+
+def impossible_certificate(
+    data: Dataset, relation: Relation, *, construction: str, produced_by: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The claim that no weights give these labels: they break a relation that all weights obey.
+
+    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable.
+    """
+    coefficients = ["0"] * data.T
+    for t, c in zip(relation.indices, relation.coefficients, strict=True):
+        coefficients[t] = fmpz(c).str()
+    body = {
+        "format": "attncert/1",
+        "claim": "impossible",
+        "construction": construction,
+        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
+        "data": data.canonical(),
+        "relation": coefficients,
+        "produced_by": dict(produced_by),
+        "input_sha256": data.sha256,
+    }
+    return sealed(body)
+
+
+def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+    """With the digest of everything else."""
+    return {**body, "digest": hashlib.sha256(canonical_bytes(body)).hexdigest()}
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:

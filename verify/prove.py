@@ -21,7 +21,8 @@ from constructions.readout import predicted_bits, readout, right_inverse, with_r
 from verify import assumptions, conclusions, refusal, steps
 from verify.certificate import certificate
 from verify.enclosure import enclose_error
-from verify.evidence import Claim
+from verify.evidence import Claim, Level
+from verify.impossibility import broken_relation
 from verify.interpolation.multiprecision import affordable_bits, multiprecision
 from verify.interpolation.rational import rational
 from verify.interpolation.symbolic import feasible, symbolic
@@ -165,8 +166,21 @@ class _Run:
             given=self.settings.claim == "interpolation",
         )
         settings = self.public_settings(None)
-        trace = ProofTrace(self.claims)
-        return Proof(data, settings, trace, "memorization", versions=versions(self.device))
+        trace, ran = ProofTrace(self.claims), versions(self.device)
+        proof = Proof(data, settings, trace, "memorization", versions=ran)
+        if not any(c.id == "rows.labels" and c.level is Level.REFUTED for c in known):
+            return proof
+        broken = broken_relation(data)
+        assert broken is not None, "the same relations as in rows.labels"
+        return replace(proof, certificate=broken.certificate(data, self.produced_by(settings)))
+
+    def produced_by(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """What a certificate says of its origin: no paths, no times."""
+        return {
+            "version": metadata.version("attncert"),
+            "command": settings["command"],
+            "seed": settings["seed"],
+        }
 
     def steps(self, built: Construction) -> None:
         """Everything up to and including the rank at finite c."""
@@ -252,11 +266,6 @@ class _Run:
         self.progress("figures", 0, 1)
         trace = ProofTrace(self.claims)
         holds = trace.standing("memorization").holds
-        produced_by = {
-            "version": metadata.version("attncert"),
-            "command": settings["command"],
-            "seed": settings["seed"],
-        }
         return Proof(
             data,
             settings,
@@ -270,7 +279,7 @@ class _Run:
                 layer,
                 built.groups,
                 construction=built.name,
-                produced_by=produced_by,
+                produced_by=self.produced_by(settings),
                 value_width=self.value_width,
                 prime=trace["rank"].numbers["prime"] if claim == "full-rank" else None,
             )

@@ -114,13 +114,16 @@ def _impossible(
     if against[0].id == "tightness.universal":
         witness |= _dependencies(known)
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
-    return Claim(
-        "memorization",
-        f"The labels at hand: some weights of {count}, with values of width {value_width}, give "
-        f"exactly these on all {examples} examples."
+    statement = (
+        f"Given labels: some weights of {count}, with values of width {value_width}, chosen with "
+        f"the labels in view, give exactly these on all {examples} examples."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
-        f"labelling of these {examples} examples.",
+        f"labelling of these {examples} examples."
+    )
+    return Claim(
+        "memorization",
+        statement,
         Level.REFUTED,
         numbers={"examples": examples},
         witness=witness,

@@ -19,7 +19,8 @@ rank n that are equal up to the order of their rows, there are no others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -59,14 +60,21 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
     (Relation(indices=(0, 1, 2, 3), coefficients=(1, 1, -1, -1)),)
     """
     parts = _parts(data)
+    members = Counter(p.kind for p in parts)
+    # What a kind of one example adds cannot cancel: its coefficient is 0, and it stays out.
+    tied = [t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1]
+    parts = [parts[t] for t in tied]
+    if not parts:
+        return ()
     kinds = {kind: j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
-    table = np.zeros((data.T, data.d + len(kinds)), dtype=object)
+    table = np.zeros((len(parts), data.d + len(kinds)), dtype=object)
     common = np.lcm.reduce(np.array([p.scale.denominator for p in parts], dtype=object))
     for t, part in enumerate(parts):
         table[t, : data.d] = part.total
         if part.kind:
             table[t, data.d + kinds[part.kind]] = int(part.scale * common)
-    return rational.relations(table)
+    found = rational.relations(table)
+    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
 
 
 def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, ...]:

@@ -1,0 +1,249 @@
+"""What no weights can do: labels that are out of reach, each with the structure that shows it.
+
+Two questions, never mixed:
+
+    given labels    do some weights, chosen with the labels in view, give exactly these?
+    universal       does one choice of keys and queries serve every labelling?
+
+and three verdicts for each, never two: *proved* (some weights do), *impossible* (none do, and this
+is why), *undecided* (this certificate fails; nothing follows). Not one of them comes from attempts.
+
+Impossible, given labels:
+    rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0     (tightness/rows.py)
+    rank        rank Y > H·d_v                                                 (tightness/labels.py)
+Impossible, universally: any relation between rows; rank Z ≤ Hb + ρ - b < T      (tightness/flat.py)
+and the count below.
+
+*Counting* (ours). The outputs depend on the weights through M_h = W_K W_Qᵀ, d×d of rank at most k,
+and N_h = W_V W_O, d×m of rank at most l, with k = min(d_h, d) and l = min(d_v, d, m). Matrices a×b
+of rank r form a smooth manifold of dimension r(a + b - r), so all (M_h, N_h) form finitely many
+manifolds, of dimension at most
+
+    P = H (k(2d - k) + l(d + m - l))          (the redundant numbers in W_K, W_Q, W_V, W_O left out)
+
+and the labels reached are their image in R^{Tm} under a smooth map. If P < Tm that image has
+measure zero (Sard): *almost no labelling* is memorized, even by weights that depend on it. About
+some labels, then, and not about the given ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.layer import parameter_count
+from verify.certificate import impossible_certificate
+from verify.evidence import Claim, Level
+from verify.kruskal.directions import direction
+from verify.rank.rational import Relation
+from verify.tightness.labels import label_rank
+from verify.tightness.rows import complete, row_relations
+from verify.universal import universal
+
+__all__ = ["Broken", "broken_relation", "impossibility", "too_few_parameters"]
+
+_EXACT = "exact over ℚ (FLINT)"
+_ROWS = "ours; docs/tightness.md, section 3"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A relation between rows of Z that no weights escape, and that the labels break.
+
+    kind: its structure in words. gap: Σ c_t y_t, not zero.
+    """
+
+    relation: Relation
+    kind: str
+    gap: tuple[Fraction, ...]
+
+    def certificate(self, data: Dataset, produced_by: Mapping[str, Any]) -> dict[str, Any]:
+        """The `attncert/1` object of the claim "impossible": verify/checker.py decides it alone."""
+        return impossible_certificate(
+            data, self.relation, construction=self.kind, produced_by=produced_by
+        )
+
+
+def broken_relation(data: Dataset) -> Broken | None:
+    """The shortest relation known (a basis of them is looked at) that the labels break. Exact.
+
+    >>> found = broken_relation(Dataset.of([[1, 0], [0, 1]], [[2, 3], [2, 3]], [1, 5]))
+    >>> found.kind, found.relation.coefficients, found.gap
+    ('equal inputs', (1, -1), (Fraction(-4, 1),))
+    """
+    labels = data.labels.fractions()
+    for relation in sorted(row_relations(data), key=lambda r: (len(r.indices), r.indices)):
+        pairs = list(zip(relation.indices, relation.coefficients, strict=True))
+        gap = tuple(sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m))
+        if any(gap):
+            return Broken(relation, _kind(data, relation), gap)
+    return None
+
+
+def impossibility(
+    data: Dataset,
+    heads: int,
+    head_width: int | None = None,
+    value_width: int | None = None,
+    *,
+    seed: int = 0,
+) -> tuple[Claim, ...]:
+    """Both verdicts for a layer of these sizes, and what each rests on.
+
+    head_width: d_h, by default d (M_h of any rank). value_width: d_v, by default m. Ids begin with
+    "impossible."; the two verdicts are "impossible.given" and "impossible.universal", statements
+    that such weights exist: refuted where they are impossible. Raises InputError.
+    """
+    width, values = head_width or data.d, value_width or data.m
+    rank = label_rank(data, heads, values)
+    count = too_few_parameters(data, heads, width, values)
+    broken = broken_relation(data)
+    tied = [] if broken is None else _tied(broken)
+    some = universal(data, heads, width, seed=seed)
+    return (
+        *tied,
+        rank,
+        count,
+        _given(data, broken, rank, heads),
+        _universal(data, some, count, heads, values),
+    )
+
+
+def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: int) -> Claim:
+    """P ≥ Tm, the module's count; refuted: almost no labelling of T×m numbers is memorized.
+
+    Exact counting; the consequence is argued above. Raises InputError.
+    """
+    for argument, value in (
+        ("heads", heads),
+        ("head_width", head_width),
+        ("value_width", value_width),
+    ):
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)
+    d, m = data.d, data.m
+    k, rank = min(head_width, d), min(value_width, d, m)
+    free = heads * (k * (2 * d - k) + rank * (d + m - rank))
+    enough = free >= data.T * m
+    numbers = {
+        "P": free,
+        "T m": data.T * m,
+        "all parameters": parameter_count(d, m, heads, head_width, value_width),
+    }
+    return Claim(
+        "impossible.count",
+        "There are at least as many free parameters as numbers to fit: $P\\ge Tm$ (else almost no "
+        "labelling is memorized, even by weights that depend on it).",
+        Level.PROVED if enough else Level.REFUTED,
+        numbers=numbers,
+        witness=None if enough else numbers,
+        arithmetic="counting",
+        source="ours; verify/impossibility.py",
+    )
+
+
+def _tied(broken: Broken) -> list[Claim]:
+    """The structure, what follows for all weights, and the labels: exact, argued, exact."""
+    structure = Claim(
+        "impossible.structure",
+        f"In $\\sum_tc_tz_t$ ({broken.kind}) the means of the contexts cancel, and so does what "
+        "attention adds, kind of input by kind of input.",
+        Level.PROVED,
+        numbers={"kind": broken.kind, "examples": len(broken.relation.indices)},
+        witness=broken.relation.as_dict(),
+        arithmetic=_EXACT,
+        source=_ROWS,
+    )
+    escape = Claim(
+        "impossible.inescapable",
+        "$\\sum_tc_tz_t=0$ for every choice of weights, in any number of heads of any width.",
+        Level.ARGUED,
+        rests_on=(structure.id,),
+        source=_ROWS,
+    )
+    labels = Claim(
+        "impossible.labels",
+        "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
+        Level.PROVED,
+        witness={"sum of the labels": [str(x) for x in broken.gap]},
+        arithmetic=_EXACT,
+        rests_on=(structure.id,),
+        source="outputs are linear in the rows of $Z$",
+    )
+    return [structure, escape, labels]
+
+
+def _given(data: Dataset, broken: Broken | None, rank: Claim, heads: int) -> Claim:
+    premises: tuple[str, ...] = ()
+    witness: Mapping[str, Any] | None = None
+    if broken is not None:
+        level, why = Level.REFUTED, "impossible, with any number of heads"
+        premises = ("impossible.inescapable", "impossible.labels")
+        witness = broken.relation.as_dict()
+    elif rank.level is Level.REFUTED:
+        level, why, witness = Level.REFUTED, "impossible, with so few heads", rank.witness
+    elif complete(data) and heads >= data.T:
+        # Every relation is known and obeyed: the labels lie in the span of all possible features,
+        # and T heads can span what T examples can show.
+        level, why = Level.ARGUED, "no other relation ties these examples"
+    else:
+        level, why = Level.UNDECIDED, "nothing known forbids it, nothing here shows it"
+    return Claim(
+        "impossible.given",
+        f"Given labels: some weights of {heads} heads, which may depend on the labels, give "
+        f"exactly these ({why}).",
+        level,
+        numbers={"T": data.T, "heads": heads},
+        witness=witness,
+        arithmetic=_EXACT,
+        rests_on=premises,
+        source="ours; docs/tightness.md, sections 3 and 5",
+    )
+
+
+def _universal(data: Dataset, some: Claim, count: Claim, heads: int, values: int) -> Claim:
+    """rank Z = T is enough where d_v ≥ m; narrower values are bound by rank Y and by counting."""
+    level, numbers, witness = some.level, dict(some.numbers), some.witness
+    rank = min(data.T, data.m)  # of some labels
+    if level is not Level.REFUTED and rank > heads * values:
+        level, numbers = Level.REFUTED, {"rank of some labels": rank, "H d_v": heads * values}
+        witness = numbers
+    elif level is not Level.REFUTED and count.level is Level.REFUTED:
+        level, numbers, witness = Level.REFUTED, dict(count.numbers), count.witness
+    elif level is Level.PROVED and values < data.m:
+        level, numbers = Level.UNDECIDED, {**numbers, "d_v": values, "m": data.m}
+    return Claim(
+        "impossible.universal",
+        f"Universal memorization: {some.statement[0].lower()}{some.statement[1:]}",
+        level,
+        numbers=numbers,
+        witness=witness,
+        arithmetic=some.arithmetic,
+        source=some.source,
+    )
+
+
+def _kind(data: Dataset, relation: Relation) -> str:
+    """The structure of a relation, in the words of the field. For readers: no step rests on it."""
+    used = list(relation.indices)
+    contexts = [data.contexts.numerators[0 if data.shared else t].tolist() for t in used]
+    queries = [data.queries.numerators[t].tolist() for t in used]
+    pair = relation.coefficients == (1, -1)
+    if pair and queries[0] == queries[1] and _same(map(sorted, contexts)):
+        return "equal inputs"
+    if all(_same(E) or not any(e) for E, e in zip(contexts, queries, strict=True)):
+        return "no attention"
+    if data.n == 2 and _same(map(sorted, contexts)):
+        pairs = {direction(e) for e in queries}
+        if all((line, -scale) in pairs for line, scale in pairs):
+            return "opposite queries"
+    return "equal up to shift and scale"
+
+
+def _same(items: Iterable[Any]) -> bool:
+    items = list(items)
+    return all(item == items[0] for item in items)
