@@ -104,13 +104,8 @@ def impossibility(
     broken = broken_relation(data)
     tied = [] if broken is None else _tied(broken)
     some = universal(data, heads, width, seed=seed)
-    return (
-        *tied,
-        rank,
-        count,
-        _given(data, broken, rank, heads),
-        _universal(data, some, count, heads, values),
-    )
+    every = _universal(data, some, count, heads, values)
+    return (*tied, rank, count, _given(data, broken, rank, every, heads), every)
 
 
 def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: int) -> Claim:
@@ -177,7 +172,7 @@ def _tied(broken: Broken) -> list[Claim]:
     return [structure, escape, labels]
 
 
-def _given(data: Dataset, broken: Broken | None, rank: Claim, heads: int) -> Claim:
+def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, heads: int) -> Claim:
     premises: tuple[str, ...] = ()
     witness: Mapping[str, Any] | None = None
     if broken is not None:
@@ -186,6 +181,8 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, heads: int) -> Cla
         witness = broken.relation.as_dict()
     elif rank.level is Level.REFUTED:
         level, why, witness = Level.REFUTED, "impossible, with so few heads", rank.witness
+    elif every.level is Level.PROVED:
+        level, why, premises = Level.PROVED, "as they do every labelling", (every.id,)
     elif complete(data) and heads >= data.T:
         # Every relation is known and obeyed: the labels lie in the span of all possible features,
         # and T heads can span what T examples can show.

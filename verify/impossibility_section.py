@@ -99,7 +99,7 @@ CASES = (
     Case(
         "nothing in the way",
         lambda: family(5, 3, 5, seed=4),
-        (2, 1, None), OPEN, POSSIBLE,
+        (2, 1, None), POSSIBLE, POSSIBLE,
     ),
 )  # fmt: skip
 
