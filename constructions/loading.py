@@ -90,21 +90,15 @@ def read_source(
         raise InputError(shown, "data that fit the memory of this machine", "larger") from None
 
 
-def parse_json(text: bytes, name: str = "data", source: str = "data") -> Dataset:
-    """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
-    value, title = parse_object(text, name, source)
-    _require_keys(source, list(value))
-    queries = value["queries"]
-    _require_few(len(queries) if isinstance(queries, list) else 0)
-    return Dataset.of(value["contexts"], queries, value["labels"], title)
+def json_value(text: bytes, source: str) -> Any:
+    """The value of a JSON text (UTF-8), no key twice; numbers that are none stay texts.
 
-
-def parse_object(text: bytes, name: str, source: str) -> tuple[dict[str, Any], str]:
-    """The object in a JSON text, without its "name", and that name (or the one given)."""
+    Raises InputError. `source` is what error lines call it.
+    """
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"JSON of at most {MAX_JSON_BYTES} bytes", "longer")
     try:
-        value = json.loads(
+        return json.loads(
             text.decode("utf-8-sig"),
             object_pairs_hook=_unique,
             parse_constant=_Literal,
@@ -120,6 +114,20 @@ def parse_object(text: bytes, name: str, source: str) -> tuple[dict[str, Any], s
         raise InputError(source, f"JSON nested at most {MAX_AXES} deep", "deeper") from None
     except _Duplicate as error:
         raise InputError(source, "JSON with each key once", f"with {error} twice") from None
+
+
+def parse_json(text: bytes, name: str = "data", source: str = "data") -> Dataset:
+    """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
+    value, title = parse_object(text, name, source)
+    _require_keys(source, list(value))
+    queries = value["queries"]
+    _require_few(len(queries) if isinstance(queries, list) else 0)
+    return Dataset.of(value["contexts"], queries, value["labels"], title)
+
+
+def parse_object(text: bytes, name: str, source: str) -> tuple[dict[str, Any], str]:
+    """The object in a JSON text, without its "name", and that name (or the one given)."""
+    value = json_value(text, source)
     if not isinstance(value, dict):
         raise InputError(source, f"an object with {_KEYS}", describe(value))
     title = value.pop("name", name)
@@ -173,6 +181,25 @@ def read_arrays(
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise InputError(source, _NPZ, f"unreadable ({error})") from None
+
+
+def npz_arrays(file: BinaryIO, limit: int) -> dict[str, np.ndarray]:
+    """All arrays of an .npz archive by name, at most `limit` bytes unpacked.
+
+    As `read_npz`, headers first and nothing unpickled. Raises InputError, or what zipfile, zlib and
+    the reading of a header raise for a file that is none.
+    """
+    _require_short_directory(file)
+    with zipfile.ZipFile(file) as archive:
+        infos = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        headers = {key: _header(archive, key, info) for key, info in infos.items()}
+        for key, header in headers.items():
+            if header.start + header.bytes != infos[key].file_size:
+                raise zipfile.BadZipFile(f"{key} has another size than its shape says")
+        total = sum(header.bytes for header in headers.values())
+        if total > limit:
+            raise InputError("weights", f"arrays of at most {limit} bytes", total)
+        return {key: _array(archive, infos[key], headers[key]) for key in headers}
 
 
 class _Literal(str):

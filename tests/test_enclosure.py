@@ -25,7 +25,7 @@ from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Layer
 from verify.defects.spoil import with_label
-from verify.enclosure import MAX_BITS, _decimal, enclose_error, enclose_features
+from verify.enclosure import MAX_BITS, decimal, enclose_error, enclose_features
 from verify.evidence import Level
 
 BITS = 600  # of mpmath, the other arithmetic
@@ -234,11 +234,11 @@ def test_arb_s_precision_is_left_alone() -> None:
 @example(1, 2_000_000)
 @example(999999, 0)
 @example(9999995, 0)
-def test_decimals_are_rounded_outward(mantissa: int, exponent: int) -> None:
+def testdecimals_are_rounded_outward(mantissa: int, exponent: int) -> None:
     with ctx.workprec(100):
         point = arb(mantissa) * arb(2) ** exponent
     assert point.is_exact()
-    low, high = _decimal(point, up=False), _decimal(point, up=True)
+    low, high = decimal(point, up=False), decimal(point, up=True)
     if abs(exponent) > 10**6:  # far tails: a power of ten, or nothing
         assert (low, high) in [("0", "1e-301029"), ("1e+301029", "inf")]
         return

@@ -283,7 +283,7 @@ def test_refused_with_the_hypothesis_that_fails(name: str) -> None:
         assert (proof.standing, proof.exit_status) == (Level.NOT_APPLICABLE, 3)
         assert hypothesis in proof.trace.ancestors("memorization")
     assert proof.layer is None and proof.heads == ()
-    assert (proof.certificate is not None) == (verdict == THESE)
+    assert (proof.certificate is not None) == (verdict == EXCLUDED)
     assert verdict in proof.trace["memorization"].statement
     if "examples" in claim.witness and isinstance(claim.witness["examples"], list):
         assert is_relation(data.queries.fractions(), claim.witness)

@@ -14,7 +14,7 @@ bits. How many is not known beforehand: b is doubled until the answer is decided
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -68,22 +68,37 @@ def enclose_error(
     """
     exact = _exact(weights, ("W_K", "W_Q", "W_V", "W_O"))
     values, output = require_readout(data, exact.layer)
+    return enclosed_error(
+        data,
+        lambda: _features(data, exact) * readout(values, output),
+        tolerance=tolerance,
+        max_bits=max_bits,
+    )
+
+
+def enclosed_error(
+    data: Dataset,
+    outputs: Callable[[], arb_mat],
+    *,
+    tolerance: int | float | str | Fraction | None = None,
+    max_bits: int = MAX_BITS,
+) -> Claim:
+    """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision."""
     if max_bits < FIRST_BITS:
         raise InputError("max_bits", f"at least {FIRST_BITS}", max_bits)
     limit = None if tolerance is None else _tolerance(tolerance)
     bits, level = FIRST_BITS, Level.UNDECIDED
     while True:
         with ctx.workprec(bits):
-            outputs = _features(data, exact) * _readout(values, output)
-            bounds = _error_bounds(outputs - arb_mat(data.label_matrix))
+            bounds = _error_bounds(outputs() - arb_mat(data.label_matrix))
             low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
             level = _decide(low, high, limit)
         if level is not Level.UNDECIDED or 2 * bits > max_bits:
             break
         bits *= 2
 
-    errors = [[_decimal(low, up=False), _decimal(high, up=True)] for low, high in bounds]
-    interval = [_decimal(low, up=False), _decimal(high, up=True)]
+    errors = [[decimal(low, up=False), decimal(high, up=True)] for low, high in bounds]
+    interval = [decimal(low, up=False), decimal(high, up=True)]
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
     statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
     if limit is not None:
@@ -149,18 +164,19 @@ def _features(data: Dataset, exact: _Exact) -> arb_mat:
         for t, direction in enumerate(directions.tolist()):
             context = contexts[0 if data.shared else t]
             logits = (context * arb_mat(data.d, 1, direction)).entries()
-            rows[t] += (arb_mat(1, data.n, _softmax(logits)) * context).entries()
+            rows[t] += (arb_mat(1, data.n, softmax(logits)) * context).entries()
     return arb_mat(rows)
 
 
-def _softmax(logits: list[arb]) -> list[arb]:
+def softmax(logits: list[arb]) -> list[arb]:
+    """exp(ℓ_i)/Σ_j exp(ℓ_j), shifted by the largest midpoint."""
     peak = max(range(len(logits)), key=lambda i: logits[i].mid())
     powers = [arb(1) if i == peak else (x - logits[peak]).exp() for i, x in enumerate(logits)]
     total = sum(powers, arb(0))
     return [x / total for x in powers]
 
 
-def _readout(values: list[fmpq_mat], output: fmpq_mat) -> arb_mat:
+def readout(values: list[fmpq_mat], output: fmpq_mat) -> arb_mat:
     """V, (H·d)×m: the blocks W_V,h W_O,h below one another."""
     width, rows = values[0].ncols(), arb_mat(output).tolist()
     readout: list[list[arb]] = []
@@ -199,12 +215,12 @@ def _tolerance(tolerance: int | float | str | Fraction) -> fmpq:
     return fmpq(exact.numerator, exact.denominator)
 
 
-def _decimal(point: arb, *, up: bool) -> str:
+def decimal(point: arb, *, up: bool) -> str:
     """A non-negative exact point in `DIGITS` decimal digits or one more, rounded down or up.
 
-    >>> _decimal(arb(1) / 8, up=False), _decimal(arb(2) ** 70, up=False), _decimal(arb(0), up=True)
+    >>> decimal(arb(1) / 8, up=False), decimal(arb(2) ** 70, up=False), decimal(arb(0), up=True)
     ('0.125', '1.18059e+21', '0')
-    >>> _decimal(arb(2) ** 70, up=True)
+    >>> decimal(arb(2) ** 70, up=True)
     '1.1806e+21'
     """
     if not point.is_finite():

@@ -1,0 +1,161 @@
+"""Somebody else's attention weights from files: .npz, .safetensors or JSON, taken exactly.
+
+Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
+
+    query, key   (H, d, d_h)    or (d, d_h): one head
+    value        (H, d, d_v)    or (d, d_v)
+    output       (H, d_v, m)    or (H·d_v, m), head by head
+
+under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
+nested lists (numbers as in data sets: integers, floats, "p/q"), or one object per head in "heads"
+with its own query, key, value and output (or all outputs in "output", as certificates have it). A
+certificate counts as its own layer. A float is the dyadic rational that it stores: nothing is
+rounded. Libraries often store weights transposed, (width out, width in): turn them first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from constructions.conversion import describe
+from constructions.errors import InputError
+from constructions.exact_array import ExactArray
+from constructions.layer import Head, Layer
+from constructions.loading import MAX_JSON_BYTES, json_value, npz_arrays
+
+MAX_BYTES = 2**28  # of a file of weights
+
+_NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
+_PARTS = tuple(_NAMES.values())
+_FILE = "an .npz, .safetensors or JSON file of weights"
+_ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
+
+
+@dataclass(frozen=True)
+class StoredLayer:
+    """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file."""
+
+    layer: Layer
+    dtype: str
+    name: str = "layer"
+
+
+def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
+    """The layer in a file. Raises InputError, and nothing else, for whatever is none."""
+    path, shown = Path(source), str(source) or "''"
+    try:
+        if not path.is_file():
+            raise InputError(shown, _FILE, "a directory" if path.is_dir() else "missing")
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(shown, f"of at most {MAX_BYTES} bytes", path.stat().st_size)
+        suffix = path.suffix.lower()
+        if suffix == ".npz":
+            arrays = _npz(path, shown)
+        elif suffix == ".safetensors":
+            arrays = _safetensors(path, shown)
+        else:
+            with path.open("rb") as file:
+                arrays = _json(json_value(file.read(MAX_JSON_BYTES + 1), shown), shown)
+    except OSError as error:
+        raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
+    return stored_layer(arrays, path.stem, shown)
+
+
+def stored_layer(
+    arrays: Mapping[str, Any], name: str = "layer", source: str = "layer"
+) -> StoredLayer:
+    """The layer of these arrays, named and shaped as above. Raises InputError.
+
+    >>> one = np.ones((3, 2), dtype=np.float16)
+    >>> stored = stored_layer({"query": one, "key": one, "value": one, "output": one[:2]})
+    >>> stored.dtype, stored.layer.head_width, stored.layer.value_width
+    ('float16', 2, 2)
+    """
+    named = {_NAMES.get(key, key): value for key, value in arrays.items()}
+    if sorted(named) != sorted(_PARTS) or len(named) != len(arrays):
+        raise InputError(source, _ARRAYS, f"of {', '.join(map(repr, sorted(arrays))) or 'nothing'}")
+    exact = {part: ExactArray.of(named[part], part) for part in _PARTS}
+    heads = []
+    for part in ("query", "key", "value"):
+        array = exact[part]
+        if len(array.shape) not in (2, 3) or 0 in array.shape:
+            raise InputError(part, "of shape (H, d, width) or (d, width), no size 0", array.shape)
+        exact[part] = array.reshape(array.shape if len(array.shape) == 3 else (1, *array.shape))
+        heads.append(exact[part].shape[0])
+    H, d, width = exact["query"].shape
+    values = exact["value"].shape[2]
+    for part, shape in (("key", (H, d, width)), ("value", (H, d, values))):
+        if exact[part].shape != shape:
+            raise InputError(part, f"of shape {shape}, as query says", exact[part].shape)
+    output = exact["output"]
+    if output.shape[:-1] not in ((H, values), (H * values,)) or 0 in output.shape:
+        must = f"of shape ({H}, {values}, m) or ({H * values}, m)"
+        raise InputError("output", must, output.shape)
+    kinds = sorted({_kind(named[part]) for part in _PARTS})
+    layer = Layer(
+        tuple(
+            Head(*(exact[part][h].matrix() for part in ("key", "query", "value"))) for h in range(H)
+        ),
+        output.reshape((H * values, output.shape[-1])).matrix(),
+    )
+    return StoredLayer(layer, ", ".join(kinds), name)
+
+
+def _kind(array: Any) -> str:
+    return str(array.dtype) if isinstance(array, np.ndarray) else "rational"
+
+
+def _npz(path: Path, shown: str) -> dict[str, np.ndarray]:
+    try:
+        with path.open("rb") as file:
+            return npz_arrays(file, MAX_BYTES)
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+        raise InputError(
+            shown, "an .npz archive as numpy.savez writes it", f"unreadable ({error})"
+        ) from None
+
+
+def _safetensors(path: Path, shown: str) -> dict[str, np.ndarray]:
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+    except ImportError:
+        raise InputError(
+            shown, "read with safetensors (pip install 'attncert[models]')", "without it"
+        ) from None
+    try:
+        return dict(load_file(path))
+    except (SafetensorError, KeyError, TypeError, ValueError, MemoryError) as error:
+        must = "a .safetensors file of float16, float32 or float64"
+        raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
+
+
+def _json(value: Any, shown: str) -> dict[str, Any]:
+    """Nested lists by name, from one of the three forms."""
+    if isinstance(value, dict) and isinstance(value.get("layer"), dict):
+        value = value["layer"]  # a certificate
+    if not isinstance(value, dict):
+        raise InputError(shown, f"an object {_ARRAYS}", describe(value))
+    arrays = {key: item for key, item in value.items() if key not in ("logit_unit", "heads")}
+    heads = value.get("heads")
+    if heads is None:
+        return arrays
+    if not isinstance(heads, list) or not all(isinstance(head, dict) for head in heads):
+        raise InputError("heads", "a list of objects", describe(heads))
+    for head in heads:
+        if sorted(head) != sorted(heads[0]):
+            raise InputError("heads", "objects with the same keys", json.dumps(sorted(head)))
+    for key in heads[0] if heads else ():
+        arrays[key] = [head[key] for head in heads]
+    return arrays
