@@ -20,7 +20,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from constructions.exact_array import ExactArray
 from constructions.layer import Head, Layer
 from constructions.loading import MAX_JSON_BYTES, json_value, npz_arrays
 
-MAX_BYTES = 2**28  # of a file of weights
+MAX_BYTES = 2**26  # of a file of weights, and of its arrays
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
 _PARTS = tuple(_NAMES.values())
@@ -42,11 +42,15 @@ _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file."""
+    """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file.
+    unit, groups: as the file says: of the logits ("e", or "ln2" in our own JSON), and which
+    examples each head is for (certificates; else None)."""
 
     layer: Layer
     dtype: str
     name: str = "layer"
+    unit: str = "e"
+    groups: tuple[tuple[int, ...], ...] | None = None
 
 
 def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
@@ -64,7 +68,9 @@ def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
             arrays = _safetensors(path, shown)
         else:
             with path.open("rb") as file:
-                arrays = _json(json_value(file.read(MAX_JSON_BYTES + 1), shown), shown)
+                value = json_value(file.read(MAX_JSON_BYTES + 1), shown)
+            stored = stored_layer(_json(value, shown), path.stem, shown)
+            return replace(stored, unit=_unit(value), groups=_groups(value))
     except OSError as error:
         raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
     return stored_layer(arrays, path.stem, shown)
@@ -159,3 +165,22 @@ def _json(value: Any, shown: str) -> dict[str, Any]:
     for key in heads[0] if heads else ():
         arrays[key] = [head[key] for head in heads]
     return arrays
+
+
+def _unit(value: dict[str, Any]) -> str:
+    unit = value.get("layer", value).get("logit_unit", "e")
+    if unit not in ("e", "ln2", "ln 2"):
+        raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
+    return "e" if unit == "e" else "ln2"
+
+
+def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
+    groups = value.get("groups") if "layer" in value else None
+    if groups is None:
+        return None
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        raise InputError("groups", "lists of examples", describe(groups))
+    members = [t for group in groups for t in group]
+    if any(type(t) is not int for t in members) or sorted(members) != list(range(len(members))):
+        raise InputError("groups", "lists that hold each example once", "others")
+    return tuple(map(tuple, groups))

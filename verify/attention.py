@@ -12,9 +12,13 @@ sum, and everything is exact; else balls (Arb) carry every rounding along.
 from __future__ import annotations
 
 import math
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
@@ -22,11 +26,12 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Layer
+from constructions.loading import json_value, npz_arrays
 from verify.enclosure import readout, softmax
 from verify.features import usable_primes
 from verify.interpolation import require_readout
 
-__all__ = ["MOST_WEIGHTS", "SCALES", "UNITS", "Attention", "causal_mask"]
+__all__ = ["MOST_WEIGHTS", "SCALES", "UNITS", "Attention", "causal_mask", "read_mask"]
 
 SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
@@ -184,3 +189,31 @@ def causal_mask(data: Dataset) -> np.ndarray:
             raise InputError("--mask", must, f"causal, and query {t} is none")
         mask[t, : data.n - rows[::-1].index(query)] = True
     return mask
+
+
+def read_mask(text: str, data: Dataset) -> np.ndarray | None:
+    """--mask none, causal, or a file: .npz with "mask", or JSON, of shape (T, n) or (n,): true or 1
+    where a row is attended to. Raises InputError."""
+    if text in ("none", "causal"):
+        return None if text == "none" else causal_mask(data)
+    path = Path(text)
+    if not path.is_file():
+        raise InputError("--mask", "none, causal, or a file", text)
+    if path.suffix.lower() == ".npz":
+        try:
+            with path.open("rb") as file:
+                value: Any = npz_arrays(file, 2**26).get("mask")
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+            raise InputError("--mask", "an .npz archive", f"unreadable ({error})") from None
+    else:
+        value = json_value(path.read_bytes(), "--mask")
+        value = value.get("mask") if isinstance(value, dict) else value
+    try:
+        array = np.array(value)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise InputError("--mask", "an array of 0 and 1", f"{text} without one")
+    if array.shape == (data.n,):
+        array = np.broadcast_to(array, (data.T, data.n))
+    return array.astype(bool)

@@ -1,8 +1,8 @@
-"""What `attncert audit` runs, in the order of its report. A section is one line here."""
+"""What an audit looks at, in order: one line for each section."""
 
 from __future__ import annotations
 
-from verify import impossibility_section, user_data
+from verify import impossibility_section, layer_section, user_data
 from verify.audit import Scope, Section
 from verify.defects import section as defects
 from verify.edge_cases import section as edge_cases
@@ -13,8 +13,13 @@ __all__ = ["sections"]
 
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
-    given: tuple[Section, ...] = (user_data.section,)
-    bundled: tuple[Section, ...] = (
-        edge_cases.section, hypotheses.section, impossibility_section.section, defects.section
-    )  # fmt: skip
-    return (*(given if scope.data is not None else ()), *bundled)
+    if scope.layer is not None:  # somebody's weights: the audit is about them alone
+        return (layer_section.section,)
+    given = (user_data.section,) if scope.data is not None else ()
+    return (
+        *given,
+        edge_cases.section,
+        hypotheses.section,
+        impossibility_section.section,
+        defects.section,
+    )

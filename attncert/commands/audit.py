@@ -13,6 +13,17 @@ from constructions.errors import InputError
 
 def audit(
     data: Annotated[str | None, typer.Argument(help="a data set to audit as well")] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="weights for DATA (.npz, .safetensors, JSON): audit these")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="of the layer's logits: none | sqrt-d")] = "none",
+    mask: Annotated[str, typer.Option(help="none | causal | FILE of 0 and 1, (T, n)")] = "none",
+    logit_unit: Annotated[
+        str | None, typer.Option(help="e | ln2; default: as the file says, else e")
+    ] = None,
+    tolerance: Annotated[
+        str | None, typer.Option(help="of an output; default: half the least gap between labels")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
     out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/audit",
     seed: Annotated[int, typer.Option(help="of the searches")] = 0,
@@ -24,12 +35,17 @@ def audit(
     from reports.progress import Stages
     from verify.audit import Scope
     from verify.audit_sections import sections
+    from verify.layer_section import question
 
     if not 0 <= seed < 2**63:
         raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    examples = None if data is None else load(data)
     with Stages() as progress:
         scope = Scope(
-            data=None if data is None else load(data),
+            data=examples,
+            layer=None
+            if layer is None
+            else question(examples, layer, scale, mask, logit_unit, tolerance),
             quick=quick,
             seed=seed,
             progress=progress,

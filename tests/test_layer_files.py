@@ -1,0 +1,190 @@
+"""Weights from files: the three formats say the same; whatever is no layer is refused in a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from attncert.cli import main
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.layer_files import StoredLayer, load_layer
+from verify.attention import read_mask
+from verify.prove import prove
+from verify.settings import Settings
+
+RNG = np.random.default_rng(1)
+H, D, WIDTH, VALUES, M = 3, 4, 2, 2, 1
+ARRAYS = {
+    "query": RNG.normal(size=(H, D, WIDTH)).astype("float32"),
+    "key": RNG.normal(size=(H, D, WIDTH)).astype("float32"),
+    "value": RNG.normal(size=(H, D, VALUES)).astype("float32"),
+    "output": RNG.normal(size=(H, VALUES, M)).astype("float32"),
+}
+PAPER = {"query": "W_Q", "key": "W_K", "value": "W_V", "output": "W_O"}
+DATA = {"contexts": [[[1, 0, 2, 1], [0, 1, 1, 3]]], "queries": [[1, 2, 0, 1], [3, 1, 1, 0]],
+        "labels": [5, "1/3"]}  # fmt: skip
+
+
+def entries(stored: StoredLayer) -> Any:
+    layer = stored.layer
+    assert layer.output is not None
+    parts = [m.tolist() for head in layer.heads for m in (head.key, head.query, head.value)]
+    return [*parts, layer.output.tolist()]
+
+
+def test_the_formats_agree(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **ARRAYS)
+    np.savez_compressed(tmp_path / "b.npz", **{PAPER[key]: x for key, x in ARRAYS.items()})
+    flat = ARRAYS | {"output": ARRAYS["output"].reshape(H * VALUES, M)}
+    save_file(flat, tmp_path / "c.safetensors")
+    lists = {key: x.tolist() for key, x in ARRAYS.items()}
+    (tmp_path / "d.json").write_text(json.dumps(lists))
+    heads = [{key: x[h].tolist() for key, x in ARRAYS.items()} for h in range(H)]
+    (tmp_path / "e.json").write_text(json.dumps({"heads": heads}))
+    shared = [{key: x for key, x in head.items() if key != "output"} for head in heads]
+    (tmp_path / "f.json").write_text(
+        json.dumps({"heads": shared, "output": flat["output"].tolist(), "logit_unit": "e"})
+    )
+    names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json")
+    found = [load_layer(tmp_path / name) for name in names]
+    assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 3
+    assert all(entries(x) == entries(found[0]) for x in found)
+    numbers = [float(x.p) / float(x.q) for x in found[0].layer.heads[1].key.entries()]
+    assert numbers == ARRAYS["key"][1].astype(float).ravel().tolist(), "taken exactly"
+
+
+def test_one_head_without_its_axis(tmp_path: Path) -> None:
+    np.savez(tmp_path / "one.npz", **{key: x[0] for key, x in ARRAYS.items()})
+    assert len(load_layer(tmp_path / "one.npz").layer.heads) == 1
+
+
+def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    proof = prove(data, Settings(heads=2))
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(proof.certificate))
+    stored = load_layer(path)
+    assert (stored.unit, stored.groups) == ("ln2", proof.groups)
+    assert proof.layer is not None
+    assert entries(stored) == entries(StoredLayer(proof.layer, ""))
+
+
+GOOD = {key: x.tolist() for key, x in ARRAYS.items()}
+BAD: dict[str, tuple[str, bytes | str, str]] = {
+    "no npz": ("x.npz", b"PK", "must be an .npz archive as numpy.savez writes it"),
+    "no safetensors": ("x.safetensors", b"\x02\0\0\0\0\0\0\0{}", "made of query, key"),
+    "garbage safetensors": ("x.safetensors", b"\xff" * 64, "must be a .safetensors file"),
+    "empty safetensors": ("x.safetensors", b"", "must be a .safetensors file"),
+    "no JSON": ("x.json", b"{", "must be JSON, not a text with an error"),
+    "a list": ("x.json", "[1]", "must be an object made of query"),
+    "a key twice": ("x.json", '{"key": 1, "key": 1}', "each key once"),
+    "heads of another type": ("x.json", '{"heads": 3}', "heads: must be a list of objects"),
+    "unequal heads": ("x.json", '{"heads": [{"key": 1}, {}]}', "with the same keys"),
+    "no heads": ("x.json", '{"heads": []}', "made of query"),
+    "another unit": ("x.json", json.dumps(GOOD | {"logit_unit": "ln 3"}), "logit_unit: must be"),
+    "a key missing": (
+        "x.json", json.dumps({k: v for k, v in GOOD.items() if k != "value"}), "made of query"
+    ),
+    "a bias": ("x.json", json.dumps(GOOD | {"bias": [1]}), "made of query, key, value and output"),
+    "a NaN": (
+        "x.json", json.dumps(GOOD).replace(str(GOOD["query"][0][0][0]), "NaN", 1), "'NaN'"
+    ),
+    "ragged": ("x.json", json.dumps(GOOD | {"key": [[[1], [2, 3]]]}), "key[0][1]: must be"),
+    "another width": (
+        "x.json", json.dumps(GOOD | {"key": [[[1]] * D] * H}), "key: must be of shape (3, 4, 2)"
+    ),
+    "too few outputs": (
+        "x.json", json.dumps(GOOD | {"output": [[1]] * 5}), "output: must be of shape (3, 2, m)"
+    ),
+    "a vector": ("x.json", json.dumps(GOOD | {"query": [1, 2]}), "query: must be of shape"),
+    "groups twice": (
+        "x.json",
+        json.dumps({"layer": GOOD, "groups": [[0, 0]]}), "groups: must be lists that hold each",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, content, line = BAD[name]
+    path = tmp_path / file
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(InputError) as error:
+        load_layer(path)
+    assert line in str(error.value) and "\n" not in str(error.value)
+    (tmp_path / "data.json").write_text(json.dumps(DATA))
+    arguments = ["audit", str(tmp_path / "data.json"), "--layer", str(path)]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_sizes_of_arrays_are_looked_at_first(tmp_path: Path) -> None:
+    path = tmp_path / "big.npz"
+    np.savez_compressed(path, query=np.zeros(2**23 + 1, dtype="float64"))
+    with pytest.raises(InputError, match="arrays of at most"):
+        load_layer(path)
+    np.savez(path, query=np.array([object()], dtype=object))
+    with pytest.raises(InputError):
+        load_layer(path)
+
+
+# The command.
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "data.json").write_text(json.dumps(DATA))
+    np.savez(tmp_path / "layer.npz", **ARRAYS)
+    return tmp_path
+
+
+def run(files: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    out = files / "out"
+    arguments = ["audit", str(files / "data.json"), "--layer", str(files / "layer.npz")]
+    status = main([*arguments, "--out", str(out), *options])
+    return status, json.loads((out / "audit.json").read_text())
+
+
+def test_the_command(files: Path) -> None:
+    status, content = run(files)
+    assert status == 1, "random weights do not memorize"
+    (section,) = content["sections"]
+    assert section["id"] == "layer" and section["numbers"]["dtype"] == "float32"
+    assert len(section["numbers"]["errors"]) == 2
+    assert {claim["id"] for claim in section["claims"]} >= {"layer.error", "layer.rank"}
+    assert "largest weight, head by head" in (files / "out/audit.md").read_text()
+    status, _ = run(files, "--tolerance", "1000")
+    assert status == 0
+    other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["sections"][0]["numbers"]
+    assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
+    assert other["error"] != section["numbers"]["error"]
+
+
+def test_masks_from_files(files: Path) -> None:
+    data = Dataset.of(**DATA)
+    (files / "mask.json").write_text("[[1, 0], [true, 1]]")
+    np.savez(files / "mask.npz", mask=np.array([0, 1], dtype="int8"))
+    found = read_mask(str(files / "mask.json"), data)
+    assert found is not None and found.tolist() == [[True, False], [True, True]]
+    wide = read_mask(str(files / "mask.npz"), data)
+    assert wide is not None and wide.tolist() == [[False, True]] * 2
+    assert run(files, "--mask", str(files / "mask.json"))[1]["sections"][0]["numbers"]["masked"]
+    for text in ("[[1, 2], [0, 1]]", "[[1], [0, 1]]", '"a"', "[[1.5, 0], [1, 1]]"):
+        (files / "mask.json").write_text(text)
+        with pytest.raises(InputError, match="--mask: must be an array of 0 and 1"):
+            read_mask(str(files / "mask.json"), data)
+
+
+def test_a_layer_without_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--layer", "x.npz"]) == 2
+    assert "--layer: must be given with a data set, not without one" in capsys.readouterr().err

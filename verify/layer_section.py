@@ -1,0 +1,180 @@
+"""A layer from a file, as a section of the audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from constructions.dataset import Dataset
+from constructions.errors import InputError
+from constructions.exact_array import ExactArray
+from constructions.layer_files import StoredLayer, load_layer
+from verify.attention import Attention, read_mask
+from verify.audit import AuditSection, Finding, Scope, Standing, Table
+from verify.evidence import Claim, Level
+from verify.layer_audit import LayerAudit, audit_layer
+
+__all__ = ["Question", "question", "section"]
+
+_SHOWN = 60  # examples in a table; the JSON holds all
+
+
+@dataclass(frozen=True)
+class Question:
+    """stored: the weights. unit, scale, mask: conventions (`Attention`). tolerance: of an output;
+    None: `default_tolerance`."""
+
+    stored: StoredLayer
+    unit: str = "e"
+    scale: str = "none"
+    mask: np.ndarray | None = None
+    tolerance: Fraction | None = None
+
+
+def question(
+    data: Dataset | None,
+    path: str,
+    scale: str = "none",
+    mask: str = "none",
+    unit: str | None = None,
+    tolerance: str | None = None,
+) -> Question:
+    """What the options of `attncert audit --layer` ask. Raises InputError."""
+    if data is None:
+        raise InputError("--layer", "given with a data set", "without one")
+    stored = load_layer(path)
+    limit = None
+    if tolerance is not None:
+        limit = Fraction(ExactArray.of([_number(tolerance)], "--tolerance").fractions()[0])
+        if limit < 0:
+            raise InputError("--tolerance", "a number, at least 0", tolerance)
+    return Question(stored, unit or stored.unit, scale, read_mask(mask, data), limit)
+
+
+def section(scope: Scope) -> AuditSection:
+    """Error and rank are findings; what of Theorem 1 the layer does is told. Raises InputError."""
+    asked, data = scope.layer, scope.data
+    if not isinstance(asked, Question) or data is None:
+        raise InputError("--layer", "given with a data set", "without one")
+    scope.progress("layer", 0, 1)
+    stored = asked.stored
+    attention = Attention(data, stored.layer, asked.unit, asked.scale, asked.mask)
+    if stored.groups is not None:
+        fits = sum(map(len, stored.groups)) == data.T and len(stored.groups) <= len(
+            stored.layer.heads
+        )
+        if not fits:
+            must = f"of the {data.T} examples, one group for each head at most"
+            raise InputError("groups", must, "others")
+    found = audit_layer(attention, tolerance=asked.tolerance, groups=stored.groups)
+    return AuditSection(
+        "layer",
+        f"Somebody else's weights: {stored.name}",
+        text=(_text(found, asked),),
+        tables=(_heads(found), _examples(found), _theorem(found)),
+        findings=tuple(_finding(found[i]) for i in ("layer.memorizes", "layer.rank")),
+        numbers={
+            "dtype": stored.dtype,
+            "logit unit": asked.unit,
+            "scale": asked.scale,
+            "masked": asked.mask is not None,
+            "tolerance": str(found.tolerance),
+            "error": found["layer.error"].numbers["error"],
+            "errors": found.errors,
+            "singular value": [found.sigma.lower, found.sigma.upper],
+            "heads": [
+                {
+                    "rank of M": head.rank,
+                    "carries": head.group,
+                    "peaks": head.peaks,
+                    "saturated": head.saturated,
+                    "second singular value off group": head.off_group,
+                }
+                for head in found.heads
+            ],
+        },
+        claims=found.claims,
+    )
+
+
+def _number(text: str) -> str | float:
+    try:
+        return text if "/" in text else float(text)
+    except ValueError:
+        return text
+
+
+def _text(found: LayerAudit, question: Question) -> str:
+    layer, data = found.attention.layer, found.attention.data
+    low, high = found["layer.error"].numbers["error"]
+    return (
+        f"{len(layer.heads)} heads of width {layer.head_width}, values of width "
+        f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
+        f"units of {'ln 2' if question.unit == 'ln2' else '1'}, scale {question.scale}, "
+        f"{'no mask' if question.mask is None else 'masked'}. On {data.T} examples the largest "
+        f"error lies between {low} and {high} (enclosed); the smallest singular value of $Z$ "
+        f"between {found.sigma.lower:.6g} and {found.sigma.upper:.6g}."
+    )
+
+
+def _heads(found: LayerAudit) -> Table:
+    rows = []
+    for h, head in enumerate(found.heads, start=1):
+        rows.append((
+            str(h), str(head.rank), _list(head.group), str(len(head.saturated)),
+            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
+            f"{head.followed} of {len(head.earlier)}" if h > 1 else "-",
+            "-" if head.off_group is None else f"{head.off_group:.2g}",
+        ))  # fmt: skip
+    return Table(
+        "The heads",
+        (
+            "head", "rank of $M_h$", "carries examples", "saturated",
+            "earlier ones lead by a bit", "at an extreme of $Eu$", "$\\sigma_2/\\sigma_1$",
+        ),
+        tuple(rows),
+        "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
+        "by the heads above; $u$ and $\\sigma_2/\\sigma_1$: of $M_h$ away from the queries of its "
+        "own group (numerical; 0 for $c\\,uv^\\top$, the paper's selector and separator)",
+    )  # fmt: skip
+
+
+def _examples(found: LayerAudit) -> Table:
+    data, rows = found.attention.data, []
+    home = {t: h for h, head in enumerate(found.heads, start=1) for t in head.group}
+    for t in range(min(data.T, _SHOWN)):
+        low, high = found.errors[t]
+        peaks = ", ".join(f"{float(head.peaks[t][1]):.4g}" for head in found.heads)
+        rows.append((str(t), f"{low} to {high}", str(home.get(t, "none")), peaks))
+    more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
+    return Table(
+        "The examples",
+        ("example", "error, enclosed", "carried by head", "largest weight, head by head"),
+        tuple(rows),
+        f"weights to four digits; both bounds are in the JSON{more}",
+    )
+
+
+def _theorem(found: LayerAudit) -> Table:
+    told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
+    return Table(
+        "What of Theorem 1 the layer does",
+        ("claim", "found", "how"),
+        tuple((claim.statement, claim.level.value, claim.arithmetic) for claim in told),
+        "a description: memorizing otherwise is no fault",
+    )
+
+
+def _finding(claim: Claim) -> Finding:
+    if claim.level.holds:
+        return Finding(f"{claim.statement} ({claim.level.value})", Standing.OK)
+    against = claim.level is Level.REFUTED
+    standing = Standing.AGAINST if against else Standing.UNDECIDED
+    return Finding(f"{claim.statement} ({claim.level.value})", standing, claim.witness)
+
+
+def _list(group: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, group[:12])) or "none"
+    return shown + (f", ... ({len(group)})" if len(group) > 12 else "")
