@@ -1,0 +1,346 @@
+"""Shards: cutting, logs that survive kills and damage, engines that agree, logs that unite."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.errors import InputError
+from verify.scale.engine import dask, run
+from verify.scale.log import ShardLog, read_log, write_log
+from verify.scale.merge import unite
+from verify.scale.shards import Part, Plan, Shard
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # processes import the module by its name
+from slow_shards import IDENTITY, PLAN, digests, united  # noqa: E402
+
+WHOLE = united(run(PLAN.shards(), digests))
+
+
+# Cutting.
+
+
+@given(
+    count=st.integers(0, 200), size=st.integers(1, 50), k=st.integers(1, 9), seed=st.integers(0, 9)
+)
+def test_shards_and_parts_cover_every_item_once(count: int, size: int, k: int, seed: int) -> None:
+    shards = Plan("items", seed, count, size).shards()
+    assert [i for s in shards for i in range(s.start, s.stop)] == list(range(count))
+    parts = [Part(i, k).of_shards(shards) for i in range(1, k + 1)]
+    assert sorted(shard for part in parts for shard in part) == shards
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "1", "a/b", "-1/3", "1/3/5", "", "1.0/2"])
+def test_a_part_is_i_of_k(text: str) -> None:
+    with pytest.raises(InputError, match="--shard: must be i/k"):
+        Part.parse(text)
+
+
+# Logs.
+
+
+def test_a_run_resumes_from_its_log_and_does_nothing_twice(tmp_path: Path) -> None:
+    done: list[Shard] = []
+
+    def counting(shard: Shard) -> dict[str, Any]:
+        done.append(shard)
+        if len(done) == 6:
+            raise RuntimeError("power cut")
+        return digests(shard)
+
+    with ShardLog(tmp_path / "log", IDENTITY) as log, pytest.raises(RuntimeError):
+        run(PLAN.shards(), counting, log=log)
+    with ShardLog(tmp_path / "log", IDENTITY) as log:
+        assert len(log.finished) == 5
+        results = run(PLAN.shards(), counting, log=log)
+    assert united(results) == WHOLE
+    assert Counter(done) == Counter(PLAN.shards()) + Counter([done[5]])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path, jobs: int) -> None:
+    log, out = tmp_path / "log", tmp_path / "out"
+    command = [sys.executable, str(HERE / "slow_shards.py"), str(log), str(out)]
+    victim = subprocess.Popen([*command, "0.2", str(jobs)], stderr=subprocess.DEVNULL)
+    try:
+        _wait_for_lines(log, 5, victim)
+    finally:
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+    before = log.read_bytes()
+    finished = read_log(log).finished
+    assert 4 <= len(finished) < len(PLAN.shards()) and not out.exists()
+    subprocess.run([*command, "0", "1"], check=True)
+    assert out.read_bytes() == WHOLE
+    assert log.read_bytes().startswith(before[: read_log(log).whole]) or before[-1:] != b"\n"
+    assert len(log.read_bytes().splitlines()) == 1 + len(PLAN.shards())
+
+
+def _wait_for_lines(path: Path, count: int, writer: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and writer.poll() is None:
+        if path.exists() and path.read_bytes().count(b"\n") >= count:
+            return
+        time.sleep(0.01)
+    raise TimeoutError(path)
+
+
+@pytest.fixture
+def log_file(tmp_path: Path) -> Path:
+    path = tmp_path / "log.jsonl"
+    with ShardLog(path, IDENTITY) as log:
+        run(PLAN.shards()[:5], digests, log=log)
+    return path
+
+
+def test_every_torn_last_line_is_dropped_and_done_again(log_file: Path) -> None:
+    whole = log_file.read_bytes()
+    start = whole.rstrip(b"\n").rfind(b"\n") + 1
+    for cut in [*range(start, len(whole), 9), len(whole) - 1]:
+        log_file.write_bytes(whole[:cut])
+        with ShardLog(log_file, IDENTITY) as log:
+            assert len(log.finished) == 4
+            run(PLAN.shards()[:5], digests, log=log)
+        assert log_file.read_bytes() == whole
+
+
+def test_every_torn_header_is_written_again(log_file: Path) -> None:
+    whole = log_file.read_bytes()
+    for cut in [*range(0, whole.find(b"\n"), 9), whole.find(b"\n")]:
+        log_file.write_bytes(whole[:cut])
+        with ShardLog(log_file, IDENTITY) as log:
+            assert log.finished == {}
+        assert log_file.read_bytes() == whole[: whole.find(b"\n") + 1]
+
+
+def test_a_corrupted_last_line_is_dropped(log_file: Path) -> None:
+    whole = log_file.read_bytes()
+    log_file.write_bytes(whole[:-20] + b"x" + whole[-19:])
+    with ShardLog(log_file, IDENTITY) as log:
+        assert len(log.finished) == 4
+        run(PLAN.shards()[:5], digests, log=log)
+    assert log_file.read_bytes() == whole
+
+
+@pytest.mark.parametrize("line", [1, 2, 3])
+@pytest.mark.parametrize("torn", [b"", b'{"content"'])
+def test_a_corrupted_middle_line_is_an_error_that_names_it(
+    log_file: Path, line: int, torn: bytes
+) -> None:
+    lines = log_file.read_bytes().splitlines(keepends=True)
+    digit = lines[line].index(b"start" if b"start" in lines[line] else b"digests")
+    lines[line] = lines[line][:digit] + b"X" + lines[line][digit + 1 :]
+    damaged = b"".join(lines) + torn
+    log_file.write_bytes(damaged)
+    with pytest.raises(InputError, match=f"corrupted line {line + 1} of 6"):
+        ShardLog(log_file, IDENTITY)
+    assert log_file.read_bytes() == damaged  # left as it was, for whoever looks into it
+
+
+def test_a_corrupted_last_line_before_a_torn_one_is_an_error(log_file: Path) -> None:
+    whole = log_file.read_bytes()
+    log_file.write_bytes(whole[:-20] + b"x" + whole[-19:] + b'{"cont')
+    with pytest.raises(InputError, match="corrupted line 6 of 6"):
+        ShardLog(log_file, IDENTITY)
+
+
+def test_a_shard_that_occurs_twice_counts_once(log_file: Path) -> None:
+    lines = log_file.read_bytes().splitlines(keepends=True)
+    log_file.write_bytes(b"".join([*lines, lines[2], lines[1]]))
+    with ShardLog(log_file, IDENTITY) as log:
+        assert len(log.finished) == 5
+        assert united(run(PLAN.shards(), digests, log=log)) == WHOLE
+
+
+def test_two_results_of_one_shard_are_an_error(log_file: Path, tmp_path: Path) -> None:
+    shard = PLAN.shards()[1]
+    write_log(tmp_path / "other", IDENTITY, {shard: {"items": []}})
+    forged = (tmp_path / "other").read_bytes().splitlines(keepends=True)[1]
+    with log_file.open("ab") as file:
+        file.write(forged)
+    with pytest.raises(InputError, match="two results of shard"):
+        ShardLog(log_file, IDENTITY)
+    with pytest.raises(InputError, match="two results of shard"):
+        unite([log_file])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"version": "2"}, "with version 2, not one with version 1"),
+        ({"input_sha256": "1" * 64}, "with input_sha256 1111"),
+        ({"settings": {"k": 3}}, "with settings"),
+        ({"plan": Plan("digests", 3, 41, 3).as_dict()}, "with plan"),
+    ],
+)
+def test_the_log_of_another_run_is_refused(
+    log_file: Path, change: dict[str, Any], says: str
+) -> None:
+    before = log_file.read_bytes()
+    with pytest.raises(InputError, match=says):
+        ShardLog(log_file, IDENTITY | change)
+    assert log_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"a thesis\n", b"a thesis", b"{}\n", b"[]\n", b"\n", b"\0"])
+def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "thesis"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="--log: must be new, or a log of shards"):
+        ShardLog(path, IDENTITY)
+    assert path.read_bytes() == content
+
+
+def test_a_log_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "no" / "folder", Path("/dev/zero"), "nul\0l"):
+        with pytest.raises(InputError, match="--log: must be a"):
+            ShardLog(path, IDENTITY)
+
+
+def test_one_run_at_a_time_holds_a_log(tmp_path: Path) -> None:
+    with (
+        ShardLog(tmp_path / "log", IDENTITY),
+        pytest.raises(InputError, match="no other run is writing"),
+    ):
+        ShardLog(tmp_path / "log", IDENTITY)
+    with ShardLog(tmp_path / "log", IDENTITY) as log:
+        assert log.finished == {}
+
+
+def test_a_full_disk_is_one_line_and_leaves_a_log_that_resumes(
+    log_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    with ShardLog(log_file, IDENTITY) as log, monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda file, line: write(file, line[:50]))
+        with pytest.raises(InputError, match="No space left"):
+            run(PLAN.shards(), digests, log=log)
+    with ShardLog(log_file, IDENTITY) as log:
+        assert len(log.finished) == 5
+        assert united(run(PLAN.shards(), digests, log=log)) == WHOLE
+
+
+# Engines.
+
+
+def test_processes_agree_with_one_process(tmp_path: Path) -> None:
+    with ShardLog(tmp_path / "log", IDENTITY) as log:
+        results = run(PLAN.shards(), digests, jobs=2, log=log)
+        assert log.finished == results
+    assert list(results) == PLAN.shards() and united(results) == WHOLE
+
+
+def test_an_error_of_a_shard_reaches_the_caller() -> None:
+    with pytest.raises(InputError, match="shard: must be other"):
+        run(PLAN.shards(), refuse, jobs=2)
+
+
+def refuse(shard: Shard) -> dict[str, Any]:
+    raise InputError("shard", "other", shard.start)
+
+
+def test_a_deadline_leaves_shards_out_and_says_so_by_their_absence() -> None:
+    assert run(PLAN.shards(), digests, deadline=time.monotonic()) == {}
+    later = run(PLAN.shards(), digests, deadline=time.monotonic() + 60)
+    assert united(later) == WHOLE
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_jobs_are_positive(jobs: int) -> None:
+    with pytest.raises(InputError, match="--jobs: must be a positive integer"):
+        run(PLAN.shards(), digests, jobs=jobs)
+
+
+def test_progress_counts_what_the_log_had(log_file: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    with ShardLog(log_file, IDENTITY) as log:
+        run(PLAN.shards(), digests, log=log, progress=lambda _, done, of: seen.append((done, of)))
+    assert seen[0] == (6, 14) and seen[-1] == (14, 14)
+
+
+def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        ShardLog(tmp_path / "log", IDENTITY) as log,
+        dask(cluster.scheduler_address) as backend,
+    ):
+        results = run(PLAN.shards(), digests, backend=backend, log=log)
+    assert united(results) == WHOLE
+    assert united(read_log(tmp_path / "log").finished) != b"" and len(log.finished) == 14
+
+
+def test_a_dask_address_that_does_not_answer_is_one_line() -> None:
+    pytest.importorskip("distributed")
+    with (
+        pytest.raises(InputError, match="--dask: must be the address of a Dask scheduler"),
+        dask("nonsense://"),
+    ):
+        raise AssertionError("connected")
+
+
+# Logs that unite.
+
+
+def _parts(folder: Path, of: int) -> list[Path]:
+    paths = [folder / f"{i}-of-{of}.jsonl" for i in range(1, of + 1)]
+    for i, path in enumerate(paths, start=1):
+        with ShardLog(path, IDENTITY) as log:
+            run(Part(i, of).of_shards(PLAN.shards()), digests, log=log)
+    return paths
+
+
+def test_the_parts_are_the_whole(tmp_path: Path) -> None:
+    paths = _parts(tmp_path, 3)
+    whole = unite([paths[2], paths[0], paths[1], paths[0]])
+    assert united(whole.finished) == WHOLE and whole.missing == ()
+    write_log(tmp_path / "united", whole.identity, whole.finished)
+    with ShardLog(tmp_path / "single", IDENTITY) as log:
+        run(PLAN.shards(), digests, log=log)
+    assert (tmp_path / "united").read_bytes() == (tmp_path / "single").read_bytes()
+
+
+def test_missing_shards_are_reported(tmp_path: Path) -> None:
+    paths = _parts(tmp_path, 3)
+    found = unite(paths[:2])
+    assert list(found.missing) == PLAN.shards()[2::3]
+    torn = paths[0].read_bytes()[:-5]
+    paths[0].write_bytes(torn)
+    assert set(unite(paths).missing) == {Part(1, 3).of_shards(PLAN.shards())[-1]}
+    assert paths[0].read_bytes() == torn  # merging only reads
+
+
+def test_logs_of_two_runs_do_not_unite(tmp_path: Path) -> None:
+    paths = _parts(tmp_path, 2)
+    with ShardLog(tmp_path / "other", IDENTITY | {"input_sha256": "1" * 64}):
+        pass
+    with pytest.raises(InputError, match=r"logs of one run, not .*other, whose input_sha256"):
+        unite([*paths, tmp_path / "other"])
+
+
+def test_a_shard_outside_the_plan_is_refused(tmp_path: Path) -> None:
+    write_log(tmp_path / "log", IDENTITY, {Shard("digests", 3, 1, 4): {"items": []}})
+    with pytest.raises(InputError, match="shards that their header plans"):
+        unite([tmp_path / "log"])
+
+
+def test_what_is_no_log_does_not_unite(tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text(json.dumps({"contexts": 1}))
+    with pytest.raises(InputError, match="another file"):
+        unite([tmp_path / "data.json"])
+    with pytest.raises(InputError, match="No such file"):
+        unite([tmp_path / "nothing"])

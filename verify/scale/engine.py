@@ -1,0 +1,113 @@
+"""Running shards: here, on processes, or on a Dask cluster, all through joblib.
+
+A shard's result depends on the shard alone, so what runs where, and in which order results arrive,
+changes nothing but the time. Each finished shard goes to the log at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from constructions.errors import InputError
+from verify.rank.cpu import available_threads
+from verify.scale.log import ShardLog
+from verify.scale.shards import Result, Shard
+
+__all__ = ["Progress", "Work", "dask", "run"]
+
+Work = Callable[..., Result]
+"""work(shard, *shared): a function that a process can import (picklable)."""
+
+Progress = Callable[[str, int, int], None]
+
+
+def run(
+    shards: Sequence[Shard],
+    work: Work,
+    shared: Sequence[Any] = (),
+    *,
+    jobs: int = 1,
+    backend: str | None = None,
+    log: ShardLog | None = None,
+    deadline: float | None = None,
+    progress: Progress = lambda stage, done, of: None,
+) -> dict[Shard, Result]:
+    """The results of these shards, in their order; those in the log are not done again.
+
+    shared:  what every shard needs, e.g. the table of vectors; sent to a process once if large.
+    jobs:    processes; 1: in this one. backend: a joblib backend that is configured by the caller
+             ("dask": see `dask`); `jobs` does not matter then.
+    deadline: of `time.monotonic`; no shard is begun after it, and the result lacks those left out.
+    """
+    if jobs < 1:
+        raise InputError("--jobs", "a positive integer", jobs)
+    finished = {} if log is None else dict(log.finished)
+    wanted = list(dict.fromkeys(shards))
+    pending = [shard for shard in wanted if shard not in finished]
+    done = len(wanted) - len(pending)
+    for shard, result in _results(_until(deadline, pending), work, shared, jobs, backend):
+        if log is not None:
+            log.append(shard, result)
+        finished[shard] = result
+        done += 1
+        progress("shards", done, len(wanted))
+    return {shard: finished[shard] for shard in wanted if shard in finished}
+
+
+@contextlib.contextmanager
+def dask(address: str) -> Iterator[str]:
+    """The backend's name while connected to the Dask scheduler at this address.
+
+    Raises InputError where the `dask` extra is missing or nothing answers in ten seconds.
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise InputError("--dask", "used with the extra attncert[dask]", "installed") from None
+    from joblib import parallel_config
+
+    try:
+        client = distributed.Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        got = f"{address} ({error})"
+        raise InputError("--dask", "the address of a Dask scheduler", got) from None
+    with client, parallel_config("dask", client=client):
+        yield "dask"
+
+
+def _results(
+    shards: Iterable[Shard], work: Work, shared: Sequence[Any], jobs: int, backend: str | None
+) -> Iterator[tuple[Shard, Result]]:
+    """(shard, result) as they arrive."""
+    if backend is None and jobs == 1:
+        for shard in shards:
+            yield _one(work, shard, *shared)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    calls = (delayed(_one)(work, shard, *shared) for shard in shards)
+    # A process at a time holds two shards at most, so that a deadline is kept to within those.
+    settings: dict[str, Any] = {"batch_size": 1, "pre_dispatch": "2*n_jobs"}
+    settings["return_as"] = "generator_unordered"
+    if backend is not None:
+        yield from Parallel(**settings)(calls)
+        return
+    threads = max(1, available_threads() // jobs)
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=threads):
+        yield from Parallel(**settings)(calls)
+
+
+def _one(work: Work, shard: Shard, *shared: Any) -> tuple[Shard, Result]:
+    """The result as JSON gives it back, so that it is the same whether it was logged or not."""
+    return shard, json.loads(json.dumps(work(shard, *shared)))
+
+
+def _until(deadline: float | None, shards: Sequence[Shard]) -> Iterator[Shard]:
+    for shard in shards:
+        if deadline is not None and time.monotonic() >= deadline:
+            return
+        yield shard

@@ -1,0 +1,214 @@
+"""Finished shards in a file that survives a kill: append-only JSON lines, each with its checksum.
+
+    {"content": {"format": ..., "run": {...}}, "sha256": "..."}          the header
+    {"content": {"result": {...}, "shard": [...]}, "sha256": "..."}      one line for each shard
+
+A line is appended in one write and forced to the disk before the shard counts as finished, so a
+process that is killed can leave at most one torn line, the last. That line is dropped, and its
+shard is done again. A line in the middle that is not what was written was changed by something
+else: then no line can be trusted, and the file is refused. A shard that occurs twice counts once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from constructions.errors import InputError
+from verify.scale.shards import Identity, Result, Shard
+
+__all__ = ["FORMAT", "LogContent", "ShardLog", "read_log", "write_log"]
+
+FORMAT = "attncert-shards/1"
+_ARGUMENT = "--log"
+
+
+@dataclass(frozen=True)
+class LogContent:
+    """What a log says. whole: bytes up to the end of the last good line."""
+
+    identity: Identity
+    finished: dict[Shard, Result]
+    whole: int
+
+
+class ShardLog:
+    """The log of one run, open for appending; one process at a time may hold it.
+
+    A file that is there is resumed if it belongs to the run; otherwise InputError says in one line
+    what differs. What it held is in `finished`, and grows with `append`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], identity: Identity) -> None:
+        self.path = Path(path)
+        with _one_line_errors(self.path):
+            _require_file(self.path)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            with _one_line_errors(self.path):
+                self._lock()
+                self.finished = self._resume(identity)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, shard: Shard, result: Result) -> None:
+        """Record a finished shard; on return it is on the disk."""
+        with _one_line_errors(self.path):
+            self._write(_line({"shard": shard.as_list(), "result": result}))
+        self.finished[shard] = result
+
+    def __enter__(self) -> ShardLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._file)
+
+    def _resume(self, identity: Identity) -> dict[Shard, Result]:
+        header = _line({"format": FORMAT, "run": dict(identity)})
+        raw = self.path.read_bytes()
+        if header.startswith(raw) and raw != header:  # new, or killed before the header was whole
+            os.ftruncate(self._file, 0)
+            self._write(header)
+            return {}
+        content = _parse(raw, self.path)
+        _require_same(content.identity, identity, self.path)
+        os.ftruncate(self._file, content.whole)
+        return content.finished
+
+    def _write(self, line: bytes) -> None:
+        written = os.write(self._file, line)
+        if written != len(line):  # a full disk; what is there is a torn line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(self._file)
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # no POSIX: two runs at once would still not count anything twice
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(_ARGUMENT, "a file that no other run is writing", self.path) from None
+        except OSError as error:  # some network file systems have no locks
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+                raise
+
+
+def read_log(path: str | os.PathLike[str]) -> LogContent:
+    """What a log holds, torn last line left out; raises InputError for what is no log."""
+    with _one_line_errors(Path(path)):
+        _require_file(Path(path))
+        return _parse(Path(path).read_bytes(), Path(path))
+
+
+def write_log(
+    path: str | os.PathLike[str], identity: Identity, finished: dict[Shard, Result]
+) -> None:
+    """A log with these shards in their order: equal contents give equal bytes. Moved into place."""
+    target = Path(path)
+    lines = [_line({"format": FORMAT, "run": dict(identity)})]
+    lines += [_line({"shard": s.as_list(), "result": finished[s]}) for s in sorted(finished)]
+    with _one_line_errors(target):
+        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(b"".join(lines))
+            os.replace(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    """The content and its checksum, canonical, with the line break that makes the line whole."""
+    return _canonical({"content": content, "sha256": _sha256(content)}) + b"\n"
+
+
+def _parse(raw: bytes, path: Path) -> LogContent:
+    *lines, torn = raw.split(b"\n")
+    contents = [_content(line) for line in lines]
+    whole = len(raw) - len(torn)
+    if len(contents) > 1 and contents[-1] is None and not torn:
+        whole -= len(lines[-1]) + 1
+        contents.pop()
+    if not contents or contents[0] is None or contents[0].get("format") != FORMAT:
+        raise InputError(_ARGUMENT, f"new, or a log of shards ({FORMAT})", f"another file: {path}")
+    finished: dict[Shard, Result] = {}
+    for number, content in enumerate(contents[1:], start=2):
+        shard = None if content is None else _shard(content)
+        if content is None or shard is None:
+            got = f"one with a corrupted line {number} of {len(lines)}: {path}"
+            raise InputError(_ARGUMENT, "a log whose lines are as they were written", got)
+        if finished.setdefault(shard, content["result"]) != content["result"]:
+            got = f"one with two results of shard {shard.as_list()}: {path}"
+            raise InputError(_ARGUMENT, "a log with one result for each shard", got)
+    return LogContent(contents[0]["run"], finished, whole)
+
+
+def _content(line: bytes) -> dict[str, Any] | None:
+    """The content of a line if its checksum is right, else None."""
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or set(value) != {"content", "sha256"}:
+        return None
+    content = value["content"]
+    return content if isinstance(content, dict) and _sha256(content) == value["sha256"] else None
+
+
+def _shard(content: dict[str, Any]) -> Shard | None:
+    fields = content.get("shard")
+    return Shard(*fields) if isinstance(fields, list) and len(fields) == 4 else None
+
+
+def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
+    for key in sorted({*found, *wanted}):
+        if found.get(key) != wanted.get(key):
+            got = f"one with {key} {_short(found.get(key))}: {path}"
+            must = f"the log of this run, with {key} {_short(wanted.get(key))}"
+            raise InputError(_ARGUMENT, must, got)
+
+
+def _require_file(path: Path) -> None:
+    if path.exists() and not path.is_file():  # a device may never end
+        raise InputError(_ARGUMENT, "a file", f"something else: {path}")
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _sha256(content: dict[str, Any]) -> str:
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+@contextlib.contextmanager
+def _one_line_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        got = f"{error.strerror or error}: {path}"
+        raise InputError(_ARGUMENT, "a file that can be read and written", got) from None
+    except ValueError as error:
+        if isinstance(error, InputError) or "null" not in str(error):
+            raise
+        raise InputError(_ARGUMENT, "a path", "one with a null character") from None

@@ -1,0 +1,61 @@
+"""Logs of one run, written by parts on several machines, united into one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from constructions.errors import InputError
+from verify.scale.log import LogContent, read_log
+from verify.scale.shards import Identity, Plan, Result, Shard
+
+__all__ = ["United", "unite"]
+
+
+@dataclass(frozen=True)
+class United:
+    """finished: every shard of the plan that some log has, in order, once. missing: the others."""
+
+    identity: Identity
+    finished: dict[Shard, Result]
+    missing: tuple[Shard, ...]
+
+
+def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
+    """Unite logs; raises InputError where they are not logs of one run, or contradict each other.
+
+    The same shard in several logs, or the same log twice, counts once.
+    """
+    if not paths:
+        raise InputError("FILE", "at least one log of shards", "none")
+    first = read_log(paths[0])
+    finished: dict[Shard, Result] = {}
+    for path in paths:
+        content = read_log(path)
+        _require_same_run(first, content, paths[0], path)
+        for shard, result in content.finished.items():
+            if finished.setdefault(shard, result) != result:
+                got = f"two results of shard {shard.as_list()}, one in {path}"
+                raise InputError("FILE", "logs with one result for each shard", got)
+    plan = Plan(**first.identity["plan"])
+    shards = plan.shards()
+    strange = sorted(set(finished) - set(shards))
+    if strange:
+        got = f"of others too: {strange[0].as_list()}"
+        raise InputError("FILE", "logs of the shards that their header plans", got)
+    return United(
+        first.identity,
+        {shard: finished[shard] for shard in shards if shard in finished},
+        tuple(shard for shard in shards if shard not in finished),
+    )
+
+
+def _require_same_run(
+    first: LogContent, other: LogContent, first_path: object, path: object
+) -> None:
+    keys = sorted({*first.identity, *other.identity})
+    for key in keys:
+        if first.identity.get(key) != other.identity.get(key):
+            got = f"{path}, whose {key} is not that of {first_path}"
+            raise InputError("FILE", "logs of one run", got)

@@ -1,0 +1,88 @@
+"""Shards: a long job cut into pieces whose results do not depend on how it is run.
+
+A shard is (kind, seed, start, stop): items start .. stop-1 of an endless sequence that the kind and
+the seed fix. Its result is a JSON record that depends on the shard alone: not on the order of the
+shards, the machine, the number of processes, or on what was done before. So shards can be run
+anywhere, in any order, any number of times, and united without double counting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from constructions.errors import InputError
+
+__all__ = ["Identity", "Part", "Plan", "Result", "Shard"]
+
+Result = Mapping[str, Any]
+"""JSON-able."""
+
+Identity = Mapping[str, Any]
+"""What two logs must agree on to belong to one run: input, settings, version, plan. JSON-able."""
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """Items start .. stop-1 of the sequence that `kind` and `seed` fix."""
+
+    kind: str
+    seed: int
+    start: int
+    stop: int
+
+    def as_list(self) -> list[str | int]:
+        return [self.kind, self.seed, self.start, self.stop]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The first `count` items of one sequence, in shards of `size` items (the last may be short).
+
+    >>> [(s.start, s.stop) for s in Plan("subsets", 7, count=10, size=4).shards()]
+    [(0, 4), (4, 8), (8, 10)]
+    """
+
+    kind: str
+    seed: int
+    count: int
+    size: int
+
+    def shards(self) -> list[Shard]:
+        starts = range(0, self.count, self.size)
+        return [
+            Shard(self.kind, self.seed, start, min(start + self.size, self.count))
+            for start in starts
+        ]
+
+    def as_dict(self) -> dict[str, str | int]:
+        return {"kind": self.kind, "seed": self.seed, "count": self.count, "size": self.size}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part `number` of `of`, counted from 1: every of-th shard, so that dear ones are spread.
+
+    >>> plan = Plan("subsets", 0, count=50, size=10)
+    >>> [shard.start for shard in Part.parse("2/3").of_shards(plan.shards())]
+    [10, 40]
+    >>> Part.parse("4/3")
+    Traceback (most recent call last):
+    constructions.errors.InputError: --shard: must be i/k with 1 <= i <= k, not 4/3
+    """
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Part:
+        match = re.fullmatch("([0-9]{1,6})/([0-9]{1,6})", text)
+        number, of = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not 1 <= number <= of:
+            raise InputError("--shard", "i/k with 1 <= i <= k", text)
+        return cls(number, of)
+
+    def of_shards(self, shards: list[Shard]) -> list[Shard]:
+        return shards[self.number - 1 :: self.of]
