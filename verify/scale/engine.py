@@ -97,7 +97,9 @@ def _results(
         yield from Parallel(**settings)(calls)
         return
     threads = max(1, available_threads() // jobs)
-    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=threads):
+    # Workers of a run that was killed go away by themselves after some idle seconds.
+    loky = {"n_jobs": jobs, "inner_max_num_threads": threads, "idle_worker_timeout": 20}
+    with parallel_config("loky", **loky):
         yield from Parallel(**settings)(calls)
 
 

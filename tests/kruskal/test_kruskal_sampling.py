@@ -1,0 +1,221 @@
+"""Random subsets: drawn evenly, cut anywhere, tested exactly, bounded as SciPy and counting say."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpz_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta, binom
+
+from constructions.errors import InputError
+from verify.evidence import Level
+from verify.kruskal.dependency import Dependency
+from verify.kruskal.draws import BLOCK, sequences
+from verify.kruskal.sampled import Samples, Sweep, chance_of_meeting, failing_at_most
+from verify.kruskal.sampling import PREFIXES, SUBSETS, Sampler, table_sha256
+from verify.kruskal.vectors import Vectors
+from verify.scale.engine import run
+from verify.scale.shards import Plan, Shard
+
+
+def sampled(vectors: Vectors, k: int | None, count: int, seed: int = 0, **how: Any) -> Any:
+    sampler = Sampler.of(vectors, k, count, device="cpu")
+    plan = sampler.plan(seed)
+    return sampler.summary(plan, run(plan.shards(), sampler, (vectors.array,), **how))
+
+
+def planted(N: int = 60, d: int = 12, size: int = 3, seed: int = 0) -> Vectors:
+    """Small random integers, the last of the first `size` vectors the sum of the others."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(-50, 51, (N, d))
+    table[size - 1] = table[: size - 1].sum(axis=0)
+    return Vectors.of(table)
+
+
+# Draws.
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    vectors=st.integers(1, 40),
+    start=st.integers(0, 300),
+    length=st.integers(0, 40),
+    count=st.integers(0, 200),
+    cut=st.integers(0, 200),
+)
+def test_draws_do_not_depend_on_how_they_are_cut(
+    vectors: int, start: int, length: int, count: int, cut: int
+) -> None:
+    length, cut = min(length, vectors), min(cut, count)
+    whole = sequences(vectors, length, 5, start, start + count)
+    parts = [
+        sequences(vectors, length, 5, start, start + cut),
+        sequences(vectors, length, 5, start + cut, start + count),
+    ]
+    assert whole.shape == (count, length) and (np.concatenate(parts) == whole).all()
+    assert all(len(set(row)) == length for row in whole.tolist())
+    assert count * length == 0 or (whole.min() >= 0 and whole.max() < vectors)
+
+
+def test_draws_are_uniform_over_ordered_subsets() -> None:
+    """Chi-square over all 60 sequences of 3 of 5; seeds and numbers are told apart."""
+    counts = Counter(map(tuple, sequences(5, 3, 1, 0, 60_000).tolist()))
+    assert set(counts) == set(itertools.permutations(range(5), 3))
+    statistic = sum((n - 1000) ** 2 / 1000 for n in counts.values())
+    assert 30 < statistic < 100  # 59 degrees of freedom: the 0.05 % and 99.95 % points
+    first, other = sequences(30, 9, 1, 0, BLOCK), sequences(30, 9, 2, 0, BLOCK)
+    assert not (first == other).any(axis=1).all()
+    assert len(set(map(tuple, sequences(30, 9, 1, 0, 4 * BLOCK).tolist()))) == 4 * BLOCK
+
+
+# The bound.
+
+
+@given(trials=st.integers(1, 2000), data=st.data())
+def test_the_bound_is_the_one_of_the_beta_distribution(trials: int, data: st.DataObject) -> None:
+    failures = data.draw(st.integers(0, trials))
+    bound = failing_at_most(failures, trials)
+    if failures == trials:
+        assert bound == 1.0
+    else:
+        assert math.isclose(bound, beta.ppf(0.95, failures + 1, trials - failures), rel_tol=1e-9)
+        assert math.isclose(binom.cdf(failures, trials, bound), 0.05, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize(("N", "k", "s"), [(7, 3, 2), (8, 5, 3), (6, 6, 4), (6, 2, 3)])
+def test_the_chance_of_meeting_a_set_is_counted(N: int, k: int, s: int) -> None:
+    subsets = list(itertools.combinations(range(N), k))
+    hit = Fraction(sum(set(range(s)) <= set(x) for x in subsets), len(subsets))
+    assert math.isclose(chance_of_meeting(s, N, k, 1), hit, abs_tol=1e-12)
+    assert math.isclose(chance_of_meeting(s, N, k, 9), 1 - (1 - hit) ** 9, abs_tol=1e-12)
+
+
+# Subsets.
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 12])
+def test_every_subset_is_judged_as_flint_judges_it(k: int) -> None:
+    vectors = planted()
+    found = sampled(vectors, k, 400, seed=4)
+    drawn = sequences(vectors.N, k, 4, 0, 400).tolist()
+    ranks = [fmpz_mat(vectors.array[rows].tolist()).rank() for rows in drawn]
+    assert found.independent == sum(rank == k for rank in ranks)
+    assert (found.dependent, found.undecided) == (400 - found.independent, 0)
+    assert (found.witness is None) == (found.dependent == 0)
+    if found.witness:
+        assert found.witness == Dependency((0, 1, 2), (1, 1, -1)) and found.witness.holds(vectors)
+
+
+def test_results_do_not_depend_on_the_cut_the_order_or_the_processes() -> None:
+    vectors = planted()
+    sampler = Sampler.of(vectors, 9, 700, device="cpu")
+    results = []
+    for size in (64, 50, 700):
+        plan = Plan(SUBSETS, 3, 700, size)
+        for shards in (plan.shards(), plan.shards()[::-1]):
+            results.append(sampler.summary(plan, run(shards, sampler, (vectors.array,))))
+    parallel = sampler.summary(plan, run(plan.shards(), sampler, (vectors.array,), jobs=2))
+    assert all(result == parallel for result in results) and parallel.dependent > 0
+
+
+def test_counting_stops_short_of_long_exact_decisions_and_then_says_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("verify.kruskal.sampling._EXACT_WORK", 1)
+    rank_two = np.arange(40).reshape(20, 2) @ np.array([[1, 2, 3, 4], [4, 1, 1, 7]])
+    found = sampled(Vectors.of(rank_two), 4, 64)
+    assert found.independent == 0 and found.dependent + found.undecided == 64
+    assert found.undecided > 0 and found.witness is not None and found.witness.size == 3
+    assert found.failing_at_most == 1.0
+
+
+def test_a_claim_is_called_sampled_and_bounds_no_rank() -> None:
+    found = sampled(planted(size=2, N=300), 3, 200)
+    claim = found.claim()
+    assert found.dependent == 0 and claim.level is Level.SAMPLED
+    assert "does not bound the Kruskal rank" in claim.statement
+    assert "0.0148671" in claim.statement  # 1 - 0.05 ** (1 / 200), rounded up
+    assert claim.numbers["failing at most"] >= 1 - 0.05 ** (1 / 200)
+
+
+# The sweep.
+
+
+def test_one_permutation_certifies_every_prefix() -> None:
+    vectors = planted(N=30, d=8)
+    found = sampled(vectors, None, 300, seed=2)
+    drawn = sequences(30, 8, 2, 0, 300).tolist()
+    for k in range(1, 9):
+        ranks = [fmpz_mat(vectors.array[rows[:k]].tolist()).rank() for rows in drawn]
+        independent = sum(rank == k for rank in ranks)
+        assert found.independent(k) == independent
+        assert found.failing_at_most(k) == failing_at_most(300 - independent, 300)
+    assert found.witness == Dependency((0, 1, 2), (1, 1, -1))
+    assert found.longest == 8 and found.permutations == found.planned == 300
+    assert "for each k" in found.claim().statement.lower() and found.claim().level is Level.SAMPLED
+
+
+def test_vectors_of_low_rank_end_every_prefix_without_an_exact_relation() -> None:
+    table = np.random.default_rng(0).integers(-9, 10, (20, 3)) @ np.eye(3, 7, dtype=int)
+    found = sampled(Vectors.of(table), None, 100)
+    assert max(found.lengths) == 3 and found.longest == 7 and found.independent(4) == 0
+    assert found.steps()[-1] == 7 and found.failing_at_most(7) == 1.0
+
+
+def test_zero_vectors_end_a_sweep_at_once() -> None:
+    found = sampled(Vectors.of([[0, 0], [0, 0]]), None, 10)
+    assert found.lengths == {0: 10} and found.steps() == [2] and found.witness is None
+
+
+def test_a_part_of_the_shards_says_how_many_it_is() -> None:
+    vectors = planted()
+    sampler = Sampler.of(vectors, 5, 640, device="cpu")
+    plan = sampler.plan(0)
+    some = sampler.summary(plan, run(plan.shards()[:3], sampler, (vectors.array,)))
+    assert isinstance(some, Samples) and (some.subsets, some.planned) == (192, 640)
+    none = sampler.summary(plan, {})
+    assert isinstance(none, Samples) and none.failing_at_most == 1.0
+    sweep = Sampler.of(vectors, None, 64, device="cpu")
+    empty = sweep.summary(sweep.plan(0), {})
+    assert isinstance(empty, Sweep) and empty.failing_at_most(3) == 1.0
+
+
+# Settings.
+
+
+@pytest.mark.parametrize(
+    ("k", "count", "argument"), [(0, 5, "k"), (13, 5, "k"), (3, 0, "subsets"), (3, -1, "subsets")]
+)
+def test_settings_without_sense_are_refused(k: int, count: int, argument: str) -> None:
+    with pytest.raises(InputError, match=f"^{argument}: must be"):
+        Sampler.of(planted(), k, count)
+    with pytest.raises(InputError, match="seed: must be"):
+        Sampler.of(planted(), 3, 5).plan(-1)
+
+
+def test_a_log_is_about_these_numbers_and_these_draws() -> None:
+    vectors, other = planted(), planted(seed=1)
+    same = Vectors.of(vectors.array.copy())
+    assert table_sha256(vectors.array) == table_sha256(same.array) != table_sha256(other.array)
+    big = Vectors.of([[10**30, 1], [1, 2]])
+    assert table_sha256(big.array) != table_sha256(Vectors.of([[10**30 + 1, 1], [1, 2]]).array)
+    sampler = Sampler.of(vectors, 5, 100)
+    assert sampler.settings(0) == sampler.settings(0) != sampler.settings(1)
+    assert Sampler.of(vectors, 6, 100).settings(0) != sampler.settings(0)
+
+
+@pytest.mark.parametrize("kind", [SUBSETS, PREFIXES])
+def test_a_shard_result_is_json_and_a_function_of_the_shard(kind: str) -> None:
+    vectors = planted(N=20)
+    sampler = Sampler.of(vectors, 6 if kind == SUBSETS else None, 500, device="cpu")
+    shard = Shard(kind, 1, 37, 215)
+    first, second = sampler(shard, vectors.array), sampler(shard, vectors.array)
+    assert first == second and first["witness"]["indices"] == [0, 1, 2]
