@@ -11,6 +11,9 @@ from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
+from attncert.commands.kruskal import kruskal
+from attncert.commands.merge import merge
+from attncert.commands.output import Interrupted
 from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
 from constructions.errors import InputError
@@ -23,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, capacity, attack, tightness, audit):
+for _command in (prove, check, audit, kruskal, merge, tightness, capacity, attack):
     app.command(_command.__name__)(_command)
 
 
@@ -48,6 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
         message = _usage(error)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("interrupted: nothing was written", err=True)
+        return _INTERRUPTED
+    except Interrupted as error:
+        typer.echo(f"interrupted: {error}", err=True)
         return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,9 +16,9 @@ MOST_DIGITS = 30  # of a coefficient that is written inside an equation
 def readable(witness: Mapping[str, Any]) -> list[str]:
     """Sentences (LaTeX between dollar signs), the reason and the equation first.
 
-    Known forms: "coefficients" with "examples" or "queries" (a relation of queries) or with
-    "context" (a relation of that context's rows, all of them or those in "rows"). Anything else is
-    listed as it is.
+    Known forms: "coefficients" with "examples" or "queries" (a relation of queries), with "vectors"
+    (of those) or with "context" (of that context's rows, all of them or those in "rows"). Anything
+    else is listed as it is.
 
     >>> readable({"context": 1, "coefficients": ["2", "0", "-1/3"]})
     ['In context 1: $2\\\\,E^{(1)}_{0} - \\\\tfrac{1}{3}\\\\,E^{(1)}_{2} = 0$.']
@@ -43,6 +43,9 @@ def _symbols(witness: Mapping[str, Any], length: int) -> tuple[list[str], str, t
         rows = witness.get("rows", list(range(length)))
         names = [f"E^{{({context})}}_{{{i}}}" for i in rows]
         return names, f"In context {context}: ", ("context", "rows", "coefficients")
+    if "vectors" in witness:
+        names = [f"x_{{{i}}}" for i in witness["vectors"]]
+        return names, "Between vectors: ", ("vectors", "coefficients")
     key = "examples" if "examples" in witness else "queries"
     names = [f"e^{{({t})}}" for t in witness.get(key, ())]
     return names, "Between queries: ", (key, "coefficients")

@@ -1,4 +1,4 @@
-"""Writing the certificate: the `attncert/1` object of a layer on a data set (docs/certificate.md).
+"""Writing certificates: the `attncert/1` object of a claim (docs/certificate.md).
 
 Only the writing is here. The checker (verify/checker.py) reads the file with code of its own.
 """
@@ -14,7 +14,11 @@ from flint import fmpq_mat, fmpz
 
 from constructions.dataset import Dataset
 from constructions.layer import Layer
+from verify.kruskal.dependency import Dependency
+from verify.kruskal.vectors import Vectors
 from verify.rank.rational import Relation
+
+_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
 
 
 def certificate(
@@ -89,9 +93,51 @@ def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "digest": hashlib.sha256(canonical_bytes(body)).hexdigest()}
 
 
+def dependent_set(
+    vectors: Vectors, dependency: Dependency, produced_by: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[int, ...] | None]:
+    """The certificate that some of the vectors are dependent, and which vectors it holds.
+
+    All of them (None), in their order, where that makes a file of moderate size; else only those of
+    the dependent set, and their numbers in the input. The vectors are the stored numbers, exactly;
+    rational ones times their common denominator, which changes no relation.
+    """
+    kept = None
+    table = vectors.array
+    if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
+        kept = dependency.indices
+        table = table[list(kept)]
+    data = {"vectors": [[_exact(x) for x in row] for row in table.tolist()]}
+    indices = dependency.indices if kept is None else tuple(range(len(kept)))
+    body: dict[str, Any] = {
+        "format": "attncert/1",
+        "claim": "dependent-set",
+        "construction": "kruskal",
+        "dims": {"vectors": len(table), "width": vectors.d},
+        "data": data,
+        "relation": {
+            "indices": list(indices),
+            "coefficients": [str(fmpz(c)) for c in dependency.coefficients],
+        },
+        "produced_by": dict(produced_by),
+        "input_sha256": hashlib.sha256(canonical_bytes(data)).hexdigest(),
+    }
+    return sealed(body), kept
+
+
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:
     """Keys sorted, no insignificant white space, ASCII: equal contents give equal bytes."""
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _exact(x: float | int) -> str:
+    """A stored number as "p" or "p/q"; a float is the dyadic rational that it is.
+
+    >>> _exact(0.75), _exact(-0.0), _exact(10**30)
+    ('3/4', '0', '1000000000000000000000000000000')
+    """
+    p, q = x.as_integer_ratio()
+    return str(fmpz(p)) if q == 1 else f"{fmpz(p)}/{fmpz(q)}"
 
 
 def strings(matrix: fmpq_mat | None) -> list[list[str]]:

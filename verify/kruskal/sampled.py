@@ -70,6 +70,11 @@ class Samples:
         return self.independent + self.dependent + self.undecided
 
     @property
+    def complete(self) -> bool:
+        """Whether all that were planned were drawn."""
+        return self.subsets == self.planned
+
+    @property
     def failing_at_most(self) -> float:
         """The 95 % bound on the fraction of all k-subsets that are dependent."""
         return failing_at_most(self.dependent + self.undecided, self.subsets)
@@ -130,6 +135,11 @@ class Sweep:
     @property
     def permutations(self) -> int:
         return sum(self.lengths.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that were planned were drawn."""
+        return self.permutations == self.planned
 
     def independent(self, k: int) -> int:
         """How many of the sampled k-subsets are proved independent."""

@@ -26,7 +26,7 @@ from verify.kruskal.vectors import Vectors
 from verify.rank.modular import IndependenceTester, rank_mod
 from verify.scale.shards import Plan, Result, Shard
 
-__all__ = ["PREFIXES", "SUBSETS", "Sampler", "table_sha256"]
+__all__ = ["PREFIXES", "SUBSETS", "Sampler", "summary", "table_sha256"]
 
 SUBSETS, PREFIXES = "subsets", "prefixes"
 _LARGEST_SHARD = 4096
@@ -107,8 +107,15 @@ class Sampler:
 
     def summary(self, plan: Plan, results: Mapping[Shard, Result]) -> Samples | Sweep:
         """What the finished shards say together."""
-        kind = Sweep if self.kind == PREFIXES else Samples
-        return kind.of(self.vectors, self.k, plan, results.values())
+        return summary(self.settings(plan.seed), plan, results)
+
+
+def summary(
+    settings: Mapping[str, Any], plan: Plan, results: Mapping[Shard, Result]
+) -> Samples | Sweep:
+    """What shards say together; `Sampler.settings` and the plan are in a log's header."""
+    kind = Sweep if settings["kind"] == PREFIXES else Samples
+    return kind.of(settings["vectors"], settings["k"], plan, results.values())
 
 
 def table_sha256(table: np.ndarray) -> str:

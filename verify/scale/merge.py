@@ -18,6 +18,7 @@ class United:
     """finished: every shard of the plan that some log has, in order, once. missing: the others."""
 
     identity: Identity
+    plan: Plan
     finished: dict[Shard, Result]
     missing: tuple[Shard, ...]
 
@@ -46,6 +47,7 @@ def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
         raise InputError("FILE", "logs of the shards that their header plans", got)
     return United(
         first.identity,
+        plan,
         {shard: finished[shard] for shard in shards if shard in finished},
         tuple(shard for shard in shards if shard not in finished),
     )

@@ -1,0 +1,110 @@
+"""attncert kruskal: how many vectors, any of them, are independent?"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attncert.commands.durations import seconds
+from attncert.commands.output import Interrupted, print_json
+from constructions.errors import InputError
+
+if TYPE_CHECKING:
+    from verify.kruskal.bounds import Interval
+
+_DEFAULT_BUDGET = "60s"
+
+
+def kruskal(
+    data: Annotated[str, typer.Argument(help="a .json or .npz file with vectors, or: digits")],
+    k: Annotated[int | None, typer.Option(help="only: is every set of k independent?")] = None,
+    budget: Annotated[str | None, typer.Option(help="time: 90, 60s, 5m; default 60s")] = None,
+    work: Annotated[str | None, typer.Option(help="counted work instead: reproducible")] = None,
+    subsets: Annotated[int, typer.Option(help="random subsets (without --k: permutations)")] = 1000,
+    device: Annotated[str, typer.Option(help="auto | cpu | cuda, for the subsets")] = "auto",
+    jobs: Annotated[int, typer.Option(help="processes for the subsets")] = 1,
+    shard: Annotated[str | None, typer.Option(help="i/k: only this part of the subsets")] = None,
+    log: Annotated[str | None, typer.Option(help="keeps finished shards; resumed if there")] = None,
+    dask: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
+    out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
+    seed: Annotated[int, typer.Option(help="of subsets and bases")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
+) -> int:
+    """Enclose the Kruskal rank of DATA from both sides; write a report and a witness."""
+    from reports.folder import check_folder
+    from reports.kruskal import kruskal_dict, one_line, sampled_line, write_kruskal
+    from reports.progress import Stages
+    from verify.kruskal.examine import Question, examine, identity, sample
+    from verify.kruskal.vectors import load_vectors
+    from verify.scale.engine import dask as connected
+    from verify.scale.log import ShardLog
+    from verify.scale.shards import Part
+
+    if budget is not None and work is not None:
+        raise InputError("--work", "left out where --budget is given", work)
+    question = Question(
+        k=k,
+        budget=None if work is not None else seconds(budget or _DEFAULT_BUDGET, "--budget"),
+        work=None if work is None else seconds(work, "--work"),
+        subsets=subsets,
+        seed=seed,
+        device=device,
+        jobs=jobs,
+    )
+    part = None if shard is None else Part.parse(shard)
+    if part is not None and log is None:
+        raise InputError("--log", "the file for the shards, with --shard", "left out")
+    vectors = load_vectors(data)
+    question.require(vectors)
+    folder = Path(out) if out is not None else Path("attncert-report") / f"{vectors.name}-kruskal"
+    if part is None:
+        check_folder(folder)
+    with ExitStack() as stack:
+        kept = None
+        if log is not None:
+            kept = stack.enter_context(ShardLog(log, identity(vectors, question)))
+        backend = None if dask is None else stack.enter_context(connected(dask))
+        progress = stack.enter_context(Stages())
+        try:
+            if part is not None and kept is not None:
+                done = sample(vectors, question, part, kept, backend=backend, progress=progress)
+                _print_part(part.number, part.of, len(done), str(log), as_json)
+                return 0
+            found = examine(
+                vectors,
+                question,
+                log=kept,
+                backend=backend,
+                progress=progress,
+                watch=lambda interval: progress.say(_closing(interval)),
+            )
+        except KeyboardInterrupt:
+            if kept is None:
+                raise
+            what = f"{len(kept.finished)} finished shards are kept in {log}"
+            raise Interrupted(f"no report was written; {what}") from None
+    write_kruskal(found, folder)
+    if as_json:
+        print_json(kruskal_dict(found) | {"folder": str(folder)})
+    else:
+        typer.echo(one_line(found))
+        if found.sampled is not None:
+            typer.echo(sampled_line(found.sampled))
+        typer.echo(f"Report: {folder / 'report.md'}")
+    return found.exit_status
+
+
+def _closing(interval: Interval) -> str:
+    low, high = interval.lower, interval.upper
+    latest = interval.trail[-1]
+    return f"{low.value} <= Kruskal rank <= {high.value}   ({latest.method})"
+
+
+def _print_part(number: int, of: int, done: int, log: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"part": number, "of": of, "shards": done, "log": log})
+    else:
+        typer.echo(f"Part {number} of {of}: {done} shards in {log}; unite with attncert merge.")

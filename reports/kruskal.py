@@ -1,0 +1,258 @@
+"""The report of `attncert kruskal`: interval, witness, and apart from them what was sampled.
+
+From the record of verify/kruskal/examine.py to Markdown, JSON and a witness file. What is proved,
+sampled and numerical stands in separate sections that say so. No times but in timings.json.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from reports.folder import MARK, write_folder
+from reports.numbers import count, indices, real, size
+from reports.records import jsonable, readable_json
+from reports.templating import Filter, render
+from reports.text import code, markdown
+from reports.witness import readable
+from verify.certificate import canonical_bytes, dependent_set
+from verify.kruskal.bounds import Bound
+from verify.kruskal.examine import Findings
+from verify.kruskal.sampled import Samples, Sweep, chance_of_meeting
+from verify.rank.floating import Verdict
+
+__all__ = ["kruskal_dict", "one_line", "render_kruskal", "sampled_line", "write_kruskal"]
+
+_SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
+
+
+def write_kruskal(found: Findings, folder: str | os.PathLike[str]) -> list[Path]:
+    """Write report.md, kruskal.json, timings.json and, if there is one, witness.json."""
+    return write_folder(folder, render_kruskal(found))
+
+
+def render_kruskal(found: Findings) -> dict[str, bytes]:
+    """File contents by name; pure."""
+    files: dict[str, bytes] = {}
+    rows = None
+    if found.interval.upper.dependency is not None:
+        produced_by = {
+            "version": metadata.version("attncert"),
+            "command": found.question.command(),
+            "seed": found.question.seed,
+        }
+        witness, rows = dependent_set(found.vectors, found.interval.upper.dependency, produced_by)
+        files["witness.json"] = canonical_bytes(witness)
+    files["report.md"] = _page(found, rows).encode()
+    files["kruskal.json"] = readable_json(kruskal_dict(found))
+    times = {"seconds": dict(found.seconds), "versions": dict(found.versions)}
+    files["timings.json"] = readable_json(jsonable(times))
+    return files
+
+
+def kruskal_dict(found: Findings) -> dict[str, Any]:
+    """The report as data, also for `--json`; JSON-able, no times."""
+    vectors, question = found.vectors, found.question
+    record = {
+        "sentence": one_line(found),
+        "exit_status": found.exit_status,
+        "vectors": {
+            "name": vectors.name,
+            "N": vectors.N,
+            "d": vectors.d,
+            "stored as": _stored(found),
+        },
+        "question": {
+            "k": question.k,
+            "budget": question.budget,
+            "work": question.work,
+            "subsets": question.subsets,
+            "seed": question.seed,
+            "command": question.command(),
+        },
+        "answer": found.answer,
+        "interval": found.interval.as_dict(),
+        "sampled": None if found.sampled is None else found.sampled.as_dict(),
+        "rounding": [
+            {
+                "subset": r.number,
+                "verdict": r.robustness.verdict.value,
+                "level": r.robustness.level,
+                "sigma min": float(f"{r.robustness.sigma_min:.3g}"),
+                "rounding": float(f"{r.robustness.rounding:.3g}"),
+                "float32 rank": r.float32.rank,
+            }
+            for r in found.rounding
+        ],
+        "depends on time": found.timed,
+    }
+    return {key: jsonable(value) for key, value in record.items()}
+
+
+def one_line(found: Findings) -> str:
+    """The answer in one sentence, for a terminal; every part of it is proved or called undecided.
+
+    >>> from verify.kruskal.examine import Question, examine
+    >>> from verify.kruskal.vectors import Vectors
+    >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]])
+    >>> quick = dict(budget=None, work=1.0, subsets=0, device="cpu")
+    >>> print(one_line(examine(vectors, Question(**quick))))
+    The Kruskal rank of 4 vectors of width 3 is 1 (proved): vectors 0 and 3 are dependent.
+    >>> print(one_line(examine(vectors, Question(k=2, **quick))))
+    Not every 2 of the 4 vectors are independent (proved): vectors 0 and 3 are dependent.
+    """
+    v, k, interval = found.vectors, found.question.k, found.interval
+    low, high = interval.lower, interval.upper
+    why = "" if high.dependency is None else f": {_members(high)}"
+    if k is not None and found.answer is not None:
+        if found.answer:
+            return f"Every {k} of the {v.N:,} vectors are independent ({low.level.value})."
+        return f"Not every {k} of the {v.N:,} vectors are independent ({high.level.value}){why}."
+    if interval.decided:
+        level = max((low.level, high.level), key=lambda level: level < high.level)
+        at = " (general position)" if low.value == v.d else ""
+        return (
+            f"The Kruskal rank of {v.N:,} vectors of width {v.d:,} is {low.value}{at} "
+            f"({level.value}){why}."
+        )
+    between = (
+        f"the Kruskal rank of {v.N:,} vectors of width {v.d:,} is from {low.value} "
+        f"({low.level.value}) to {high.value} ({high.level.value}){why}."
+    )
+    if k is None:
+        return between[0].upper() + between[1:]
+    return f"Undecided whether every {k} are independent: {between}"
+
+
+def sampled_line(sampled: Samples | Sweep) -> str:
+    """What was sampled, in one sentence that claims no more."""
+    if isinstance(sampled, Samples):
+        failing = sampled.dependent + sampled.undecided
+        return (
+            f"Sampled: {sampled.independent:,} of {sampled.subsets:,} random subsets of "
+            f"{sampled.k:,} vectors are independent"
+            + (f", {failing:,} are not or not known to be" if failing else "")
+            + f"; with 95 % confidence at most {_percent(sampled.failing_at_most)} of all such "
+            "subsets are dependent, which bounds no Kruskal rank."
+        )
+    k = sampled.longest
+    return (
+        f"Sampled: {sampled.permutations:,} random permutations; "
+        f"{sampled.independent(k):,} of them have {k:,} independent leading vectors; for each k by "
+        "itself a bound on the fraction of dependent subsets, which bounds no Kruskal rank."
+    )
+
+
+def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
+    interval = found.interval
+    dependency = interval.upper.dependency
+    relation = []
+    if dependency is not None:
+        witness = {
+            "vectors": list(dependency.indices),
+            "coefficients": [str(c) for c in dependency.coefficients],
+        }
+        relation = readable(witness)
+    context = {
+        "mark": MARK,
+        "found": found,
+        "one_line": one_line(found),
+        "stored": _stored(found),
+        "ends": [_bound_row(interval.lower), _bound_row(interval.upper)],
+        "trail": [_bound_row(bound) for bound in interval.trail],
+        "relation": relation,
+        "rows": None if rows is None else list(rows),
+        "samples": found.sampled if isinstance(found.sampled, Samples) else None,
+        "sweep": found.sampled if isinstance(found.sampled, Sweep) else None,
+        "chances": _chances(found.sampled),
+        "sweep_rows": _sweep_rows(found.sampled),
+        "rounding_rows": _rounding_rows(found),
+        "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in found.rounding),
+        "command": found.question.command(),
+        "work_command": _with_work(found),
+    }
+    filters: dict[str, Filter] = {
+        "md": markdown, "code": code, "count": count, "size": size, "real": real,
+        "indices": indices, "percent": _percent,
+    }  # fmt: skip
+    return re.sub("\n{3,}", "\n\n", render("kruskal.md.j2", filters, context))
+
+
+def _bound_row(bound: Bound) -> tuple[str, ...]:
+    end = "at least" if bound.end == "lower" else "at most"
+    return (f"{end} {bound.value}", bound.level.value, bound.method, bound.statement)
+
+
+def _chances(sampled: Samples | Sweep | None) -> list[tuple[str, str]]:
+    """How likely this sample was to meet one given dependent set, by its size."""
+    if not isinstance(sampled, Samples):
+        return []
+    return [
+        (str(s), _percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.subsets)))
+        for s in _SIZES
+        if s <= sampled.k
+    ]
+
+
+def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
+    if not isinstance(sampled, Sweep):
+        return []
+    first = 1
+    rows: list[tuple[str, ...]] = []
+    for k in sampled.steps():
+        ks = f"{k:,}" if first == k else f"{first:,} to {k:,}"
+        rows.append((ks, size(sampled.independent(k)), _percent(sampled.failing_at_most(k))))
+        first = k + 1
+    return rows
+
+
+def _rounding_rows(found: Findings) -> list[tuple[str, ...]]:
+    k = found.question.k
+    return [
+        (
+            str(r.number),
+            "independent" if r.robustness.exact.independent else "dependent",
+            f"{r.float32.rank} of {k}",
+            real(r.robustness.sigma_min),
+            real(r.robustness.rounding),
+            r.robustness.verdict.value,
+        )
+        for r in found.rounding
+    ]
+
+
+def _members(bound: Bound) -> str:
+    assert bound.dependency is not None
+    found = bound.dependency.indices
+    if len(found) == 1:
+        return f"vector {found[0]} is zero"
+    if len(found) > 8:
+        return f"{len(found):,} of them are dependent"
+    return f"vectors {', '.join(map(str, found[:-1]))} and {found[-1]} are dependent"
+
+
+def _stored(found: Findings) -> str:
+    kind = found.vectors.array.dtype
+    return "integers, exactly" if kind.kind in "iuO" else f"{kind.name}, taken exactly"
+
+
+def _with_work(found: Findings) -> str:
+    words = found.question.command()
+    return re.sub("--budget [^ ]+", "--work SECONDS", words)
+
+
+def _percent(x: float) -> str:
+    """Rounded up, so that a bound stays one.
+
+    >>> _percent(0.000598968), _percent(1.0), _percent(0.0), _percent(0.0438)
+    ('0.06 %', '100 %', '0 %', '4.4 %')
+    """
+    if x in (0.0, 1.0):
+        return f"{100 * x:.0f} %"
+    digits = 1 - math.floor(math.log10(100 * x))
+    scale = 10.0**digits
+    return f"{math.ceil(100 * x * scale) / scale:.{max(0, digits)}f} %".replace(".0 ", " ")
