@@ -20,12 +20,20 @@ from reports.templating import Filter, render
 from reports.text import code, markdown
 from reports.witness import readable
 from verify.certificate import canonical_bytes, dependent_set
+from verify.kruskal.bases import BasesSearched
 from verify.kruskal.bounds import Bound
 from verify.kruskal.examine import Findings
 from verify.kruskal.sampled import Samples, Sweep, chance_of_meeting
 from verify.rank.floating import Verdict
 
-__all__ = ["kruskal_dict", "one_line", "render_kruskal", "sampled_line", "write_kruskal"]
+__all__ = [
+    "bases_line",
+    "kruskal_dict",
+    "one_line",
+    "render_kruskal",
+    "sampled_line",
+    "write_kruskal",
+]
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
@@ -49,7 +57,7 @@ def render_kruskal(found: Findings) -> dict[str, bytes]:
         files["witness.json"] = canonical_bytes(witness)
     files["report.md"] = _page(found, rows).encode()
     files["kruskal.json"] = readable_json(kruskal_dict(found))
-    times = {"seconds": dict(found.seconds), "versions": dict(found.versions)}
+    times = {"seconds": dict(found.seconds), "device": dict(found.device)}
     files["timings.json"] = readable_json(jsonable(times))
     return files
 
@@ -71,12 +79,14 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
             "budget": question.budget,
             "work": question.work,
             "subsets": question.subsets,
+            "bases": question.bases,
             "seed": question.seed,
             "command": question.command(),
         },
         "answer": found.answer,
         "interval": found.interval.as_dict(),
         "sampled": None if found.sampled is None else found.sampled.as_dict(),
+        "bases": None if found.searched is None else found.searched.as_dict(),
         "rounding": [
             {
                 "subset": r.number,
@@ -96,7 +106,8 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
 def one_line(found: Findings) -> str:
     """The answer in one sentence, for a terminal; every part of it is proved or called undecided.
 
-    >>> from verify.kruskal.examine import Question, examine
+    >>> from verify.kruskal.examine import examine
+    >>> from verify.kruskal.jobs import Question
     >>> from verify.kruskal.vectors import Vectors
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]])
     >>> quick = dict(budget=None, work=1.0, subsets=0, device="cpu")
@@ -147,6 +158,13 @@ def sampled_line(sampled: Samples | Sweep) -> str:
     )
 
 
+def bases_line(searched: BasesSearched) -> str:
+    """What random bases showed, in one sentence."""
+    if searched.witness is None:
+        return f"{_bases(searched.bases)} showed no circuit, which proves nothing."
+    return f"{_bases(searched.bases)} showed {searched.witness.size} dependent vectors (proved)."
+
+
 def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
     interval = found.interval
     dependency = interval.upper.dependency
@@ -170,6 +188,11 @@ def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
         "sweep": found.sampled if isinstance(found.sampled, Sweep) else None,
         "chances": _chances(found.sampled),
         "sweep_rows": _sweep_rows(found.sampled),
+        "searched": found.searched,
+        "searched_line": "" if found.searched is None else bases_line(found.searched),
+        "searched_chances": []
+        if found.searched is None
+        else [(str(s), _percent_down(chance)) for s, chance in found.searched.chances()],
         "rounding_rows": _rounding_rows(found),
         "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in found.rounding),
         "command": found.question.command(),
@@ -249,10 +272,23 @@ def _percent(x: float) -> str:
     """Rounded up, so that a bound stays one.
 
     >>> _percent(0.000598968), _percent(1.0), _percent(0.0), _percent(0.0438)
-    ('0.06 %', '100 %', '0 %', '4.4 %')
+    ('0.060 %', '100 %', '0 %', '4.4 %')
     """
     if x in (0.0, 1.0):
         return f"{100 * x:.0f} %"
     digits = 1 - math.floor(math.log10(100 * x))
     scale = 10.0**digits
-    return f"{math.ceil(100 * x * scale) / scale:.{max(0, digits)}f} %".replace(".0 ", " ")
+    return f"{math.ceil(100 * x * scale) / scale:.{max(0, digits)}f} %"
+
+
+def _percent_down(x: float) -> str:
+    """A chance, cut and not rounded up.
+
+    >>> _percent_down(0.62751), _percent_down(1.0), _percent_down(0.99999)
+    ('62.7 %', '100 %', '99.9 %')
+    """
+    return f"{math.floor(1000 * x) / 10:g} %"
+
+
+def _bases(count: int) -> str:
+    return "One random basis" if count == 1 else f"{count:,} random bases"

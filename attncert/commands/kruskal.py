@@ -24,9 +24,10 @@ def kruskal(
     budget: Annotated[str | None, typer.Option(help="time: 90, 60s, 5m; default 60s")] = None,
     work: Annotated[str | None, typer.Option(help="counted work instead: reproducible")] = None,
     subsets: Annotated[int, typer.Option(help="random subsets (without --k: permutations)")] = 1000,
+    bases: Annotated[int, typer.Option(help="random bases as shards, besides the search's")] = 0,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda, for the subsets")] = "auto",
-    jobs: Annotated[int, typer.Option(help="processes for the subsets")] = 1,
-    shard: Annotated[str | None, typer.Option(help="i/k: only this part of the subsets")] = None,
+    jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
+    shard: Annotated[str | None, typer.Option(help="i/k: only this part of the shards")] = None,
     log: Annotated[str | None, typer.Option(help="keeps finished shards; resumed if there")] = None,
     dask: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
@@ -35,9 +36,10 @@ def kruskal(
 ) -> int:
     """Enclose the Kruskal rank of DATA from both sides; write a report and a witness."""
     from reports.folder import check_folder
-    from reports.kruskal import kruskal_dict, one_line, sampled_line, write_kruskal
+    from reports.kruskal import bases_line, kruskal_dict, one_line, sampled_line, write_kruskal
     from reports.progress import Stages
-    from verify.kruskal.examine import Question, examine, identity, sample
+    from verify.kruskal.examine import examine
+    from verify.kruskal.jobs import Question, identity, run_part
     from verify.kruskal.vectors import load_vectors
     from verify.scale.engine import dask as connected
     from verify.scale.log import ShardLog
@@ -50,6 +52,7 @@ def kruskal(
         budget=None if work is not None else seconds(budget or _DEFAULT_BUDGET, "--budget"),
         work=None if work is None else seconds(work, "--work"),
         subsets=subsets,
+        bases=bases,
         seed=seed,
         device=device,
         jobs=jobs,
@@ -70,8 +73,8 @@ def kruskal(
         progress = stack.enter_context(Stages())
         try:
             if part is not None and kept is not None:
-                done = sample(vectors, question, part, kept, backend=backend, progress=progress)
-                _print_part(part.number, part.of, len(done), str(log), as_json)
+                done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
+                _print_part(part.number, part.of, done, str(log), as_json)
                 return 0
             found = examine(
                 vectors,
@@ -93,6 +96,8 @@ def kruskal(
         typer.echo(one_line(found))
         if found.sampled is not None:
             typer.echo(sampled_line(found.sampled))
+        if found.searched is not None:
+            typer.echo(bases_line(found.searched))
         typer.echo(f"Report: {folder / 'report.md'}")
     return found.exit_status
 

@@ -15,25 +15,34 @@ def merge(
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Unite the logs that `attncert kruskal --shard i/k --log FILE` wrote; say what they show."""
-    from reports.kruskal import sampled_line
-    from verify.kruskal.sampling import summary
+    from reports.kruskal import bases_line, sampled_line
+    from verify.kruskal.jobs import shown_by
     from verify.scale.log import write_log
     from verify.scale.merge import unite
 
     united = unite(files)
     if out is not None:
         write_log(out, united.identity, united.finished)
-    sampled = summary(united.identity["settings"], united.plan, united.finished)
+    sampled, searched = shown_by(united)
     missing = united.missing
     if as_json:
         left = [shard.as_list() for shard in missing]
         shards = {"finished": len(united.finished), "missing": left}
-        print_json({"sampled": sampled.as_dict(), "shards": shards})
+        print_json(
+            {
+                "sampled": None if sampled is None else sampled.as_dict(),
+                "bases": None if searched is None else searched.as_dict(),
+                "shards": shards,
+            }
+        )
     else:
-        typer.echo(sampled_line(sampled))
+        if sampled is not None:
+            typer.echo(sampled_line(sampled))
+        if searched is not None:
+            typer.echo(bases_line(searched))
         if missing:
             total = len(missing) + len(united.finished)
-            places = ", ".join(f"{s.start} to {s.stop - 1}" for s in missing[:8])
+            places = ", ".join(f"{s.kind} {s.start} to {s.stop - 1}" for s in missing[:8])
             more = ", ..." if len(missing) > 8 else ""
-            typer.echo(f"Missing: {len(missing)} of {total} shards (subsets {places}{more}).")
+            typer.echo(f"Missing: {len(missing)} of {total} shards ({places}{more}).")
     return 3 if missing else 0

@@ -15,7 +15,7 @@ from verify.scale.log import ShardLog
 from verify.scale.shards import Plan, Shard
 
 PLAN = Plan("digests", seed=3, count=40, size=3)
-IDENTITY = {"version": "1", "input_sha256": "0" * 64, "settings": {}, "plan": PLAN.as_dict()}
+IDENTITY = {"version": "1", "input_sha256": "0" * 64, "settings": {}, "plans": [PLAN.as_dict()]}
 
 
 def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:

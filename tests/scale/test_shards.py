@@ -182,7 +182,7 @@ def test_two_results_of_one_shard_are_an_error(log_file: Path, tmp_path: Path) -
         ({"version": "2"}, "with version 2, not one with version 1"),
         ({"input_sha256": "1" * 64}, "with input_sha256 1111"),
         ({"settings": {"k": 3}}, "with settings"),
-        ({"plan": Plan("digests", 3, 41, 3).as_dict()}, "with plan"),
+        ({"plans": [Plan("digests", 3, 41, 3).as_dict()]}, "with plans"),
     ],
 )
 def test_the_log_of_another_run_is_refused(

@@ -63,14 +63,15 @@ def small_circuits(
     seed: int = 0,
     threads: int | None = None,
     depth: int | None = None,
+    first: int = 0,
     bases: int | None = None,
 ) -> Iterator[Found]:
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
     below: usually the size of the smallest dependent set known. depth: the largest j; by default
-    as large as pays. bases: at most so many; by default as many as would miss a circuit of
-    `below` - 1 vectors once in 10^9. Ends when the budget is used, too. Deterministic up to
-    where it ends. Exact: each dependency is proved.
+    as large as pays. first: number of the first basis. bases: at most so many; by default as many
+    as would miss a circuit of `below` - 1 vectors once in 10^9. Ends when the budget is used, too.
+    Deterministic up to where it ends. Exact: each dependency is proved.
     """
     p = basis_prime()
     table = residues(vectors.array, p)
@@ -78,10 +79,11 @@ def small_circuits(
     cost = nominal_seconds(vectors.N, vectors.d, deepest) / (threads or available_threads())
     rank = min(vectors.N, vectors.d)
     bases = _enough(below - 1, vectors.N, rank, deepest) if bases is None else bases
-    numbers = itertools.count() if bases is None else range(bases)
+    numbers = itertools.count(first) if bases is None else range(first, first + bases)
     affordable = itertools.takewhile(lambda _: not budget.over, numbers)
     job = partial(_one_basis, table, p, deepest, seed)
-    for number, candidates in enumerate(in_order(job, affordable, threads or available_threads())):
+    results = in_order(job, affordable, threads or available_threads())
+    for number, candidates in enumerate(results, start=first):
         budget.charge(cost)
         for size, outside, members in candidates:
             if size >= below:

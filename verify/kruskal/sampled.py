@@ -27,7 +27,7 @@ from verify.evidence import Claim, Level
 from verify.kruskal.dependency import Dependency
 from verify.scale.shards import Plan, Result
 
-__all__ = ["CONFIDENCE", "Samples", "Sweep", "chance_of_meeting", "failing_at_most"]
+__all__ = ["CONFIDENCE", "Samples", "Sweep", "chance_of_meeting", "failing_at_most", "smallest"]
 
 CONFIDENCE = 0.95
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
@@ -62,7 +62,7 @@ class Samples:
             independent=sum(result["independent"] for result in found),
             dependent=sum(result["dependent"] for result in found),
             undecided=sum(result["undecided"] for result in found),
-            witness=_smallest(found),
+            witness=smallest(found),
         )
 
     @property
@@ -130,7 +130,7 @@ class Sweep:
         for result in found:
             counts.update({int(length): n for length, n in result["lengths"].items()})
         lengths = dict(sorted(counts.items()))
-        return cls(vectors, longest, plan.seed, plan.count, lengths, _smallest(found))
+        return cls(vectors, longest, plan.seed, plan.count, lengths, smallest(found))
 
     @property
     def permutations(self) -> int:
@@ -213,7 +213,8 @@ def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
     return 1.0 if inside >= 1 else -math.expm1(subsets * math.log1p(-inside))
 
 
-def _smallest(results: Iterable[Result]) -> Dependency | None:
+def smallest(results: Iterable[Result]) -> Dependency | None:
+    """The smallest witness of some shards, the first in order of indices; None without one."""
     witnesses = [result["witness"] for result in results if result["witness"] is not None]
     found = [
         Dependency(tuple(w["indices"]), tuple(int(c) for c in w["coefficients"])) for w in witnesses

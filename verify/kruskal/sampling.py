@@ -26,7 +26,7 @@ from verify.kruskal.vectors import Vectors
 from verify.rank.modular import IndependenceTester, rank_mod
 from verify.scale.shards import Plan, Result, Shard
 
-__all__ = ["PREFIXES", "SUBSETS", "Sampler", "summary", "table_sha256"]
+__all__ = ["PREFIXES", "SUBSETS", "Sampler", "sampled_of", "table_sha256"]
 
 SUBSETS, PREFIXES = "subsets", "prefixes"
 _LARGEST_SHARD = 4096
@@ -91,7 +91,6 @@ class Sampler:
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         draws = hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()[:16]
         return {
-            "kind": self.kind,
             "k": self.k,
             "vectors": self.vectors,
             "width": self.width,
@@ -107,14 +106,14 @@ class Sampler:
 
     def summary(self, plan: Plan, results: Mapping[Shard, Result]) -> Samples | Sweep:
         """What the finished shards say together."""
-        return summary(self.settings(plan.seed), plan, results)
+        return sampled_of(plan, self.settings(plan.seed), results)
 
 
-def summary(
-    settings: Mapping[str, Any], plan: Plan, results: Mapping[Shard, Result]
+def sampled_of(
+    plan: Plan, settings: Mapping[str, Any], results: Mapping[Shard, Result]
 ) -> Samples | Sweep:
-    """What shards say together; `Sampler.settings` and the plan are in a log's header."""
-    kind = Sweep if settings["kind"] == PREFIXES else Samples
+    """What shards of a plan say together; `settings` as `Sampler.settings` has them."""
+    kind = Sweep if plan.kind == PREFIXES else Samples
     return kind.of(settings["vectors"], settings["k"], plan, results.values())
 
 

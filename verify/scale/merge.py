@@ -15,12 +15,17 @@ __all__ = ["United", "unite"]
 
 @dataclass(frozen=True)
 class United:
-    """finished: every shard of the plan that some log has, in order, once. missing: the others."""
+    """finished: every shard of the plans that some log has, in order, once. missing: the others."""
 
     identity: Identity
-    plan: Plan
+    plans: tuple[Plan, ...]
     finished: dict[Shard, Result]
     missing: tuple[Shard, ...]
+
+    def of(self, plan: Plan) -> dict[Shard, Result]:
+        """Those of one of the plans."""
+        wanted = set(plan.shards())
+        return {shard: result for shard, result in self.finished.items() if shard in wanted}
 
 
 def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
@@ -39,15 +44,15 @@ def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
             if finished.setdefault(shard, result) != result:
                 got = f"two results of shard {shard.as_list()}, one in {path}"
                 raise InputError("FILE", "logs with one result for each shard", got)
-    plan = Plan(**first.identity["plan"])
-    shards = plan.shards()
+    plans = tuple(Plan(**plan) for plan in first.identity["plans"])
+    shards = [shard for plan in plans for shard in plan.shards()]
     strange = sorted(set(finished) - set(shards))
     if strange:
         got = f"of others too: {strange[0].as_list()}"
         raise InputError("FILE", "logs of the shards that their header plans", got)
     return United(
         first.identity,
-        plan,
+        plans,
         {shard: finished[shard] for shard in shards if shard in finished},
         tuple(shard for shard in shards if shard not in finished),
     )
