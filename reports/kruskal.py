@@ -284,9 +284,11 @@ def _percent(x: float) -> str:
 def _percent_down(x: float) -> str:
     """A chance, cut and not rounded up.
 
-    >>> _percent_down(0.62751), _percent_down(1.0), _percent_down(0.99999)
-    ('62.7 %', '100 %', '99.9 %')
+    >>> _percent_down(0.62751), _percent_down(1.0), _percent_down(1e-9)
+    ('62.7 %', 'over 99.9 %', 'under 0.1 %')
     """
+    if not 0.001 <= x <= 0.999:
+        return "over 99.9 %" if x > 0.5 else "under 0.1 %"
     return f"{math.floor(1000 * x) / 10:g} %"
 
 

@@ -111,6 +111,8 @@ def jobs_of(vectors: Vectors, question: Question, backend: str | None = None) ->
 def identity(vectors: Vectors, question: Question) -> Identity:
     """What a log of these shards begins with; nothing of how or where it is run."""
     found = jobs_of(vectors, question)
+    if not found:
+        raise InputError("--log", "left out where --subsets and --bases are 0", "given")
     return {
         "version": metadata.version("attncert"),
         "input_sha256": table_sha256(vectors.array),
@@ -155,12 +157,9 @@ def run_part(
 ) -> int:
     """One part of the shards alone, to its end; the number of them."""
     question.require(vectors)
-    found = jobs_of(vectors, question, backend)
-    if not found:
-        raise InputError("--subsets", "positive for shards, or --bases", 0)
     return sum(
         len(run_job(j, vectors, question, part=part, log=log, backend=backend, progress=progress))
-        for j in found
+        for j in jobs_of(vectors, question, backend)
     )
 
 
