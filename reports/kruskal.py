@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,7 @@ def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
         "rounding_rows": _rounding_rows(found),
         "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in found.rounding),
         "command": found.question.command(),
+        "redo": _redo(found),
         "work_command": _with_work(found),
     }
     filters: dict[str, Filter] = {
@@ -261,6 +263,12 @@ def _members(bound: Bound) -> str:
 def _stored(found: Findings) -> str:
     kind = found.vectors.array.dtype
     return "integers, exactly" if kind.kind in "iuO" else f"{kind.name}, taken exactly"
+
+
+def _redo(found: Findings) -> str:
+    """The lower bound alone: it ends as soon as that many vectors are proved independent."""
+    question = replace(found.question, k=found.interval.lower.value, subsets=0, bases=0)
+    return question.command()
 
 
 def _with_work(found: Findings) -> str:
