@@ -142,6 +142,9 @@ def one_line(found: Findings) -> str:
 
 def sampled_line(sampled: Samples | Sweep) -> str:
     """What was sampled, in one sentence that claims no more."""
+    done = sampled.subsets if isinstance(sampled, Samples) else sampled.permutations
+    if done == 0:
+        return "Sampled: nothing, for lack of time."
     if isinstance(sampled, Samples):
         failing = sampled.dependent + sampled.undecided
         return (
