@@ -164,8 +164,8 @@ def test_another_order_of_the_examples_may_serve() -> None:
     queries = np.array([[0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0], [1, 0, 1]])
     x = Instance(np.eye(3, dtype=np.int64)[None], queries, 2, 3)
     assert STEP["selector"].fails(x) and served(x)
-    parallel = replace(x, queries=queries[[0, 1, 2, 3, 3]])
-    assert STEP["duals"].fails(parallel) is None and not served(parallel)
+    parallel = replace(x, queries=queries[[0, 1, 3, 3, 4]])
+    assert STEP["selector"].fails(parallel) and not served(parallel)
 
 
 def test_a_step_that_should_not_fail_is_a_finding_against() -> None:

@@ -131,13 +131,13 @@ def _minimal(explored: list[Explored]) -> Table:
         for step, broken in e.broken.items()
         for minimal in broken.minimal.values()
     ]
-    columns = ("weakened", "step", "sizes", "contexts", "queries", "why it fails", "the construction",
-               "memorization")  # fmt: skip
+    columns = ("weakened", "step", "sizes", "contexts", "queries", "why it fails",
+               "the construction", "memorization")  # fmt: skip
     note = (
-        "Minimal: a head, an example, a context, a row, a column less, or an entry nearer to zero, "
-        "and the step can be taken, or more than the one hypothesis is weakened (second lines for "
-        "one step: or memorization fares otherwise). The construction: the paper's, in any order of "
-        "the examples; its rank T was certified."
+        "Minimal: a head, an example, a context, a row, a column less, or an entry nearer to "
+        "zero, and the step can be taken, or more than the one hypothesis is weakened (second "
+        "lines for one step: or memorization fares otherwise). The construction: the paper's, in "
+        "any order of the examples, its rank T certified."
     )
     return Table("Minimal data", columns, tuple(rows), note)
 
