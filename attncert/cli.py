@@ -11,6 +11,7 @@ from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
+from attncert.commands.explain import explain
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
 from attncert.commands.output import Interrupted
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, audit, kruskal, merge, tightness, capacity, attack):
+for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, attack):
     app.command(_command.__name__)(_command)
 
 

@@ -1,0 +1,41 @@
+"""attncert explain: what a certificate says, in words."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from attncert.commands.output import print_json
+
+
+def explain(
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
+    compare: Annotated[str | None, typer.Option(help="another one: what differs")] = None,
+    no_check: Annotated[bool, typer.Option("--no-check", help="read it, check nothing")] = False,
+    limit_seconds: Annotated[float, typer.Option(help="of estimated work, per stage")] = 600.0,
+    as_json: Annotated[bool, typer.Option("--json", help="as JSON on stdout")] = False,
+) -> int:
+    """Say what a certificate claims, how it is proved and whether that holds, in plain words."""
+    from reports.explain import compare as differences
+    from reports.explain import explain, text
+
+    first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
+    if compare is None:
+        print_json(first.as_dict()) if as_json else typer.echo(text(first))
+        return first.exit_status
+    second = explain(compare, check=not no_check, limit_seconds=limit_seconds)
+    found = differences(first.certificate, second.certificate)
+    if as_json:
+        content = {"first": first.as_dict(), "second": second.as_dict()}
+        print_json(content | {"compared": [asdict(difference) for difference in found]})
+    else:
+        for name, one in (("First", first), ("Second", second)):
+            typer.echo(f"{name}: {one.file}: {one.claim}; {one.status}: {one.message}")
+        for d in found:
+            words = (
+                "same" if d.same else d.first if d.first == d.second else f"{d.first} | {d.second}"
+            )
+            typer.echo(f"{d.what}: {words}")
+    return max(first.exit_status, second.exit_status)
