@@ -11,7 +11,7 @@ from typing import Any
 
 
 def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[str, Any]:
-    """The JSON that `script --case CASE` prints, after the case; "not within N s" where it does not.
+    """The JSON that `script --case CASE` prints, after the case, or "not within N s".
 
     `total_s` is the whole process, imports included.
     """

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +28,7 @@ from constructions.conversion import describe
 from constructions.errors import InputError
 from constructions.exact_array import ExactArray
 from constructions.layer import Head, Layer
-from constructions.loading import MAX_JSON_BYTES, json_value, npz_arrays
+from constructions.loading import MAX_JSON_BYTES, json_value, read_arrays
 
 MAX_BYTES = 2**26  # of a file of weights, and of its arrays
 
@@ -121,15 +119,8 @@ def _kind(array: Any) -> str:
 
 
 def _npz(path: Path, shown: str) -> dict[str, np.ndarray]:
-    try:
-        with path.open("rb") as file:
-            return npz_arrays(file, MAX_BYTES)
-    except InputError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
-        raise InputError(
-            shown, "an .npz archive as numpy.savez writes it", f"unreadable ({error})"
-        ) from None
+    with path.open("rb") as file:
+        return read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
 
 
 def _safetensors(path: Path, shown: str) -> dict[str, np.ndarray]:

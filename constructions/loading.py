@@ -147,7 +147,7 @@ def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Datase
         E, e, y = shapes
         _require_few(full_shapes(E, e, y)[1][0])
 
-    contexts, queries, labels = read_arrays(file, source, choose, check)
+    contexts, queries, labels = read_arrays(file, source, choose, check).values()
     return Dataset.of(contexts, queries, labels, name)
 
 
@@ -155,9 +155,10 @@ def read_arrays(
     file: BinaryIO,
     source: str,
     choose: Callable[[list[str]], Sequence[str]],
-    check: Callable[[list[tuple[int, ...]]], None],
-) -> list[np.ndarray]:
-    """Some arrays of an .npz archive: those that `choose` picks from the names in it.
+    check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
+    limit: int = MAX_ARRAY_BYTES,
+) -> dict[str, np.ndarray]:
+    """Some arrays of an .npz archive, by name: those that `choose` picks from the names in it.
 
     Headers first: sizes, shapes (judged by `check`) and dtypes are compared with each other, with
     the archive's own list and with the limits before any array is read. Nothing is unpickled.
@@ -171,35 +172,16 @@ def read_arrays(
             headers = {key: _header(archive, key, members[key]) for key in keys}
             check([headers[key].shape for key in keys])
             total = sum(header.bytes for header in headers.values())
-            if total > MAX_ARRAY_BYTES:
-                raise InputError(source, f"arrays of at most {MAX_ARRAY_BYTES} bytes", total)
+            if total > limit:
+                raise InputError(source, f"arrays of at most {limit} bytes", total)
             for key in keys:
                 if headers[key].start + headers[key].bytes != members[key].file_size:
                     raise zipfile.BadZipFile(f"{key} has another size than its shape says")
-            return [_array(archive, members[key], headers[key]) for key in keys]
+            return {key: _array(archive, members[key], headers[key]) for key in keys}
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise InputError(source, _NPZ, f"unreadable ({error})") from None
-
-
-def npz_arrays(file: BinaryIO, limit: int) -> dict[str, np.ndarray]:
-    """All arrays of an .npz archive by name, at most `limit` bytes unpacked.
-
-    As `read_npz`, headers first and nothing unpickled. Raises InputError, or what zipfile, zlib and
-    the reading of a header raise for a file that is none.
-    """
-    _require_short_directory(file)
-    with zipfile.ZipFile(file) as archive:
-        infos = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        headers = {key: _header(archive, key, info) for key, info in infos.items()}
-        for key, header in headers.items():
-            if header.start + header.bytes != infos[key].file_size:
-                raise zipfile.BadZipFile(f"{key} has another size than its shape says")
-        total = sum(header.bytes for header in headers.values())
-        if total > limit:
-            raise InputError("weights", f"arrays of at most {limit} bytes", total)
-        return {key: _array(archive, infos[key], headers[key]) for key in headers}
 
 
 class _Literal(str):

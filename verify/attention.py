@@ -12,8 +12,6 @@ sum, and everything is exact; else balls (Arb) carry every rounding along.
 from __future__ import annotations
 
 import math
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +24,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Layer
-from constructions.loading import json_value, npz_arrays
+from constructions.loading import json_value, read_arrays
 from verify.enclosure import readout, softmax
 from verify.features import usable_primes
 from verify.interpolation import require_readout
@@ -200,11 +198,8 @@ def read_mask(text: str, data: Dataset) -> np.ndarray | None:
     if not path.is_file():
         raise InputError("--mask", "none, causal, or a file", text)
     if path.suffix.lower() == ".npz":
-        try:
-            with path.open("rb") as file:
-                value: Any = npz_arrays(file, 2**26).get("mask")
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-            raise InputError("--mask", "an .npz archive", f"unreadable ({error})") from None
+        with path.open("rb") as file:
+            value: Any = read_arrays(file, "--mask", lambda keys: keys, limit=2**26).get("mask")
     else:
         value = json_value(path.read_bytes(), "--mask")
         value = value.get("mask") if isinstance(value, dict) else value

@@ -20,7 +20,7 @@ from flint import fmpq_mat
 
 from constructions.dataset import Dataset
 from constructions.layer import Head
-from constructions.readout import pivot_system, right_inverse
+from constructions.readout import right_inverse
 from verify.defects.defect import Defect, Family, Fired, failing
 from verify.defects.layers import Finished, finished
 from verify.defects.runs import width_one
@@ -60,7 +60,7 @@ def correct() -> Routed:
 @cache
 def _right_inverse() -> fmpq_mat:
     run = width_one("short heads")
-    return right_inverse(run.construction, run.data, pivot_system(run.construction, run.data))
+    return right_inverse(run.construction, run.data)
 
 
 def blind(*names: str) -> Routed:

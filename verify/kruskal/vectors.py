@@ -115,7 +115,8 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
         if len(shapes[0]) != 2 or 0 in shapes[0]:
             raise InputError("vectors", "an (N, d) matrix, no size 0", f"of shape {shapes[0]}")
 
-    return Vectors.of(loading.read_arrays(file, source, choose, check)[0], name)
+    (array,) = loading.read_arrays(file, source, choose, check).values()
+    return Vectors.of(array, name)
 
 
 def _from_json(text: bytes, name: str, source: str) -> Vectors:
