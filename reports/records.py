@@ -38,8 +38,10 @@ def one_line_verdict(proof: Proof) -> str:
         return line
     first = failing[0]
     witness = first.witness or {}
-    equation = readable(witness)[:1] if {"reason", "coefficients"} & set(witness) else []
-    return " ".join([line, *(plain(sentence(text)) for text in equation)])
+    shown = readable(witness) if {"reason", "coefficients"} & set(witness) else []
+    told = [plain(sentence(text)) for text in shown]
+    new = [text for text in told if text.rstrip(".").lower() not in line.lower()]
+    return " ".join([line, *new[:1]])
 
 
 def summary_dict(proof: Proof) -> dict[str, Any]:

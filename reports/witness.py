@@ -33,7 +33,7 @@ def readable(witness: Mapping[str, Any]) -> list[str]:
             for key in used:
                 rest.pop(key, None)
             out.append(f"{place}${equation}$.")
-    return out + [f"{words(key)}: {value(x)}." for key, x in rest.items()]
+    return out + [f"{words(key)}: {value(x)}." for key, x in rest.items() if x is not None]
 
 
 def _symbols(witness: Mapping[str, Any], length: int) -> tuple[list[str], str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import pytest
 
 from constructions import generators
 from constructions.loading import load
-from reports import render, write_report
+from reports import one_line_verdict, render, write_report
 from reports.constructions import voice
 from verify.proof import Proof
 from verify.prove import Settings, prove
@@ -106,3 +106,9 @@ def test_trusted_software_is_listed_shortest_first() -> None:
     section = report[report.index("## What a reader must trust") :]
     lines = [x for x in section.splitlines() if x.startswith("  - ")]
     assert len(lines) > 2 and [len(x) for x in lines] == sorted(len(x) for x in lines)
+
+
+def test_the_line_for_the_terminal_says_nothing_twice() -> None:
+    line = one_line_verdict(prove(load(str(EXAMPLES / "not-all-placed.json"))))
+    assert line.lower().count("queries 0 and 3 are parallel") == 1
+    assert "2 e⁽⁰⁾ - e⁽³⁾ = 0" in line.replace("\u2009", " ")
