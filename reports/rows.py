@@ -211,10 +211,9 @@ def _gap(proof: Proof, claims: list[Claim]) -> Gap:
 
 def _construction(proof: Proof) -> str:
     name, v = value(proof.settings.get("construction")), voice(proof)
-    same = (
-        f"; `certificate.json` calls it {v.certificate}" if v.certificate not in ("", name) else ""
-    )
-    return f"{v.title} (--construction {name}){same}".replace("`", "")
+    other = proof.heads and v.certificate not in ("", name)
+    same = f"; certificate.json calls it {v.certificate}" if other else ""
+    return f"{v.title} (--construction {name}){same}"
 
 
 def _asked(claim: Claim) -> str:
