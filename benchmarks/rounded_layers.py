@@ -1,0 +1,48 @@
+"""At which precision does memorization survive? Our own weights for the digits, rounded.
+
+python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported as
+float64 and rounded; error enclosed, rank certified (verify/layer_audit.py). Deterministic.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from constructions.digits import digits
+from constructions.errors import InputError
+from constructions.layer_files import stored_layer
+from verify.attention import Attention
+from verify.layer_audit import audit_layer
+from verify.prove import prove
+from verify.settings import Settings
+
+DTYPES = ("float64", "float32", "float16")
+
+
+def main(sizes: list[int]) -> None:
+    print("| T | heads | stored as | largest error | outputs tell labels apart | rank Z = T |")
+    print("| ---: | ---: | --- | ---: | --- | --- |")
+    for T in sizes:
+        data = digits().take(T)
+        heads = (T - 1 + 2) // 3
+        layer = prove(data, Settings(heads=heads, head_width=4, claim="interpolation")).layer
+        assert layer is not None
+        arrays = layer.to_numpy()
+        for dtype in DTYPES:
+            with np.errstate(over="ignore"):
+                rounded = {name: array.astype(dtype) for name, array in arrays.items()}
+            row = f"| {T} | {heads} | {dtype} |"
+            try:
+                found = audit_layer(Attention(data, stored_layer(rounded).layer))
+            except InputError as error:
+                print(row, f"{error} | no | - |")
+                continue
+            memorizes, rank = found["layer.memorizes"].level, found["layer.rank"].level
+            print(row, f"{float(found['layer.error'].numbers['error'][1]):.2g} |", end=" ")
+            print(f"{'yes' if memorizes.holds else 'no'} | {rank.value} |")
+
+
+if __name__ == "__main__":
+    main([int(x) for x in sys.argv[1:]] or [4, 7, 13, 25, 37])
