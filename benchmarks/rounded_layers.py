@@ -1,7 +1,7 @@
 """At which precision does memorization survive? Our own weights for the digits, rounded.
 
-python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported as
-float64 and rounded; error enclosed, rank certified (verify/layer_audit.py). Deterministic.
+python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported
+as float64 and rounded; error enclosed, rank certified (verify/layer_audit.py). Deterministic.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from constructions.dataset import Dataset
+from constructions.digits import digits
 from constructions.errors import InputError
 from verify import checker
 from verify.audit import Scope, Standing
@@ -128,3 +129,20 @@ def test_the_section_and_the_users_data() -> None:
     assert conflict.standing is Standing.AGAINST
     fine = section(Scope(Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [3, 4])))
     assert fine.standing is Standing.OK, "few examples, complete relations"
+
+
+def test_one_conflict_among_all_digits_is_found(tmp_path: Path) -> None:
+    """Image 17 once more, its patches in another order, with another label: two of 1,783 rows."""
+    data = digits()
+    contexts, queries, labels = (x.fractions() for x in (data.contexts, data.queries, data.labels))
+    contexts.append([contexts[17][k] for k in (2, 0, 3, 1)])
+    queries.append(queries[17])
+    labels.append([labels[17][0] + 1])
+    planted = Dataset.of(contexts, queries, labels)
+    assert broken_relation(data) is None
+    broken = broken_relation(planted)
+    assert broken is not None and broken.kind == "equal inputs"
+    assert broken.relation == Relation((17, data.T), (1, -1))
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(broken.certificate(planted, {})))
+    assert checker.check_file(str(path)).status == "holds"

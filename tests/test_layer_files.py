@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save, save_file
 
 from attncert.cli import main
 from constructions.dataset import Dataset
@@ -188,3 +192,51 @@ def test_masks_from_files(files: Path) -> None:
 def test_a_layer_without_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--layer", "x.npz"]) == 2
     assert "--layer: must be given with a data set, not without one" in capsys.readouterr().err
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["1/2", "x", 1e308, 2.5]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*ARRAYS, "heads", "layer", "groups"]), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from([*ARRAYS, "heads", "layer", "logit_unit"]), JUNK) | JUNK)
+def test_no_json_gives_a_traceback(value: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "layer.json"
+        path.write_text(json.dumps(value))
+        try:
+            stored = load_layer(path)
+        except InputError as error:
+            assert "\n" not in str(error) and ": must be " in str(error)
+        else:
+            assert stored.layer.heads
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.integers(0, 600), byte=st.integers(0, 255), cut=st.integers(0, 600))
+def test_no_bytes_give_a_traceback(place: int, byte: int, cut: int) -> None:
+    for suffix, content in (("npz", NPZ), ("safetensors", SAFE)):
+        spoilt = bytearray(content)
+        spoilt[place % len(spoilt)] = byte
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"layer.{suffix}"
+            path.write_bytes(bytes(spoilt[: len(spoilt) - cut % 40]))
+            try:
+                load_layer(path)
+            except InputError as error:
+                assert "\n" not in str(error) and ": must be " in str(error)
+
+
+def _npz() -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **{key: x[:1, :2] for key, x in ARRAYS.items()})  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+NPZ, SAFE = _npz(), save({key: np.ascontiguousarray(x) for key, x in ARRAYS.items()})

@@ -15,7 +15,7 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -66,21 +66,26 @@ def audit_layer(
     *,
     tolerance: Fraction | None = None,
     groups: Sequence[tuple[int, ...]] | None = None,
+    progress: Callable[[str, int, int], None] = lambda stage, done, of: None,
 ) -> LayerAudit:
     """Everything above. tolerance: of "memorizes", in the largest entry (0: equality); by default
     `default_tolerance`. groups: one per head, if known; else as they are found. Raises InputError.
     """
     data = attention.data
     limit = default_tolerance(data) if tolerance is None else tolerance
+    progress("layer: weights", 0, 4)
     with ctx.workprec(BITS):
         weights = attention.weights()
         features = attention.features(weights)
         sigma = _sigma(features)
         peaks = [[peak(attention.rows(t), row) for t, row in enumerate(head)] for head in weights]
+    progress("layer: errors", 1, 4)
     error, memorizes = _errors(attention, limit)
+    progress("layer: rank", 2, 4)
     rank = _rank(attention, features, sigma)
     carried = carried_groups(attention, features) if groups is None else list(groups)
     carried += [()] * (len(attention.layer.heads) - len(carried))
+    progress("layer: heads", 3, 4)
     heads = tuple(
         head_view(attention, h, carried, peaks[h]) for h in range(len(attention.layer.heads))
     )

@@ -62,7 +62,10 @@ def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, .
     carried: list[int] = []
     groups = []
     for h in range(1, heads + 1):
-        rest = [t for t in range(len(table)) if t not in carried]
+        rest = sorted(set(range(len(table))) - set(carried))
+        if not rest:
+            groups.append(())
+            continue
         rows = [table[t][: h * d] for t in (*carried, *rest)]
         first = _first_mod(rows, p) if p else _first_float(rows)
         group = tuple(rest[i - len(carried)] for i in first if i >= len(carried))

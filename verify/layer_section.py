@@ -58,7 +58,6 @@ def section(scope: Scope) -> AuditSection:
     asked, data = scope.layer, scope.data
     if not isinstance(asked, Question) or data is None:
         raise InputError("--layer", "given with a data set", "without one")
-    scope.progress("layer", 0, 1)
     stored = asked.stored
     attention = Attention(data, stored.layer, asked.unit, asked.scale, asked.mask)
     if stored.groups is not None:
@@ -68,7 +67,9 @@ def section(scope: Scope) -> AuditSection:
         if not fits:
             must = f"of the {data.T} examples, one group for each head at most"
             raise InputError("groups", must, "others")
-    found = audit_layer(attention, tolerance=asked.tolerance, groups=stored.groups)
+    found = audit_layer(
+        attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
+    )
     return AuditSection(
         "layer",
         f"Somebody else's weights: {stored.name}",

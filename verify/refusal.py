@@ -23,11 +23,11 @@ from verify.evidence import Claim, Level, counted
 from verify.kruskal.partition import best_partition
 from verify.tightness.flat import column_bound
 from verify.tightness.labels import label_rank
-from verify.tightness.rows import row_bound, row_relations
+from verify.tightness.rows import row_bound, row_relations, tied_examples
 from verify.tightness.shared import applies, shared_capacity
 
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
-MOST_ROWS = 600  # nor relations between the rows of Z
+MOST_ROWS = 600  # tied examples above which no relations between the rows of Z are looked for
 MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
 
 _UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal")
@@ -61,7 +61,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
         labels = label_rank(data, heads, value_width)
         claims += [labels] if labels.level is Level.REFUTED else []
-    if data.T <= MOST_ROWS and row_relations(data):
+    if len(tied_examples(data)) <= MOST_ROWS and row_relations(data):
         claims += row_bound(data, probes=3)
     if any(claim.level is Level.REFUTED for claim in claims):
         return claims

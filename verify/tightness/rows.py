@@ -20,6 +20,7 @@ rank n that are equal up to the order of their rows, there are no others.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -34,7 +35,7 @@ from verify.rank import rational
 from verify.rank.rational import Relation
 from verify.tightness.probes import adversarial_layers, annihilates, random_layer
 
-__all__ = ["complete", "row_bound", "row_relations", "same_rows"]
+__all__ = ["complete", "row_bound", "row_relations", "same_rows", "tied_examples"]
 
 _EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 3"
@@ -60,12 +61,10 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
     (Relation(indices=(0, 1, 2, 3), coefficients=(1, 1, -1, -1)),)
     """
     parts = _parts(data)
-    members = Counter(p.kind for p in parts)
-    # What a kind of one example adds cannot cancel: its coefficient is 0, and it stays out.
-    tied = [t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1]
-    parts = [parts[t] for t in tied]
-    if not parts:
+    tied = _tied(parts)
+    if not tied:
         return ()
+    parts = [parts[t] for t in tied]
     kinds = {kind: j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
     table = np.zeros((len(parts), data.d + len(kinds)), dtype=object)
     common = np.lcm.reduce(np.array([p.scale.denominator for p in parts], dtype=object))
@@ -75,6 +74,14 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
             table[t, data.d + kinds[part.kind]] = int(part.scale * common)
     found = rational.relations(table)
     return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
+
+
+def tied_examples(data: Dataset) -> tuple[int, ...]:
+    """Those that a relation can involve: what attention adds is 0, or occurs elsewhere too.
+
+    What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
+    """
+    return _tied(_parts(data))
 
 
 def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, ...]:
@@ -87,7 +94,10 @@ def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, 
     relations = row_relations(data)
     claims = [_found(data, relations)]
     if relations:
-        claims.append(_tested(data, relations, probes, seed))
+        tied = tied_examples(data)
+        place = {t: k for k, t in enumerate(tied)}
+        local = [replace(r, indices=tuple(place[t] for t in r.indices)) for r in relations]
+        claims.append(_tested(data.take(tied), local, probes, seed))
     return (*claims, _universal(data, relations), _labels(data, relations))
 
 
@@ -103,6 +113,11 @@ def same_rows(data: Dataset) -> bool:
     """Are all contexts equal up to the order of their rows?"""
     ordered = [sorted(map(tuple, E.tolist())) for E in data.contexts.numerators]
     return all(rows == ordered[0] for rows in ordered)
+
+
+def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
+    members = Counter(p.kind for p in parts)
+    return tuple(t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1)
 
 
 def _parts(data: Dataset) -> list[_Parts]:
@@ -141,7 +156,7 @@ def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     )
 
 
-def _tested(data: Dataset, relations: tuple[Relation, ...], probes: int, seed: int) -> Claim:
+def _tested(data: Dataset, relations: Sequence[Relation], probes: int, seed: int) -> Claim:
     """The relations on random and adversarial layers: a test of the argument, not a part of it."""
     matrix = fmpz_mat(len(relations), data.T)
     for i, relation in enumerate(relations):
