@@ -60,7 +60,7 @@ def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, .
     else:
         table, p = [[float(x.mid()) for x in row] for row in features.tolist()], 0
     carried: list[int] = []
-    groups = []
+    groups: list[tuple[int, ...]] = []
     for h in range(1, heads + 1):
         rest = sorted(set(range(len(table))) - set(carried))
         if not rest:
