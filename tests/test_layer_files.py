@@ -189,6 +189,18 @@ def test_masks_from_files(files: Path) -> None:
             read_mask(str(files / "mask.json"), data)
 
 
+@pytest.mark.parametrize("text", ["", "x", "-1", "1/0", "nan", "1e9999", "١", "1" * 99])
+def test_bad_tolerances(text: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["audit", str(files / "data.json"), "--layer", str(files / "layer.npz")]
+    assert main([*arguments, f"--tolerance={text}"]) == 2
+    assert capsys.readouterr().err.startswith("attncert: --tolerance: must be a number, at least 0")
+
+
+def test_tolerances_are_exact(files: Path) -> None:
+    for text, exact in (("0.1", "1/10"), ("1e-3", "1/1000"), ("2/6", "1/3")):
+        assert run(files, "--tolerance", text)[1]["sections"][0]["numbers"]["tolerance"] == exact
+
+
 def test_a_layer_without_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--layer", "x.npz"]) == 2
     assert "--layer: must be given with a data set, not without one" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
-from constructions.exact_array import ExactArray
 from constructions.layer_files import StoredLayer, load_layer
 from verify.attention import Attention, read_mask
 from verify.audit import AuditSection, Finding, Scope, Standing, Table
@@ -18,6 +18,9 @@ from verify.layer_audit import LayerAudit, audit_layer
 
 __all__ = ["Question", "question", "section"]
 
+_NUMBER = re.compile(
+    r"[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
+)
 _SHOWN = 60  # examples in a table; the JSON holds all
 
 
@@ -45,11 +48,7 @@ def question(
     if data is None:
         raise InputError("--layer", "given with a data set", "without one")
     stored = load_layer(path)
-    limit = None
-    if tolerance is not None:
-        limit = Fraction(ExactArray.of([_number(tolerance)], "--tolerance").fractions()[0])
-        if limit < 0:
-            raise InputError("--tolerance", "a number, at least 0", tolerance)
+    limit = None if tolerance is None else _tolerance(tolerance)
     return Question(stored, unit or stored.unit, scale, read_mask(mask, data), limit)
 
 
@@ -100,11 +99,11 @@ def section(scope: Scope) -> AuditSection:
     )
 
 
-def _number(text: str) -> str | float:
-    try:
-        return text if "/" in text else float(text)
-    except ValueError:
-        return text
+def _tolerance(text: str) -> Fraction:
+    """A decimal number or "p/q", exactly, at least 0."""
+    if not _NUMBER.fullmatch(text):
+        raise InputError("--tolerance", 'a number, at least 0, such as 0.01, 1e-6 or "1/2"', text)
+    return Fraction(text)
 
 
 def _text(found: LayerAudit, question: Question) -> str:
