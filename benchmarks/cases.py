@@ -30,6 +30,12 @@ def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[st
     return row
 
 
+def command(script: str) -> str:
+    """What was typed, without paths."""
+    words = [word for word in sys.argv[1:] if "/" not in word and word != "--out"]
+    return " ".join(["python", f"benchmarks/{Path(script).name}", *words])
+
+
 def write(result: dict[str, Any], out: str) -> None:
     """Sorted JSON, moved into place."""
     path = Path(out)
@@ -44,3 +50,11 @@ def table(headings: list[str], rows: list[list[Any]]) -> str:
     """Markdown, columns aligned to the right."""
     lines = [headings, ["---:"] * len(headings), *rows]
     return "\n".join("| " + " | ".join(str(x) for x in line) + " |" for line in lines)
+
+
+def into_document(name: str, text: str, document: str = "docs/measured.md") -> None:
+    """Replace what stands between the marks of `name` in the document."""
+    path = Path(__file__).resolve().parent.parent / document
+    begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+    before, rest = path.read_text().split(begin)
+    path.write_text(f"{before}{begin}{text}\n{end}{rest.split(end, 1)[1]}")

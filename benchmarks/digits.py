@@ -1,7 +1,7 @@
 """The digits interpolated exactly: numbers, bits and time of both constructions, one table.
 
-    python benchmarks/digits.py [--quick] [--out benchmarks/results/digits.json]
-    python benchmarks/digits.py --table          the Markdown of docs/measured.md, from that file
+    python benchmarks/digits.py [--up-to T] [--out benchmarks/results/digits.json]
+    python benchmarks/digits.py --table      writes the table of docs/measured.md, from that file
 
 The first T images, rank-one heads (d_h = 1) and the paper's (d_h = n = 4). "build" finds the
 weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is `fmpq_mat.solve` of
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import in_own_process, table, write
+from cases import command, in_own_process, into_document, table, write
 
 OUT = "benchmarks/results/digits.json"
 CASES = {  # seconds allowed for build and solve
@@ -30,14 +30,13 @@ CASES = {  # seconds allowed for build and solve
 }
 FLINT_UP_TO, FLINT_LIMIT = 385, 60
 PROVE_UP_TO, PROVE_LIMIT = 193, 60
-QUICK = 49
 CHECKS = (2147481571, 2147481563, 2147481529)  # primes below 2^31
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="only the smallest cases")
-    parser.add_argument("--table", action="store_true", help="print the committed results")
+    parser.add_argument("--up-to", type=int, default=10**4, help="no more examples than this")
+    parser.add_argument("--table", action="store_true", help="write them into docs/measured.md")
     parser.add_argument("--out", default=OUT)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -45,7 +44,7 @@ def main() -> None:
         print(json.dumps(_run(json.loads(arguments.case))))
         return
     if arguments.table:
-        print(markdown(json.loads(Path(arguments.out).read_text())))
+        into_document("digits.py", markdown(json.loads(Path(arguments.out).read_text())))
         return
     from machine import machine
 
@@ -53,13 +52,13 @@ def main() -> None:
     for construction, limits in CASES.items():
         late = False
         for T, limit in limits.items():
-            if late or (arguments.quick and T > QUICK):
+            if late or arguments.up_to < T:
                 continue
             row = _measured(construction, T, limit)
             late = "outcome" in row  # more examples take longer
             rows.append(row)
     result = {
-        "command": "python benchmarks/digits.py",
+        "command": command(__file__),
         "machine": machine("python-flint", "gmpy2", "numba", "numpy"),
         "rows": rows,
     }

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from small_certificates import sealed
+
+from verify.fast_check import check_file
 
 SCRIPT = Path(__file__).parent.parent / "docs" / "make_gallery.py"
 
@@ -36,11 +40,33 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", ["digits-paper", "digits-generic", "a1-false", "tightness", "capacity", "constants"]
+    "page",
+    [
+        "digits-paper",
+        "digits-generic",
+        "digits-all",
+        "a1-false",
+        "tightness",
+        "capacity",
+        "constants",
+    ],
 )
 def test_the_page_is_the_committed_one(page: str) -> None:
     """After a deliberate change: `python docs/make_gallery.py`, and read the diff."""
     assert gallery.differences(page, gallery.PAGES[page][1]()) == []
+
+
+@pytest.mark.slow
+def test_the_certificate_of_all_digits_is_checked_and_not_a_changed_one(tmp_path: Path) -> None:
+    """By the NumPy checker, which shares no code with what made the file."""
+    file = gallery.GALLERY / "digits-all" / "certificate.json"
+    assert check_file(str(file)).status == "holds"
+    data = json.loads(file.read_bytes())
+    for head in data["layer"]["heads"][:40]:
+        head["query"] = [["0"] for _ in head["query"]]
+    changed = tmp_path / "certificate.json"
+    changed.write_text(json.dumps(sealed(data)))
+    assert check_file(str(changed)).status == "wrong"
 
 
 def test_the_index_and_the_folders_are_those_of_the_pages() -> None:

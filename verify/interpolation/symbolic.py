@@ -128,22 +128,28 @@ def _feature_bits(data: Dataset, layer: Layer) -> list[float]:
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
     """Z as T rows of H·d rationals (domain QQ), through SymPy's log and exp.
 
-    A row is None where a softmax weight of its example is not rational.
+    A row is None where a softmax weight of its example is not rational. Heads that share their key
+    and query objects, as idle ones do, are worked out once.
     """
-    heads = [(_matrix(head.key) * _matrix(head.query).transpose()) for head in layer.heads]
+    names = [(id(head.key), id(head.query)) for head in layer.heads]
+    heads = {
+        name: _matrix(head.key) * _matrix(head.query).transpose()
+        for name, head in dict(zip(names, layer.heads, strict=True)).items()
+    }
     rows: list[list[Any] | None] = []
     for t in range(data.T):
         context = _matrix(data.context(t))
         query = _matrix(fmpq_mat([data.query_matrix.tolist()[t]])).transpose()
-        row: list[Any] = []
-        for product in heads:
+        blocks: dict[tuple[int, int], list[Any]] = {}
+        for name, product in heads.items():
             logits = [sympy.log(2) * QQ.to_sympy(k) for k in _entries(context * product * query)]
             weights = _softmax(logits)
             if not all(w.is_Rational for w in weights):
                 break
             exact = DomainMatrix([[QQ.from_sympy(w) for w in weights]], (1, data.n), QQ)
-            row += _entries(exact * context)
-        rows.append(row if len(row) == len(heads) * data.d else None)
+            blocks[name] = _entries(exact * context)
+        whole = len(blocks) == len(heads)
+        rows.append([x for name in names for x in blocks[name]] if whole else None)
     return rows
 
 

@@ -1,0 +1,135 @@
+"""Heads of width one at scale: certificates by rank, from the data to the proof and the file.
+
+    python benchmarks/width_one.py [--quick] [--large] [--out benchmarks/results/width_one.json]
+    python benchmarks/width_one.py --table    writes the table of docs/measured.md, from that file
+
+n = 32, d = 64, H = 20, T = 621, shared and distinct contexts (random integers to ±9); all 1,782
+digits; with --large also the shape of ViT-base, n = 197, d = 768, H = 12, T = 2,353, with shared
+contexts (distinct ones are 356 million numbers, more than a certificate may hold). "build" finds
+the weights, "Z and rank" recomputes the features modulo another prime and certifies their rank,
+"end to end" is the process: imports, data, every claim, the certificate written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from cases import command, in_own_process, into_document, table, write
+
+OUT = "benchmarks/results/width_one.json"
+SMALL: list[dict[str, Any]] = [
+    {"n": 8, "d": 16, "H": 6, "contexts": contexts} for contexts in ("shared", "distinct")
+]
+USUAL: list[dict[str, Any]] = [
+    {"n": 32, "d": 64, "H": 20, "contexts": "shared"},
+    {"n": 32, "d": 64, "H": 20, "contexts": "distinct"},
+    {"n": 4, "d": 16, "H": 594, "contexts": "digits"},
+]
+LARGE: list[dict[str, Any]] = [{"n": 197, "d": 768, "H": 12, "contexts": "shared"}]
+LIMIT = 180
+LARGE_LIMIT = 1800
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two small cases only")
+    parser.add_argument("--large", action="store_true", help="the shape of ViT-base too")
+    parser.add_argument("--table", action="store_true", help="write them into docs/measured.md")
+    parser.add_argument("--out", default=OUT)
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(_run(json.loads(arguments.case))))
+        return
+    if arguments.table:
+        into_document("width_one.py", markdown(json.loads(Path(arguments.out).read_text())))
+        return
+    from machine import machine
+
+    cases = SMALL if arguments.quick else USUAL + (LARGE if arguments.large else [])
+    rows = [in_own_process(__file__, c, LARGE_LIMIT if c in LARGE else LIMIT) for c in cases]
+    result = {
+        "command": command(__file__),
+        "machine": machine("python-flint", "numba", "numpy"),
+        "rows": rows,
+    }
+    write(result, arguments.out)
+    print(markdown(result))
+
+
+def _run(case: dict[str, Any]) -> dict[str, Any]:
+    from machine import peak_mebibytes
+
+    from constructions.digits import digits
+    from constructions.generators import width_one_shape
+    from verify.prove import Settings, prove
+
+    if case["contexts"] == "digits":
+        data = digits()
+    else:
+        shared = case["contexts"] == "shared"
+        data = width_one_shape(case["H"], case["n"], case["d"], shared=shared, seed=1)
+    spent: dict[str, float] = {}
+    stage, since = "", time.perf_counter()
+
+    def progress(name: str, done: int, of: int) -> None:
+        nonlocal stage, since
+        now = time.perf_counter()
+        spent[stage] = spent.get(stage, 0.0) + now - since
+        stage, since = name, now
+
+    start = time.perf_counter()
+    proof = prove(data, Settings("rank-one", heads=case["H"], claim="full-rank"), progress)
+    progress("", 0, 0)
+    assert proof.certificate is not None
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "certificate.json"
+        file.write_text(json.dumps(proof.certificate, sort_keys=True, separators=(",", ":")))
+        size = file.stat().st_size
+    return {
+        "T": data.T,
+        "standing": proof.standing.value,
+        "rank": proof.trace["rank"].numbers["rank"],
+        "parameters": proof.settings["parameters"],
+        "heads that place": len(proof.groups or ()),
+        "stages_s": {k: round(v, 2) for k, v in sorted(spent.items()) if k},
+        "prove_s": round(time.perf_counter() - start, 2),
+        "certificate_MB": round(size / 1e6, 2),
+        "peak_MiB": peak_mebibytes(),
+    }
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """One row per case."""
+    lines = []
+    for row in result["rows"]:
+        shape = [row["contexts"], row["n"], row["d"], row["H"]]
+        if "outcome" in row:
+            lines.append([*shape, "-", row["outcome"], *["-"] * 7])
+            continue
+        stages = row["stages_s"]
+        seconds = [stages.get(k, 0.0) for k in ("hypotheses", "building heads", "rank")]
+        lines.append(
+            [
+                *shape,
+                f"{row['T']:,}",
+                f"{row['rank']:,} ({row['standing']})",
+                f"{row['parameters']:,}",
+                *(f"{x:.1f} s" for x in [*seconds, row["total_s"]]),
+                f"{row['certificate_MB']} MB",
+                f"{row['peak_MiB']:,} MiB",
+            ]
+        )
+    headings = ["contexts", "n", "d", "H", "T", "rank", "parameters", "hypotheses", "build"]
+    headings += ["Z and rank", "end to end", "certificate", "peak memory"]
+    return table(headings, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
