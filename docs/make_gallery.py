@@ -93,8 +93,8 @@ def digits_all() -> Files:
         contexts and queries, shared contexts included, where no head can do better. Here the
         contexts differ, and a head may place up to d = {data.d} examples: {placing} heads were
         enough, and the other {dims["heads"] - placing} are idle, all weights 0. Their features
-        repeat one another's and nothing in the proof needs them: the {placing} heads alone are a layer of
-        {each * placing:,} parameters with the same rank.""",
+        repeat one another's and nothing in the proof needs them: the {placing} heads alone are a
+        layer of {each * placing:,} parameters with the same rank.""",
     ]
     text = "\n\n".join(x if x[0] == "`" else fill(" ".join(x.split()), 100) for x in lead)
     return files | {"report.md": f"{format_line}\n{title}\n\n{text}\n{rest}".encode()}
