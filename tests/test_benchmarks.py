@@ -38,11 +38,14 @@ def test_what_was_not_reached_is_said(benchmark: ModuleType) -> None:
         {"construction": "rank-one", "T": 49, "heads": 16, **ours},
         {"construction": "paper", "T": 49, "outcome": "not within 60 s"},
         {"construction": "rank-one", "T": 97, "heads": 32, **ours},
+        {"construction": "rank-one", "T": 193, "outcome": "not within 5 s"},
     ]
     lines = benchmark.markdown({"rows": rows}).splitlines()[2:]
     assert "250" in lines[0] and "2.50" in lines[0]
     assert "not within 60 s" in lines[1]
     assert "not tried" in lines[2]
+    assert "not within 5 s" in lines[3]
+    assert {line.count("|") for line in lines} == {lines[0].count("|")}
 
 
 @pytest.mark.parametrize("benchmark", ["cases"], indirect=True)
