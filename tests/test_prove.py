@@ -355,10 +355,8 @@ def test_weights_without_rank_are_not_called_memorizing(monkeypatch: pytest.Monk
 
 
 def test_a_wrong_readout_refutes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = pipeline.solve
-    monkeypatch.setattr(
-        pipeline, "solve", lambda system, right: changed(honest(system, right), 0, 0, 1)
-    )
+    honest = pipeline.readout
+    monkeypatch.setattr(pipeline, "readout", lambda *args: changed(honest(*args), 0, 0, 1))
     proof = prove(SMALL)
     assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
     assert proof.certificate is None
