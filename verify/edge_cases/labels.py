@@ -28,7 +28,7 @@ CASES = (
         "proved",
         "one choice of keys and queries serves every column of $Y$",
         "paper, Theorem 1",
-        lambda: family(5, 3, 4, m=3, seed=6),
+        lambda: family(5, 3, 4, m=3, bound=2, seed=6),
         *both(PROVED, heads=2),
     ),
     case(

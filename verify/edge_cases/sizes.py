@@ -74,7 +74,7 @@ CASES = (
         "proved; A1 is asked at strength $d_h$ only",
         "$r=\\min(n,d_h)=d_h$",
         _THEOREM,
-        lambda: family(5, 4, 4, seed=1),
+        lambda: family(5, 4, 4, bound=2, seed=1),
         Expect("paper", PROVED, options={"head_width": 2, "heads": 4}),
     ),
     case(
@@ -118,7 +118,7 @@ CASES = (
         "proved",
         "$n\\le d$ is all that is asked; the selector is forced up to scale",
         f"{_THEOREM}; step 3",
-        lambda: family(5, 3, 3, seed=2),
+        lambda: family(5, 3, 3, bound=2, seed=2),
         *both(PROVED, heads=2),
     ),
     case(
