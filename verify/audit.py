@@ -155,7 +155,8 @@ class Audit:
         return self.standing.exit_status
 
     def __getitem__(self, section_id: str) -> AuditSection:
-        return next(s for s in self.sections if s.id == section_id)
+        """By id. Raises KeyError."""
+        return {section.id: section for section in self.sections}[section_id]
 
 
 def audit(scope: Scope, sections: Iterable[Section]) -> Audit:

@@ -18,6 +18,7 @@ from constructions.errors import InputError
 from constructions.loading import load
 from verify.edge_cases.records import EdgeCase, Expect, FileCase
 from verify.evidence import Claim, Level
+from verify.impossibility import impossibility
 from verify.prove import prove
 from verify.settings import Settings
 from verify.tightness.given_labels import fit_given_labels
@@ -86,6 +87,11 @@ def _labels(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Cl
     return claims["rows.labels"].level, claims
 
 
+def _impossibility(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+    claims = {claim.id: claim for claim in impossibility(data, **options)}
+    return claims["impossible.universal"].level, claims
+
+
 def _given(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
     claims = {claim.id: claim for claim in fit_given_labels(data, **options).claims}
     answer = claims["given.output"].level
@@ -118,13 +124,16 @@ _RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Clai
     "paper": _prove("paper"),
     "rank-one": _prove("rank-one"),
     "universal": lambda data, options: _one(universal(data, **options)),
+    "impossibility": _impossibility,
     "labels": _labels,
     "label rank": lambda data, options: _one(label_rank(data, **options)),
     "given labels": _given,
     "uniform": _uniform,
     "later ties": _later_ties,
 }
-_CONCLUSIONS = {"memorization", "universal"}
+_CONCLUSIONS = {
+    "memorization", "universal", "impossible.count", "impossible.given", "impossible.universal",
+}  # fmt: skip
 _LIMITS = {
     "given-labels", "labels.rank", "rows.labels", "rows.universal", "shared.universal",
     "tightness.universal",

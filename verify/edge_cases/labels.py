@@ -20,6 +20,15 @@ from verify.evidence import Level
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
 _EYE = [[int(i == j) for j in range(4)] for i in range(4)]
 
+
+def _seven(examples: int) -> Dataset:
+    """Distinct contexts, n = d = m = 2."""
+    contexts = [[[1, k], [0, 1]] for k in range(7)]
+    queries = [[1, k] for k in range(7)]
+    labels = [[1, 0], [0, 1], [1, 1], [1, 3], [2, 1], [3, 2], [1, 4]]
+    return Dataset.of(contexts, queries, labels).take(examples)
+
+
 case = partial(EdgeCase.of, "labels")
 
 CASES = (
@@ -103,6 +112,35 @@ CASES = (
         lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], _EYE[:3], ["1/2", "1/3", "2/3"]),
         *impossible(limits("flat"), hypothesis("capacity", T=3, capacity=2), heads=1),
         Expect("given labels", PROVED, options={"low": 0, "high": 1}),
+    ),
+    case(
+        "more numbers to fit than parameters",
+        "impossible universally; almost no labelling is met",
+        "$Tm=14$ numbers, 12 parameters, 7 of them free: what a layer of this size gives has "
+        "measure zero",
+        "verify/impossibility.py, by counting",
+        lambda: _seven(7),
+        *impossible(limits("flat"), hypothesis("capacity", T=7, capacity=2), heads=1),
+        Expect(
+            "impossibility",
+            REFUTED,
+            shows={"impossible.count": {"P": 7, "T m": 14, "all parameters": 12}},
+            options={"heads": 1, "head_width": 1, "value_width": 2},
+        ),
+    ),
+    case(
+        "as many numbers to fit as parameters, some of them redundant",
+        "impossible universally; almost no labelling is met",
+        "$Tm=8<12$, but $M_h$ of rank one has $2d-1=3$ free numbers, $W_VW_O$ four: 7 in all",
+        "verify/impossibility.py, by counting",
+        lambda: _seven(4),
+        *impossible(limits("flat"), hypothesis("capacity", T=4, capacity=2), heads=1),
+        Expect(
+            "impossibility",
+            REFUTED,
+            shows={"impossible.count": {"P": 7, "T m": 8, "all parameters": 12}},
+            options={"heads": 1, "head_width": 1, "value_width": 2},
+        ),
     ),
     case(
         "labels of very different size",

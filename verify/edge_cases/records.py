@@ -25,15 +25,9 @@ __all__ = [
 ]
 
 RUNS = (
-    "paper",
-    "rank-one",
-    "universal",
-    "labels",
-    "label rank",
-    "given labels",
-    "uniform",
-    "later ties",
-)
+    "paper", "rank-one", "universal", "impossibility", "labels", "label rank", "given labels",
+    "uniform", "later ties",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,9 +35,10 @@ class Expect:
     """What one run must say.
 
     run:     one of RUNS. "paper" and "rank-one" are `prove`; "universal" is some weights against
-             all weights (verify/universal.py); "labels", "label rank" and "given labels" are about
-             the labels of the case (verify/tightness/); "uniform" is the rank with all weights
-             0; "later ties" lists (head, later example) where the paper's separator ties.
+             all weights (verify/universal.py), "impossibility" counts numbers, too; "labels",
+             "label rank" and "given labels" are about the labels of the case (verify/tightness/);
+             "uniform" is the rank with all weights 0; "later ties" lists (head, later example)
+             where the paper's separator ties.
     answer:  the standing of its conclusion.
     fails:   every claim that does not hold by itself, with what its witness must contain: no
              other claim may fail, the conclusion apart.
