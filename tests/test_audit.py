@@ -9,6 +9,7 @@ import pytest
 
 from constructions.dataset import Dataset
 from reports.audit import audit_dict, one_line, render_audit, write_audit
+from reports.audit_figures import matrix_figures
 from reports.folder import MARK
 from verify.audit import AuditSection, Finding, Matrix, Scope, Section, Standing, Table, audit
 
@@ -76,6 +77,18 @@ def test_the_folder_is_replaced_and_others_are_not(tmp_path: Path) -> None:
     assert found.exit_status == 0 and {p.name for p in paths} == {
         "audit.md", "audit.json", "audit-steps.svg"
     }  # fmt: skip
+
+
+def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
+    def drawn(mark: str, bad: frozenset[str] = frozenset(), label: str = "row") -> bytes:
+        meanings = {"held": "it held", "missed": "it did not"}
+        rows = ((label, (mark, "")),)
+        made = Matrix("audit-steps", "A matrix", "", ("$x_1$", "y"), rows, meanings, bad)
+        return matrix_figures([made])["audit-steps"]
+
+    pictures = [drawn("held"), drawn("missed"), drawn("held", frozenset({"held"})), drawn("")]
+    assert len(set(pictures)) == 4 and drawn("held") == pictures[0]
+    assert drawn("held", label="a" * 200) == drawn("held", label="a" * 199)  # shortened
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,13 @@ import pytest
 import attncert
 from constructions.dataset import Dataset
 from constructions.generators import family, signed_pairs
+from reports.audit import render_audit
 from verify import audit_sections, user_data
 from verify.audit import Scope, Standing, audit
+from verify.edge_cases import CASES, EdgeCase
+from verify.evidence import Level
+from verify.prove import prove
+from verify.settings import Settings
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 PROVED = family(5, 3, 4, seed=1)
@@ -57,6 +62,23 @@ def test_of_a_large_data_set_the_first_examples_are_looked_at() -> None:
     found = user_data.section(Scope(data, quick=True))
     assert found.numbers["examples"] == user_data.QUICK_MOST and found.numbers["of"] == 31
     assert "the first 25 of 31 examples" in found.text[0]
+
+
+DEGENERATE = [case for case in CASES if isinstance(case, EdgeCase)]
+
+
+@pytest.mark.parametrize("case", DEGENERATE[::7], ids=lambda case: case.name)
+def test_no_data_set_is_too_degenerate_for_a_report(case: EdgeCase) -> None:
+    """The verdict is that of `prove` with its defaults, whatever the data."""
+    data = case.data()
+    files = render_audit(found := audit(Scope(data, quick=True), [user_data.section]))
+    standings = {
+        prove(data, Settings(construction=name, claim="full-rank")).standing
+        for name in user_data.CONSTRUCTIONS
+    }
+    refuted, proved = Level.REFUTED in standings, Level.PROVED in standings
+    assert found.exit_status == (1 if refuted else 0 if proved else 3)
+    assert data.name in files["audit.md"].decode()
 
 
 @pytest.fixture
