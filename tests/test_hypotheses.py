@@ -105,6 +105,21 @@ def test_equal_rows_have_no_separator(contexts: Any) -> None:
     assert separator(replace(x, queries=x.queries[:2])) is None  # no later head
 
 
+def test_a_second_group_may_have_nowhere_to_go() -> None:
+    """Both rows of the last context are (1, 0), which is a row of the first: [z', x] was there."""
+    unit, twice = [[1, 0], [0, 1]], [[1, 0], [1, 0]]
+    queries = np.array([[1, 0], [0, 1], [1, 1]])
+    x = Instance(np.array([unit, unit, twice]), queries, 2, 2)
+    witness = STEP["independence"].fails(x)
+    assert witness is not None and witness["example"] == 2
+    features = [unit[i] for i in witness["head 1"][:2]]
+    latest = [unit[i] for i in witness["head 2"]]
+    placed = [[*z, *last] for z, last in zip(features, latest, strict=True)]
+    assert rank([*placed, [1, 0, 1, 0]]) == rank(placed) == 2
+    free = replace(x, contexts=np.array([unit, unit, unit]))
+    assert STEP["independence"].fails(free) is None
+
+
 def test_the_separator_decides_only_what_it_can() -> None:
     x = Instance(np.zeros((1, 4, 4), dtype=np.int64), np.eye(4, dtype=np.int64), 2, 4)
     with pytest.raises(ValueError, match="at most 3 tokens"):
