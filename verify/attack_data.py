@@ -83,8 +83,12 @@ def contexts_independent(case: Case) -> bool:
 
 def queries_independent(case: Case) -> bool:
     """A1: every min(n, T) queries are independent. All subsets."""
-    size = min(case.contexts.shape[1], len(case.queries))
-    subsets = case.queries[_subsets(len(case.queries), size)]
+    return every_subset_independent(case.queries, case.contexts.shape[1])
+
+
+def every_subset_independent(vectors: np.ndarray, size: int) -> bool:
+    """Is the Kruskal rank of these integer vectors (N, d) at least min(size, N)? All subsets."""
+    subsets = vectors[_subsets(len(vectors), min(size, len(vectors)))]
     return bool(_each_independent(subsets).all())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from constructions.exact_array import ExactArray
 from constructions.grouping import consecutive
 from verify.attack_data import Case
 
-__all__ = ["Instance", "affine_rank", "every_subset_independent", "rank", "relation"]
+__all__ = ["Instance", "affine_rank", "rank"]
 
 
 @dataclass(frozen=True)
@@ -83,20 +82,3 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
 def affine_rank(rows: Sequence[Sequence[int]]) -> int:
     """Of affinely independent rows the largest number: the rank with a column of ones."""
     return rank([[*row, 1] for row in rows])
-
-
-def every_subset_independent(vectors: np.ndarray, size: int) -> bool:
-    """Kruskal rank at least min(size, number of vectors). All subsets."""
-    size = min(size, len(vectors))
-    table = vectors.tolist()
-    return all(rank([table[i] for i in s]) == size for s in combinations(range(len(table)), size))
-
-
-def relation(rows: Sequence[Sequence[int]]) -> list[int] | None:
-    """Integers c ≠ 0 without common factor with Σ c_i row_i = 0; None if independent."""
-    basis, nullity = fmpz_mat([[int(x) for x in row] for row in rows]).transpose().nullspace()
-    if nullity == 0:
-        return None
-    column = [int(row[0]) for row in basis.tolist()]
-    content = int(np.gcd.reduce(np.array(column, dtype=object)))
-    return [x // content for x in column]

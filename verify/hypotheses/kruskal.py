@@ -16,8 +16,9 @@ import numpy as np
 
 from constructions.dataset import Dataset
 from constructions.exact_array import ExactArray
+from verify.attack_data import every_subset_independent
 from verify.evidence import Level
-from verify.hypotheses.instance import every_subset_independent, rank
+from verify.hypotheses.instance import rank
 from verify.prove import prove
 from verify.settings import Settings
 from verify.universal import universal

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from verify.hypotheses.instance import Instance, affine_rank, rank, relation
+from verify.hypotheses.instance import Instance, affine_rank, rank
+from verify.rank.rational import find_relation
 
 __all__ = ["STEPS", "Step"]
 
@@ -45,9 +46,9 @@ def groups(x: Instance) -> Witness | None:
 
 def duals(x: Instance) -> Witness | None:
     for group in x.groups:
-        found = relation([x.queries[t].tolist() for t in group])
-        if found:
-            return _queries(group, found)
+        rows = [x.queries[t].tolist() for t in group]
+        if rank(rows) < len(rows):
+            return _queries(group, rows)
     return None
 
 
@@ -59,7 +60,7 @@ def selector(x: Instance) -> Witness | None:
         for s in (s for before in x.groups[:h] for s in before):
             e = x.queries[s].tolist()
             if rank([*rows, e]) == rank(rows):
-                return _queries((*group, s), relation([*rows, e]) or [])
+                return _queries((*group, s), [*rows, e])
     return None
 
 
@@ -68,8 +69,8 @@ def steering(x: Instance) -> Witness | None:
     for t in range(len(x.contexts)):
         rows = x.context(t)
         if affine_rank(rows) < x.n:
-            found = relation([[*row, 1] for row in rows]) or []
-            return {"context": t, "coefficients": [str(c) for c in found]}
+            indices, coefficients = _relation([[*row, 1] for row in rows])
+            return {"context": t, "rows": indices, "coefficients": coefficients}
     return None
 
 
@@ -174,6 +175,13 @@ def _row(context: list[list[int]], before: list[int], k: int, i: int) -> list[in
     return [*map(sum, zip(*context, strict=True)), *(n * value for value in context[i])]
 
 
-def _queries(examples: tuple[int, ...], coefficients: list[int]) -> Witness:
-    kept = [(t, str(c)) for t, c in zip(examples, coefficients, strict=True) if c]
-    return {"examples": [t for t, _ in kept], "coefficients": [c for _, c in kept]}
+def _queries(examples: tuple[int, ...], rows: list[list[int]]) -> Witness:
+    indices, coefficients = _relation(rows)
+    return {"examples": [examples[i] for i in indices], "coefficients": coefficients}
+
+
+def _relation(rows: list[list[int]]) -> tuple[list[int], list[str]]:
+    """Which of these dependent rows are tied, and by which integers."""
+    found = find_relation(rows)
+    assert found is not None
+    return list(found.indices), [str(c) for c in found.coefficients]

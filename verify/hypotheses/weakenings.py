@@ -17,12 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verify.hypotheses.instance import (
-    Instance,
-    affine_rank,
-    every_subset_independent,
-    rank,
-)
+from verify.attack_data import every_subset_independent
+from verify.hypotheses.instance import Instance, affine_rank, rank
 
 __all__ = ["WEAKENINGS", "Shape", "Weakening", "draw"]
 
