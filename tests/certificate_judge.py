@@ -1,8 +1,7 @@
 """Is what a certificate states true? Plain formulas over fractions, for the checker's tests.
 
-Written from docs/certificate.md, in the most direct way, and sharing nothing with the checker. A
-certificate that is malformed, or too large for this judge, is not found true. Digests and white
-space are not judged here.
+Written from docs/certificate.md, in the most direct way, and sharing nothing with the checker.
+Digests and white space are not judged here.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from small_certificates import features_of
+from small_certificates import features_of, logits_of
 from sympy import isprime
 
 DIMS = ["examples", "context", "width", "labels", "heads", "head_width", "value_width"]
@@ -21,13 +20,26 @@ ENVELOPE = ["format", "claim", "construction", "dims", "data", "produced_by"]
 ENVELOPE += ["input_sha256", "digest"]
 
 
+LONGEST = 3000  # digits of a number
+SPREAD = 10**5  # bits between two logits
+
+
 class Malformed(Exception):
     pass
+
+
+class OutOfReach(Exception):
+    """Too large for fractions."""
 
 
 def demand(condition: bool) -> None:
     if not condition:
         raise Malformed
+
+
+def within_reach(condition: bool) -> None:
+    if not condition:
+        raise OutOfReach
 
 
 def record(value: Any, keys: list[str]) -> Any:
@@ -39,7 +51,7 @@ def numbers(value: Any, *sizes: int) -> Any:
     if not sizes:
         demand(type(value) is str)
         demand(re.fullmatch(r"-?[0-9]+(/[1-9][0-9]*)?", value, re.ASCII) is not None)
-        demand(len(value) < 3000)  # the judge's own limit
+        within_reach(len(value) < LONGEST)
         return Fraction(value)
     demand(type(value) is list and len(value) == sizes[0])
     return [numbers(item, *sizes[1:]) for item in value]
@@ -53,6 +65,11 @@ def sizes_of(value: Any, keys: list[str]) -> list[int]:
 
 def true_statement(certificate: Any) -> bool:
     """Is the certificate well-formed and what it claims true? False if out of the judge's reach."""
+    return judgement(certificate) is True
+
+
+def judgement(certificate: Any) -> bool | None:
+    """The same; None if out of the judge's reach."""
     try:
         claims = {
             "interpolation": interpolates,
@@ -62,6 +79,8 @@ def true_statement(certificate: Any) -> bool:
         }
         demand(certificate["format"] == "attncert/1")
         return bool(claims[certificate["claim"]](certificate))
+    except OutOfReach:
+        return None
     except (Malformed, KeyError, TypeError, ValueError, OverflowError, MemoryError):
         return False
 
@@ -138,7 +157,8 @@ def interpolates(certificate: Any) -> bool:
     for t in range(T):
         concatenated = []
         for (key, weight), value in zip(weights, values, strict=True):
-            demand(bounded_logits(contexts[t], queries[t], key, weight))
+            logits = logits_of(contexts[t], queries[t], key, weight)
+            within_reach(max(logits) - min(logits) < SPREAD)
             z = features_of(contexts[t], queries[t], key, weight)
             concatenated += [sum(z[i] * value[i][a] for i in range(d)) for a in range(d_v)]
         for j in range(m):
@@ -147,18 +167,12 @@ def interpolates(certificate: Any) -> bool:
     return True
 
 
-def bounded_logits(context: Any, query: Any, key: Any, weight: Any) -> bool:
-    """Are powers of two of this size within the judge's reach?"""
-    scale = max(abs(x) for matrix in (context, [query], key, weight) for row in matrix for x in row)
-    return scale < 10**4
-
-
 def has_full_rank(certificate: Any) -> bool:
     record(certificate, [*ENVELOPE, "layer", "groups", "rank"])
     contexts, queries, _, weights = layer_parts(
         certificate, ["logit_unit", "heads"], ["key", "query"]
     )
-    T, _, d, m, _, d_h, d_v = (certificate["dims"][key] for key in DIMS)
+    T, _, d, m, _, _, d_v = (certificate["dims"][key] for key in DIMS)
     rank = record(certificate["rank"], ["prime", "value"])
     prime = numbers(rank["prime"])
     demand(prime.denominator == 1 and 2 < prime < 2**62)
@@ -171,11 +185,7 @@ def has_full_rank(certificate: Any) -> bool:
     for t in range(T):
         row = []
         for key, weight in weights:
-            inner = [sum(weight[i][a] * queries[t][i] for i in range(d)) for a in range(d_h)]
-            outer = [sum(key[i][a] * inner[a] for a in range(d_h)) for i in range(d)]
-            logits = [
-                sum(x * y for x, y in zip(token, outer, strict=True)) for token in contexts[t]
-            ]
+            logits = logits_of(contexts[t], queries[t], key, weight)
             demand(all(logit.denominator == 1 for logit in logits))
             powers = [pow(2, int(logit), p) for logit in logits]
             entries = [[modulo(x, p) for x in token] for token in contexts[t]]

@@ -62,16 +62,22 @@ def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
 # The plain formulas.
 
 
-def features_of(context: Matrix, query: list[Fraction], key: Matrix, weight: Matrix) -> list[Any]:
-    """z = softmax(E key query^T e) E with logits in units of ln 2, which must be integers."""
-    n, d = len(context), len(query)
+def logits_of(context: Matrix, query: list[Fraction], key: Matrix, weight: Matrix) -> list[Any]:
+    """E key query^T e in units of ln 2."""
+    d = len(query)
     inner = [sum(weight[i][a] * query[i] for i in range(d)) for a in range(len(key[0]))]
     outer = [sum(key[i][a] * inner[a] for a in range(len(inner))) for i in range(d)]
-    logits = [sum(context[i][j] * outer[j] for j in range(d)) for i in range(n)]
+    return [sum(token[j] * outer[j] for j in range(d)) for token in context]
+
+
+def features_of(context: Matrix, query: list[Fraction], key: Matrix, weight: Matrix) -> list[Any]:
+    """z = softmax(E key query^T e) E with logits in units of ln 2, which must be integers."""
+    logits = logits_of(context, query, key, weight)
     if any(logit.denominator != 1 for logit in logits):
         raise ValueError("a logit is not an integer")
-    powers = [Fraction(2) ** int(logit) for logit in logits]
-    return [sum(powers[i] * context[i][j] for i in range(n)) / sum(powers) for j in range(d)]
+    powers = [Fraction(2) ** int(logit - min(logits)) for logit in logits]
+    pairs = list(zip(powers, context, strict=True))
+    return [sum(w * token[j] for w, token in pairs) / sum(powers) for j in range(len(query))]
 
 
 def echelon(rows: Matrix) -> tuple[Matrix, list[int]]:
