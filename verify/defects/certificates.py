@@ -13,7 +13,6 @@ import json
 import re
 import tempfile
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ MESSAGES = {
     "lengths": "must be nested lists of the lengths",
     "numbers": "must hold strings",
     "logit unit": "logit_unit must be",
-    "groups": "groups must hold each example once",
+    "groups": "groups must hold",
     "whole logits": "a logit / ln 2 is no integer",
     "output": "the output of example .* is not its label",
     "prime": "rank.prime is not an odd prime",
@@ -50,6 +49,8 @@ MESSAGES = {
     "indices": "relation.indices must be distinct",
     "coefficients": "a coefficient is 0",
     "combination": "the combination is not 0",
+    "ties": "some weights break the relation",
+    "violation": "the labels obey the relation",
 }
 
 
@@ -94,6 +95,8 @@ def _true(name: str) -> Certificate:
             proof = prove(paper("shared").data, Settings(claim="full-rank"))
         case "two tokens":
             return _two_tokens(1, "2147483579")
+        case "impossible":
+            return _turned_tokens()
         case _:
             vectors = [["1", "0"], ["0", "1"], ["2", "-1/2"]]
             relation = {"indices": [0, 1, 2], "coefficients": ["-2", "1/2", "1"]}
@@ -106,21 +109,31 @@ def _true(name: str) -> Certificate:
 
 
 def true(name: str) -> bytes:
-    """A certificate that holds, as its file: "interpolation", "full-rank", "dependent-set"."""
+    """A certificate that holds, as its file: "interpolation", "full-rank", ..."""
     return written(_true(name))
 
 
 def _two_tokens(difference: int, prime: str) -> Certificate:
     """Contexts I_2 and two queries; their logits are (1, 0) and (1 + difference, 0)."""
     data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [1 + difference, 0]], [0, 1])
-    column = [["1"], ["0"]]
     return sealed({
         "format": "attncert/1", "claim": "full-rank", "construction": "by hand",
         "dims": {"examples": 2, "context": 2, "width": 2, "labels": 1, "heads": 1,
                  "head_width": 1, "value_width": 1},
         "data": data.canonical(), "groups": [[0, 1]],
-        "layer": {"logit_unit": "ln 2", "heads": [{"key": column, "query": column}]},
+        "layer": {"logit_unit": "ln 2", "heads": [{"key": [["1"], ["0"]], "query": [["1"], ["0"]]}]},
         "rank": {"prime": prime, "value": 2},
+        "produced_by": {"version": "0", "command": "", "seed": 0},
+    })  # fmt: skip
+
+
+def _turned_tokens() -> Certificate:
+    """Two examples, equal up to the order of their tokens, with different labels."""
+    data = Dataset.of([[[1, 0], [0, 2]], [[0, 2], [1, 0]]], [[1, 1], [1, 1]], [0, 1])
+    return sealed({
+        "format": "attncert/1", "claim": "impossible", "construction": "by hand",
+        "dims": {"examples": 2, "context": 2, "width": 2, "labels": 1},
+        "data": data.canonical(), "relation": ["1", "-1"],
         "produced_by": {"version": "0", "command": "", "seed": 0},
     })  # fmt: skip
 
@@ -185,12 +198,8 @@ def values_exchanged() -> bytes:
 
 
 def logits_not_whole() -> bytes:
-    """A key over a prime that divides no logit."""
-
-    def over(rows: list[list[str]]) -> list[list[str]]:
-        return [[str(Fraction(x) / (10**9 + 7)) for x in row] for row in rows]
-
-    return edited("full-rank", "layer.heads.1.key", over)
+    """Logits 1/2 and 1: rounded down they would still tell the two examples apart."""
+    return edited("two tokens", "layer.heads.0.key.0.0", lambda _: "1/2")
 
 
 def labels_of_width(width: int, said: int, value_width: int = 2) -> bytes:
@@ -271,6 +280,10 @@ _OTHER_DEFECTS = (
     Defect("a relation of zeros", "coefficients", partial(relation, [0, 1], ["0", "0"])),
     Defect("a witness that is none", "combination",
            partial(edited, "dependent-set", "relation.coefficients.1", plus_one)),
+    Defect("called impossible by a relation that some weights escape", "ties",
+           partial(to, "impossible", "relation", ["1", "1"])),
+    Defect("called impossible by a relation that the labels obey", "violation",
+           partial(to, "impossible", "data.labels", [["3"], ["3"]])),
 )  # fmt: skip
 
 CERTIFICATES = Family(
@@ -279,16 +292,16 @@ CERTIFICATES = Family(
     checks=tuple(MESSAGES),
     fired=fired,
     correct={name: partial(true, name) for name in
-             ("interpolation", "full-rank", "two tokens", "dependent-set")},
+             ("interpolation", "full-rank", "two tokens", "dependent-set", "impossible")},
     defects=(*_RANK_DEFECTS, *_OTHER_DEFECTS),
 )  # fmt: skip
 
-_OF_ONE_CLAIM = ("output", "indices", "coefficients", "combination")
+_OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "violation")
 
 FAST = Family(
     name="fast",
     title="Full-rank certificates, by the fast re-check",
-    checks=tuple(name for name in MESSAGES if name not in _OF_ONE_CLAIM),
+    checks=tuple(name for name in MESSAGES if name not in _OTHER_CLAIMS),
     fired=partial(fired, check=fast_check.check_file),
     correct={name: partial(true, name) for name in ("full-rank", "two tokens")},
     defects=_RANK_DEFECTS,
