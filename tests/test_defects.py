@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -56,6 +57,15 @@ def test_columns_are_all_that_fires_and_names_are_unique(name: str) -> None:
     assert {c for row in result(name).rows for c in row.columns} == set(family.checks)
     names = [defect.name for defect in family.defects]
     assert len(set(names)) == len(names) and len(set(family.checks)) == len(family.checks)
+
+
+def test_the_documentation_counts_them_right() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "robustness.md").read_text()
+    defects = sum(len(result(name).rows) for name in NAMES)
+    assert f"plants {defects} deliberate errors" in page
+    rows = [f"| {len(family.defects)} | {len(family.checks)} |\n" for family in FAMILIES]
+    places = [page.index(row) for row in rows]
+    assert places == sorted(places)
 
 
 def test_there_are_enough_for_both_constructions() -> None:

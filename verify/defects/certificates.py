@@ -121,7 +121,8 @@ def _two_tokens(difference: int, prime: str) -> Certificate:
         "dims": {"examples": 2, "context": 2, "width": 2, "labels": 1, "heads": 1,
                  "head_width": 1, "value_width": 1},
         "data": data.canonical(), "groups": [[0, 1]],
-        "layer": {"logit_unit": "ln 2", "heads": [{"key": [["1"], ["0"]], "query": [["1"], ["0"]]}]},
+        "layer": {"logit_unit": "ln 2",
+                  "heads": [{"key": [["1"], ["0"]], "query": [["1"], ["0"]]}]},
         "rank": {"prime": prime, "value": 2},
         "produced_by": {"version": "0", "command": "", "seed": 0},
     })  # fmt: skip
