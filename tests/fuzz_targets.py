@@ -22,11 +22,15 @@ from certificate_judge import judgement
 from data_files import VALID, archive, json_text, zipped
 from file_strategies import certificates, mutants, mutated
 from hypothesis import HealthCheck, given, settings
+from safetensors.numpy import save
 from small_certificates import CASES, changed, digested, layer_certificate, sealed
 
+from constructions.dataset import Dataset
 from constructions.errors import InputError
+from constructions.layer_files import load_layer
 from constructions.loading import load, read_npz
 from verify import checker, fast_check
+from verify.kruskal.vectors import load_vectors
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
 HANG = 20.0  # seconds: far more than the limit and any pause of a busy machine
@@ -63,35 +67,76 @@ def timed(parse: Callable[[], str]) -> str:
 # Data sets.
 
 
-def loaded(read: Callable[[], Any]) -> str:
-    """A data set, or one line."""
+def loaded(read: Callable[[], Any], sound: Callable[[Any], bool]) -> str:
+    """What was read is sound, or it was refused in one line."""
     try:
-        data = read()
+        found = read()
     except InputError as error:
         line = str(error)
         if not (line.isprintable() and ": must be " in line and ", not " in line):
             raise Finding(f"not one clear line: {line!r}") from error
         return "refused"
-    if data.T < 1 or len(data.sha256) != 64:
-        raise Finding("an empty data set")
+    if not sound(found):
+        raise Finding("read, but empty")
     return "read"
+
+
+def is_data_set(found: Dataset) -> bool:
+    return found.T >= 1 and len(found.sha256) == 64
 
 
 def json_data(content: bytes) -> str:
     path = _scratch("data.json", content)
-    return timed(lambda: loaded(lambda: load(path)))
+    return timed(lambda: loaded(lambda: load(path), is_data_set))
 
 
 def npz_data(content: bytes) -> str:
     path = _scratch("data.npz", content)
-    return timed(lambda: loaded(lambda: load(path)))
+    return timed(lambda: loaded(lambda: load(path), is_data_set))
 
 
 def npz_arrays(content: bytes) -> str:
     """Three arrays, put in an archive whose check sums and directory are right."""
     contexts, queries, labels = [*content.split(CUT), b"", b"", b""][:3]
     file = zipped(contexts=contexts, queries=queries, labels=labels)
-    return timed(lambda: loaded(lambda: read_npz(file)))
+    return timed(lambda: loaded(lambda: read_npz(file), is_data_set))
+
+
+def layer_file(content: bytes) -> str:
+    """Somebody's weights, in any of three formats."""
+    path = _scratch(f"layer{_suffix(content)}", content)
+    return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
+
+
+def vectors_file(content: bytes) -> str:
+    """Vectors, in JSON or an archive."""
+    path = _scratch(f"vectors{_suffix(content)}", content)
+    return timed(lambda: loaded(lambda: load_vectors(path), lambda found: found.N >= 1))
+
+
+def _suffix(content: bytes) -> str:
+    if content.startswith(b"PK"):
+        return ".npz"
+    return ".json" if content[:1] in (b"{", b"[", b" ") else ".safetensors"
+
+
+def layer_seeds() -> list[bytes]:
+    arrays = {"W_K": np.ones((1, 2, 1), dtype=np.float32)}
+    arrays |= {"W_Q": arrays["W_K"], "W_V": arrays["W_K"], "W_O": np.ones((1, 1), dtype=np.float32)}
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    head = {key: [["1"], ["-1/2"]] for key in ("key", "query", "value")}
+    ours = {"logit_unit": "ln 2", "heads": [head, head], "output": [["1"], ["1"]]}
+    lists = {name: array.tolist() for name, array in arrays.items()}
+    texts = (ours, lists, {"layer": ours, "groups": [[0], [1]]}, CASES["interpolation"]())
+    return [file.getvalue(), save(arrays), *(json.dumps(x).encode() for x in texts)]
+
+
+def vectors_seeds() -> list[bytes]:
+    file = io.BytesIO()
+    np.savez(file, vectors=np.eye(2), other=np.ones(3))
+    texts = [{"vectors": [[1, "1/2"], [0.5, 3]]}, {"vectors": [[1]], "name": "one"}, VALID]
+    return [file.getvalue(), archive().getvalue(), *(json.dumps(x).encode() for x in texts)]
 
 
 def json_seeds() -> list[bytes]:
@@ -234,6 +279,8 @@ TARGETS = {
     "json": Target(json_data, json_seeds, _JSON),
     "npz": Target(npz_data, npz_seeds, _ARRAY),
     "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
+    "layer": Target(layer_file, layer_seeds, (*_CERTIFICATE, "W_K", "W_O", "float32")),
+    "vectors": Target(vectors_file, vectors_seeds, (*_JSON, '"vectors":')),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
     "mutants": Target(mutant, random_seeds),
