@@ -30,11 +30,9 @@ from verify.kruskal.dependency import Dependency
 from verify.kruskal.parallel import parallel_classes, zeros
 from verify.kruskal.quotient_kernels import HITS, search
 from verify.kruskal.running import in_order
-from verify.kruskal.small_primes import inverses, search_primes
+from verify.kruskal.small_primes import inverses, mixed_coordinates, search_primes
 from verify.kruskal.vectors import Vectors
-from verify.rank.arithmetic import matmul
 from verify.rank.cpu import available_threads
-from verify.rank.residues import residues
 
 __all__ = ["Decision", "decide", "nominal_seconds"]
 
@@ -160,8 +158,8 @@ def _search(
 ) -> Decision | None:
     """None where the projection was unlucky. The first witness in order of indices ends it."""
     N, (p, q) = vectors.N, search_primes(vectors.N, attempt)
-    table = np.ascontiguousarray(_coordinates(vectors, k, p, seed).T)
-    wide = _coordinates(vectors, k + _EXTRA, q, seed)
+    table = np.ascontiguousarray(mixed_coordinates(vectors, k, p, seed).T)
+    wide = mixed_coordinates(vectors, k + _EXTRA, q, seed)
     sets, alarms, false_alarms = math.comb(N, k), 0, 0
     starts = range(N - k + 1)
     job = partial(_from, table, wide, k, p, q)
@@ -191,12 +189,3 @@ def _from(
     modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
     count, alarms = search(table, wide, first, first + 1, k, *modulo_p, *modulo_q, hits)
     return int(count), int(alarms), hits[: max(count, 0)].tolist()
-
-
-def _coordinates(vectors: Vectors, width: int, p: int, seed: int) -> np.ndarray:
-    """(N, width) residues in [0, p): a random projection, also of vectors no wider than that."""
-    rng = np.random.default_rng([seed, p])
-    table = residues(vectors.array, p)
-    mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
-    mixed: np.ndarray = np.mod(matmul(table, mixing.astype(np.float64), p), p)
-    return mixed

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["HITS", "search"]
+__all__ = ["HITS", "dependent", "search"]
 
 HITS = 64  # sets reported per call; more than that end it
 
@@ -54,7 +54,7 @@ def _quotient(table, i, out, m, inverses, p):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _dependent(wide, members, k, work, inverses, p):  # type: ignore[no-untyped-def]
+def dependent(wide, members, k, work, inverses, p):  # type: ignore[no-untyped-def]
     """Whether these k vectors are dependent modulo p in the coordinates of `wide` (N, w)."""
     w = wide.shape[1]
     over_p, half = 1.0 / p, 0.5 / p
@@ -142,7 +142,7 @@ def search(table, wide, start, stop, k, inverses, p, wide_inverses, q, hits):  #
                 if b != c and not (key == nothing and b < c and keys[b] == nothing):
                     chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)
                     alarms += 1
-                    if _dependent(wide, chosen, k, work, wide_inverses, q):
+                    if dependent(wide, chosen, k, work, wide_inverses, q):
                         hits[found] = chosen
                         found += 1
                         if found == HITS:

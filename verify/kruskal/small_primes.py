@@ -1,4 +1,4 @@
-"""Primes below 2^18 for the compiled searches, and their inverses by table."""
+"""Primes below 2^18 for the compiled searches: inverses by table, vectors in a few coordinates."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from verify.kruskal.vectors import Vectors
+from verify.rank.arithmetic import matmul
 from verify.rank.primes import safe_primes_below
+from verify.rank.residues import residues
 
-__all__ = ["basis_prime", "inverses", "search_primes"]
+__all__ = ["basis_prime", "inverses", "mixed_coordinates", "search_primes"]
 
 
 @lru_cache(maxsize=16)
@@ -32,3 +35,12 @@ def inverses(p: int) -> np.ndarray:
     for x in range(2, p):
         table[x] = (p - p // x) * int(table[p % x]) % p
     return table
+
+
+def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> np.ndarray:
+    """(N, width) residues in [0, p): a random projection; mixed also where d <= width."""
+    rng = np.random.default_rng([seed, p])
+    table = residues(vectors.array, p)
+    mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
+    mixed: np.ndarray = np.mod(matmul(table, mixing.astype(np.float64), p), p)
+    return mixed
