@@ -184,7 +184,7 @@ def test_a_search_that_is_stopped_claims_nothing() -> None:
 
 
 def test_the_estimate_grows_with_the_number_of_sets() -> None:
-    prices = [exhaustive.nominal_seconds(1782, k) for k in range(3, 8)]
+    prices = [exhaustive.nominal_seconds(1782, 11, k) for k in range(3, 8)]
     assert all(90 * low < high for low, high in itertools.pairwise(prices))
 
 

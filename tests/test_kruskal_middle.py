@@ -59,8 +59,9 @@ def test_a_planted_set_is_found_whatever_five_divides(factor: int, multiples: in
     table[members[0]] *= factor
     vectors = Vectors.of(table)
     assert decide(vectors, 4).independent
-    independent, witness, _ = five(vectors)
-    assert independent is False
+    found = five(vectors)
+    witness = found.dependency
+    assert found.independent is False
     assert witness is not None
     assert witness.indices == tuple(members.tolist())
     assert witness.is_circuit(vectors)
@@ -69,24 +70,45 @@ def test_a_planted_set_is_found_whatever_five_divides(factor: int, multiples: in
 @pytest.mark.parametrize("seed", [0, 1])
 def test_independent_vectors_are_certified_as_by_quotients(seed: int) -> None:
     vectors = Vectors.of(np.random.default_rng(seed).integers(0, 64, (70, 13)))
-    independent, witness, _ = five(vectors, seed=seed, threads=2)
-    assert (independent, witness) == (True, None)
+    found = five(vectors, seed=seed, threads=2)
+    assert (found.independent, found.dependency) == (True, None)
     assert decide(vectors, 5).independent
 
 
 def test_floats_in_many_dimensions() -> None:
     vectors, members = planted(80, 40, 5, seed=4)
-    _, witness, _ = five(vectors)
+    witness = five(vectors).dependency
     assert witness is not None
     assert witness.indices == members
 
 
 def test_a_search_that_is_stopped_claims_nothing() -> None:
-    assert five(vandermonde(40, 14), stop=lambda: True)[:2] == (None, None)
+    assert five(vandermonde(40, 14), stop=lambda: True).independent is None
 
 
 def test_too_many_sets_to_list_end_in_no_claim() -> None:
     """In three coordinates nearly all sets of four are dependent modulo 5."""
     rows = np.random.default_rng(0).integers(0, 5, (80, 3))
-    assert five(Vectors.of(rows + 5))[0] is not True
+    assert five(Vectors.of(rows + 5)).independent is not True
     assert not worth_trying(80, 3)
+
+
+def test_decide_chooses_it_where_it_is_cheaper() -> None:
+    vectors, members = planted(210, 14, 5, seed=5)
+    found = decide(vectors, 5)
+    assert found.dependency is not None
+    assert found.dependency.indices == members
+    independent = decide(vectors.take([i for i in range(210) if i != members[2]]), 5)
+    assert independent.independent
+    assert independent.primes[0] == 5
+    bound = independent.bound()
+    assert bound is not None
+    assert (bound.end, bound.value) == ("lower", 5)
+
+
+def test_decide_finds_smaller_sets_first() -> None:
+    vectors, members = planted(210, 14, 4, seed=6)
+    found = decide(vectors, 5)
+    assert found.dependency is not None
+    assert found.dependency.indices == members
+    assert found.k == 5

@@ -12,7 +12,8 @@ that all k-sets are independent over Q. About one in p of all sets is dependent 
 that is found is looked at modulo another prime q, in more coordinates, and what is dependent there
 too is looked at exactly: it is a witness or a false alarm, never a guess.
 
-The cost is known before it starts, `nominal_seconds`. For k = 1, 2 hashing does (`parallel`).
+The cost is known before it starts, `nominal_seconds`. For k = 1, 2 hashing does (`parallel`), for
+k = 5 among many vectors meeting in the middle is quicker (`middle`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from functools import partial
 import numpy as np
 
 from constructions.errors import InputError
+from verify.kruskal import middle
 from verify.kruskal.bounds import Bound, witnessed
 from verify.kruskal.dependency import Dependency
 from verify.kruskal.parallel import parallel_classes, zeros
@@ -76,16 +78,18 @@ class Decision:
         return Bound("lower", self.k, "exhaustive", why, numbers=numbers)
 
 
-def nominal_seconds(N: int, k: int, threads: int = 2) -> float:
+def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
     """Estimated cost of deciding k among N vectors (cost model, rather high than low).
 
-    >>> nominal_seconds(1782, 3) < 0.1, 3 < nominal_seconds(1782, 4) < 10
+    >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
+    [0.1, 5.7]
+    >>> 60 < nominal_seconds(1782, 16, 5) < 180, 5e5 < nominal_seconds(1782, 16, 6) < 1e6
     (True, True)
-    >>> 1000 < nominal_seconds(1782, 5) < 4000
-    True
     """
     if k <= 2:
         return 1e-6 * N
+    if k == 5 and middle.worth_trying(N, d):
+        return middle.five_seconds(N, threads) + nominal_seconds(N, d, 4, threads)
     p, _ = search_primes(N)
     work = _POINT * math.comb(N, k - 1) + _PLANE * math.comb(N, k - 2)
     return (work + _CHECK * math.comb(N, k) / p + _START * N) / threads
@@ -96,6 +100,7 @@ def decide(
     k: int,
     *,
     limit_s: float = math.inf,
+    known: int = 0,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -104,6 +109,7 @@ def decide(
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
 
     limit_s: refuse (InputError, with the estimate) what costs more nominal seconds than this.
+    known: every `known` of the vectors are known to be independent.
     seed: of the projection; it decides how many alarms there are, never the answer.
     stop: asked now and then; True leaves the question open.
 
@@ -119,12 +125,14 @@ among 2000 vectors takes about 5e+08 s), not 7
     if not 1 <= k <= most:
         raise InputError("k", f"from 1 to min(N, d) = {most}", k)
     threads = threads or available_threads()
-    estimate = nominal_seconds(vectors.N, k, threads)
+    estimate = nominal_seconds(vectors.N, vectors.d, k, threads)
     if estimate > limit_s:
         cost = f"a search of all sets of {k} among {vectors.N} vectors takes about {estimate:.2g} s"
         raise InputError("k", f"small enough for {limit_s:g} s ({cost})", k)
     if k <= 2:
         return _by_hashing(vectors, k)
+    if k == 5 and middle.worth_trying(vectors.N, vectors.d):
+        return _by_the_middle(vectors, known, seed, threads, progress, stop)
     found = _search(vectors, k, seed, 0, threads, progress, stop)
     if found is not None:
         return found
@@ -145,6 +153,27 @@ def _by_hashing(vectors: Vectors, k: int) -> Decision:
     if not found:
         return Decision(k, True, None, (), sets, 0, 0)
     return Decision(k, False, Dependency.among(vectors, found[0][:2]), (), sets, 0, 0)
+
+
+def _by_the_middle(
+    vectors: Vectors,
+    known: int,
+    seed: int,
+    threads: int,
+    progress: Progress | None,
+    stop: Callable[[], bool] | None,
+) -> Decision:
+    """k = 5, after k = 4 if that is not known."""
+    sets = math.comb(vectors.N, 5)
+    if known < 4:
+        four = decide(vectors, 4, seed=seed, threads=threads, progress=progress, stop=stop)
+        if not four.independent:
+            return replace(four, k=5, sets=sets)
+    found = middle.five(vectors, seed=seed, threads=threads, progress=progress, stop=stop)
+    primes = (5, found.prime) if found.independent else ()
+    return Decision(
+        5, found.independent, found.dependency, primes, sets, found.alarms, found.false_alarms
+    )
 
 
 def _search(

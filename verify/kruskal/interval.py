@@ -80,7 +80,7 @@ def _stopped(search: _Search, interval: Interval) -> Interval:
     if _enough(interval, search.k):
         return replace(interval, stopped=f"Whether every {search.k} are independent is known.")
     size = search.k or interval.lower.value + 1
-    price = exhaustive.nominal_seconds(search.vectors.N, size)
+    price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
     why = (
         "The budget is used. To look at all sets of "
         f"{size} vectors would take about {price:.2g} s on two cores."
@@ -162,8 +162,8 @@ def _circuits(search: _Search, interval: Interval) -> Iterator[Bound]:
 
 def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
     """The size asked for, if a share of what is left affords it; else from the first open one."""
-    v, upper = search.vectors, interval.upper.value
-    sizes = list(range(interval.lower.value + 1, upper + 1))
+    v, lower = search.vectors, interval.lower.value
+    sizes = list(range(lower + 1, interval.upper.value + 1))
     if search.k is not None and _affords(search, search.k, share):
         sizes = [search.k]
     for size in sizes:
@@ -171,18 +171,21 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
             return
         stop = partial(getattr, search.budget, "over")
         found = exhaustive.decide(
-            v, size, seed=search.seed, progress=search.progress, stop=stop
-        ).bound()
-        search.budget.charge(exhaustive.nominal_seconds(v.N, size))
+            v, size, known=size - 1 if size == lower + 1 else 0,
+            seed=search.seed, progress=search.progress, stop=stop,
+        ).bound()  # fmt: skip
+        search.budget.charge(exhaustive.nominal_seconds(v.N, v.d, size))
         if found is None:
             return
         yield found
         if found.end == "upper":
             return
+        lower = size
 
 
 def _affords(search: _Search, size: int, share: float) -> bool:
-    return exhaustive.nominal_seconds(search.vectors.N, size) <= share * search.budget.left
+    v = search.vectors
+    return exhaustive.nominal_seconds(v.N, v.d, size) <= share * search.budget.left
 
 
 def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -35,7 +36,7 @@ from verify.kruskal.running import in_order
 from verify.kruskal.small_primes import inverses, mixed_coordinates, search_primes
 from verify.kruskal.vectors import Vectors
 
-__all__ = ["five", "five_seconds", "worth_trying"]
+__all__ = ["Found", "five", "five_seconds", "worth_trying"]
 
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
@@ -59,6 +60,19 @@ def five_seconds(N: int, threads: int = 2) -> float:
     return (16 * _LEFT * math.comb(N, 3) + _RIGHT * N * N + 125 * _SLICE) / threads
 
 
+@dataclass(frozen=True)
+class Found:
+    """independent: whether every five are; None where it was stopped or had more to list than
+    fits, and nothing is claimed. alarms: sets dependent modulo 5, looked at modulo `prime`;
+    false_alarms: dependent modulo both, not over Q."""
+
+    independent: bool | None
+    dependency: Dependency | None
+    prime: int
+    alarms: int
+    false_alarms: int
+
+
 def five(
     vectors: Vectors,
     *,
@@ -66,48 +80,43 @@ def five(
     threads: int = 1,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
-) -> tuple[bool | None, Dependency | None, int]:
-    """(independent, witness, alarms): whether every five vectors are; *every four must be*.
-
-    independent is None where it was stopped or had more to list than fits: nothing is claimed.
-    """
+) -> Found:
+    """Whether every five of the vectors are independent, *provided that every four are*."""
     q, _ = search_primes(vectors.N)
     scaled = _words(vectors, seed)
     if not scaled.all():
-        return None, None, 0  # a vector that the mixing sends to 0
+        return Found(None, None, q, 0, 0)  # a vector that the mixing sends to 0
     wide = mixed_coordinates(vectors, 5 + _EXTRA, q, seed)
     by_slice = slices(scaled)
-    alarms, small = 0, _pairs_and_triples(scaled)
+    alarms, checked, small = 0, 0, _pairs_and_triples(scaled)
     job = partial(_one_slice, scaled, by_slice, wide, q)
     for target, (fours, fives, seen) in enumerate(in_order(job, range(125), threads)):
         if len(fours) > _LISTED or len(fives) > _LISTED:
-            return None, None, alarms
+            return Found(None, None, q, alarms, checked)
         alarms += seen
         small |= {tuple(sorted(row)) for row in fours.tolist()}
-        witness = _first(vectors, fives.tolist())
-        if witness is not None:
-            return False, witness, alarms
+        for members in fives.tolist():
+            witness = Dependency.among(vectors, members)
+            if witness is not None:
+                return Found(False, witness, q, alarms, checked)
+            checked += 1
         if progress is not None:
             progress("all sets of 5", target + 1, 125)
         if stop is not None and stop():
-            return None, None, alarms
+            return Found(None, None, q, alarms, checked)
     for members in sorted(small):
         extended = list(_extensions(wide, q, members))
+        for five_of_them in extended:
+            witness = Dependency.among(vectors, five_of_them)
+            if witness is not None:
+                return Found(False, witness, q, alarms, checked)
+            checked += 1
         if len(extended) >= HITS:
-            return None, None, alarms
-        witness = _first(vectors, extended)
-        if witness is not None:
-            return False, witness, alarms
-    return True, None, alarms
+            return Found(None, None, q, alarms, checked)
+    return Found(True, None, q, alarms, checked)
 
 
 Sets = set[tuple[int, ...]]
-
-
-def _first(vectors: Vectors, sets: list[list[int]]) -> Dependency | None:
-    """The first of these sets that is dependent over Q, by its circuit."""
-    found = (Dependency.among(vectors, sorted(members)) for members in sets)
-    return next((witness for witness in found if witness is not None), None)
 
 
 def _one_slice(

@@ -92,7 +92,7 @@ def support_bounds(
     threads = threads or available_threads()
     while upper > 0:
         wanted = (s for s in subspaces if s.members not in tried and len(s.members) >= upper)
-        prices = ((nominal_seconds(len(s.members), upper, threads), s) for s in wanted)
+        prices = ((nominal_seconds(len(s.members), vectors.d, upper, threads), s) for s in wanted)
         price, space = min(prices, key=lambda pair: pair[0], default=(math.inf, subspaces[0]))
         if price > _DEAREST or not budget.affords(price):
             return
