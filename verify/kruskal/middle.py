@@ -6,8 +6,8 @@ five coefficients are nonzero there, then scaled so that the first is 1
 
     x_a + c_b x_b + c_c x_c = -(c_d x_d + c_e x_e)    in F_5^w,      a < b < c < d < e,
 
-and the 16 C(N, 2) right-hand sides are hashed, the 16 C(N, 3) left-hand sides looked up. That is
-(N/4)/16 times less than the quotients of `exhaustive.py`. If some coefficients are divisible by 5,
+and the 16 C(N, 2) right-hand sides are hashed, the 16 C(N, 3) left-hand sides looked up: N/64
+times less than the C(N, 4) points of `exhaustive.py`. If some coefficients are divisible by 5,
 two, three or four of the vectors are dependent modulo 5; there are few such sets, all are listed
 in the same way, and all sets of five that contain one are decided by quotient and hash.
 
@@ -41,7 +41,7 @@ __all__ = ["Found", "five", "five_seconds", "worth_trying"]
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
 _LISTED = 1 << 14  # sets of four, and hits, per slice
-_LEFT, _RIGHT, _SLICE = 1.3e-8, 1e-7, 1e-2  # seconds of one thread, for C(N, 3), 16 C(N, 2), each
+_LEFT, _RIGHT, _SLICE = 1.5e-8, 1e-7, 1e-2  # seconds of one thread, for C(N, 3), 16 C(N, 2), each
 
 Progress = Callable[[str, int, int], None]
 
@@ -54,7 +54,7 @@ def worth_trying(N: int, rank: int) -> bool:
 def five_seconds(N: int, threads: int = 2) -> float:
     """Estimated cost (cost model, on the high side).
 
-    >>> 60 < five_seconds(1782) < 120
+    >>> 60 < five_seconds(1782) < 150
     True
     """
     return (16 * _LEFT * math.comb(N, 3) + _RIGHT * N * N + 125 * _SLICE) / threads
