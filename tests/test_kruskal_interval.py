@@ -20,7 +20,7 @@ from verify.kruskal.interval import close
 from verify.kruskal.vectors import Vectors, load_vectors
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(small_vectors())
 def test_the_kruskal_rank_of_a_few_vectors_is_found(vectors: Vectors) -> None:
     true = truth(vectors)
@@ -32,7 +32,7 @@ def test_the_kruskal_rank_of_a_few_vectors_is_found(vectors: Vectors) -> None:
     assert all(is_sound(b, vectors, true) for b in steps if b.dependency or b.end == "lower")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(small_vectors(), st.integers(1, 5), st.floats(1e-6, 0.01))
 def test_with_little_work_the_interval_still_contains_the_truth(
     vectors: Vectors, k: int, work: float
@@ -51,6 +51,21 @@ def test_vectors_in_general_position(N: int, d: int) -> None:
     assert found.upper.value == min(N, d)
     assert found.lower.value == min(N, d) or N == 36  # 36 choose 32: the lower end stays open
     assert found.lower.value >= min(23, N, d)
+
+
+@pytest.mark.parametrize("relations", [1, 2])
+def test_few_relations_are_all_looked_at(relations: int) -> None:
+    """N <= d vectors with one or two relations: the code of relations has dimension one or two."""
+    rng = np.random.default_rng(relations)
+    table = rng.integers(-99, 100, (50, 60))
+    table[49] = table[3:20].sum(axis=0)
+    if relations == 2:
+        table[48] = table[10:30].sum(axis=0)
+    found = close(Vectors.of(table), budget_s=None, work=5.0)
+    assert found.decided
+    assert found.upper.value == 17
+    assert found.upper.dependency is not None
+    assert found.upper.dependency.indices == (*range(3, 20), 49)
 
 
 def test_a_planted_circuit_bounds_from_both_sides() -> None:

@@ -29,7 +29,7 @@ from verify.kruskal.small_primes import inverses, search_primes
 from verify.kruskal.supports import coordinate_subspaces, support_bounds
 from verify.kruskal.vectors import Vectors
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=40)
 
 
 # --- dependencies --------------------------------------------------------------------------------

@@ -36,16 +36,15 @@ _SETS = 64  # bases at most
 _PAIRS = 3e-8  # seconds for an entry of a pair
 
 
-def worth_trying(N: int, d: int) -> bool:
-    """Whether three disjoint information sets are to be expected."""
-    return min(N, d) < N and 3 * (N - min(N, d)) <= N
+def worth_trying(N: int, rank: int) -> bool:
+    """Whether three disjoint information sets are likely, or all relations are looked at."""
+    return rank < N and (3 * (N - rank) <= N or N - rank <= 2)
 
 
-def nominal_seconds(N: int, d: int) -> float:
-    r = min(N, d)
-    K = N - r
+def nominal_seconds(N: int, d: int, rank: int) -> float:
+    K = N - rank
     sets = min(_SETS, N // max(K, 1))
-    return sets * (1e-3 + 8e-11 * N * d * r + _PAIRS * K * K / 2 * r)
+    return sets * (1e-3 + 8e-11 * N * d * rank + _PAIRS * K * K / 2 * rank)
 
 
 def information_set_bounds(
@@ -81,6 +80,8 @@ def information_set_bounds(
         used[outside] = True
         found = _lightest(rows[:, others], p, first[pivots], outside, w)
         lightest = min(lightest, found, key=lambda light: light.weight)
+        if len(others) <= w:
+            total = vectors.N + 1  # no relation has more coefficients there: all are looked at
         if total >= lightest.weight:
             break
     return _conclude(vectors, total, lightest, sets, w, upper)
@@ -98,7 +99,8 @@ def _conclude(
     word = {1: "one vector", 2: "two vectors"}[w]
     why = (
         f"Modulo {PRIMES_FLOAT64[0]}, relations with at most {word} outside one of {sets} bases "
-        f"involve {lightest.weight} vectors or more, and any other at least {total}."
+        f"involve {lightest.weight} vectors or more, "
+        + ("and there are no others." if total > vectors.N else f"any other at least {total}.")
     )
     numbers = {"bases": sets, "coefficients outside": w, "lightest": lightest.weight}
     spark = min(total, lightest.weight)

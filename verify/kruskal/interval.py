@@ -140,8 +140,11 @@ def _coherence(search: _Search, interval: Interval) -> Iterator[Bound]:
 
 def _information_sets(search: _Search, interval: Interval) -> Iterator[Bound]:
     v = search.vectors
-    price = information_sets.nominal_seconds(v.N, v.d)
-    if information_sets.worth_trying(v.N, v.d) and search.budget.affords(price):
+    if 2 * v.d < v.N:
+        return
+    rank = rank_mod(v.array).rank
+    price = information_sets.nominal_seconds(v.N, v.d, rank)
+    if information_sets.worth_trying(v.N, rank) and search.budget.affords(price):
         search.budget.charge(price)
         yield from information_sets.information_set_bounds(
             v, upper=interval.upper.value, seed=search.seed

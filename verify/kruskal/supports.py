@@ -46,7 +46,7 @@ class Subspace:
     members: tuple[int, ...]
 
 
-def coordinate_subspaces(vectors: Vectors) -> list[Subspace]:
+def coordinate_subspaces(vectors: Vectors, budget: Budget | None = None) -> list[Subspace]:
     """The fullest coordinate subspaces of each dimension below d that hold two or more vectors.
 
     >>> v = Vectors.of([[1, 2, 0, 0], [3, 4, 0, 0], [5, 6, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0]])
@@ -54,9 +54,9 @@ def coordinate_subspaces(vectors: Vectors) -> list[Subspace]:
     Subspace(coordinates=(0, 1), members=(0, 1, 2))
     """
     filled = np.asarray(vectors.array != 0)
-    choose = _fullest if vectors.d <= _EVERY else _grown
+    chosen = _fullest(filled) if vectors.d <= _EVERY else _grown(filled, budget)
     found = []
-    for coordinates in choose(filled):
+    for coordinates in chosen:
         outside = np.setdiff1d(np.arange(vectors.d), coordinates)
         members = np.flatnonzero(~filled[:, outside].any(axis=1))
         if len(members) > 1:
@@ -74,7 +74,7 @@ def support_bounds(
     progress: Progress | None = None,
 ) -> Iterator[Bound]:
     """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
-    subspaces = coordinate_subspaces(vectors)
+    subspaces = coordinate_subspaces(vectors, budget)
     for space in subspaces:
         if budget.over:
             return
@@ -137,23 +137,25 @@ def _fullest(filled: np.ndarray) -> list[tuple[int, ...]]:
     return chosen
 
 
-def _grown(filled: np.ndarray) -> list[tuple[int, ...]]:
+def _grown(filled: np.ndarray, budget: Budget | None = None) -> list[tuple[int, ...]]:
     """The same by growing; `_fullest` is the rule, this a heuristic for large d."""
     supports, count = np.unique(filled, axis=0, return_counts=True)
     sizes = supports.sum(axis=1)
-    if int(sizes.min()) >= filled.shape[1]:
+    d = filled.shape[1]
+    if int(sizes.min()) >= d:
         return []  # not one zero
-    order = np.lexsort((-count, sizes))[:_SEEDS]
     best: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
-    for start in order:
+    for start in np.lexsort((-count, sizes))[:_SEEDS]:
+        if budget is not None and budget.over:
+            break
         inside = supports[start].copy()
-        while (size := int(inside.sum())) < filled.shape[1]:
-            missing = (filled & ~inside).sum(axis=1)
+        missing = (filled & ~inside).sum(axis=1)
+        for size in range(int(inside.sum()), d):
             held = int((missing == 0).sum())
             entry = (-held, tuple(np.flatnonzero(inside).tolist()))
-            ranked = sorted({*best.get(size, []), entry})
-            best[size] = ranked[:_TOP]
-            nearest = int(missing[missing > 0].min())
-            votes = (filled & ~inside)[missing == nearest].sum(axis=0)
-            inside[int(np.argmax(votes))] = True
+            best[size] = sorted({*best.get(size, []), entry})[:_TOP]
+            near = filled[missing == missing[missing > 0].min()]
+            added = int(np.argmax(near.sum(axis=0) * ~inside))
+            inside[added] = True
+            missing -= filled[:, added]
     return [coordinates for size in sorted(best) for _, coordinates in best[size]]
