@@ -82,8 +82,8 @@ def _stopped(search: _Search, interval: Interval) -> Interval:
     size = search.k or interval.lower.value + 1
     price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
     why = (
-        "The budget is used. To look at all sets of "
-        f"{size} vectors would take about {price:.2g} s on two cores."
+        f"The budget does not go further: to look at all sets of {size} vectors would take about "
+        f"{price:.2g} s on two cores."
     )
     return replace(interval, stopped=why, timed=search.budget.timed)
 
