@@ -383,7 +383,7 @@ def test_a_dask_cluster_gives_the_same_bytes(planted: str, tmp_path: Path) -> No
     words = ["kruskal", planted, *QUICK]
     assert attncert.main([*words, "--out", str(tmp_path / "alone")]) == 0
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         there = ["--out", str(tmp_path / "there"), "--dask", cluster.scheduler_address]
         assert attncert.main([*words, *there]) == 0
@@ -396,7 +396,7 @@ def test_a_dask_cluster_of_processes_gives_the_same_bytes(planted: str, tmp_path
     words = ["kruskal", planted, *QUICK]
     assert attncert.main([*words, "--out", str(tmp_path / "alone")]) == 0
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         there = ["--out", str(tmp_path / "there"), "--dask", cluster.scheduler_address]
         assert attncert.main([*words, *there]) == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from constructions.errors import InputError
@@ -232,6 +232,32 @@ def test_a_full_disk_is_one_line_and_leaves_a_log_that_resumes(
         assert united(run(PLAN.shards(), digests, log=log)) == WHOLE
 
 
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(place=st.integers(0), byte=st.integers(1, 255), cut=st.booleans())
+def test_whatever_happens_to_a_file_no_wrong_result_comes_from_it(
+    log_file: Path, place: int, byte: int, cut: bool
+) -> None:
+    """One byte changed, or the rest lost: refused, or some of the true results."""
+    path = log_file.with_name("damaged")
+    raw = bytearray(log_file.read_bytes())
+    place %= len(raw)
+    if cut:
+        del raw[place:]
+    else:
+        raw[place] ^= byte
+    path.write_bytes(raw)
+    try:
+        found = read_log(path).finished
+    except InputError as error:
+        assert "\n" not in str(error)
+        return
+    true = read_log(log_file).finished
+    assert len(found) >= 4 or cut
+    assert all(true[shard] == result for shard, result in found.items())
+
+
 # Engines.
 
 
@@ -249,6 +275,21 @@ def test_an_error_of_a_shard_reaches_the_caller() -> None:
 
 def refuse(shard: Shard) -> dict[str, Any]:
     raise InputError("shard", "other", shard.start)
+
+
+def test_a_worker_that_is_killed_is_one_line_and_what_was_done_is_kept(tmp_path: Path) -> None:
+    with ShardLog(tmp_path / "log", IDENTITY) as log:
+        with pytest.raises(InputError, match="shards: must be run by workers that stay alive"):
+            run(PLAN.shards(), die_at_the_end, jobs=2, log=log)
+        assert 1 <= len(log.finished) < 14
+        assert united(run(PLAN.shards(), digests, log=log)) == WHOLE
+
+
+def die_at_the_end(shard: Shard) -> dict[str, Any]:
+    if shard.stop == PLAN.count:
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return digests(shard)
 
 
 def test_a_deadline_leaves_shards_out_and_says_so_by_their_absence() -> None:
@@ -274,12 +315,14 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         ShardLog(tmp_path / "log", IDENTITY) as log,
         dask(cluster.scheduler_address) as backend,
     ):
         results = run(PLAN.shards(), digests, backend=backend, log=log)
+        with pytest.raises(InputError, match="shard: must be other"):
+            run(PLAN.shards(), refuse, backend=backend)
     assert united(results) == WHOLE
     assert united(read_log(tmp_path / "log").finished) != b"" and len(log.finished) == 14
 

@@ -1,10 +1,10 @@
 """`attncert kruskal` as a function: vectors and a question in, what is known out.
 
-Two things, kept apart. Random subsets, exactly (*sampled*: a fraction, no bound on the rank unless
-a dependent one is met), and the interval around the Kruskal rank (*proved* at both ends). With a
-budget in seconds subsets and bases take a fourth of it each at most, and where all that ends
-depends on the machine; with `work` the shards and the search are fixed in advance, and so is every
-result.
+Two things, kept apart: the interval around the Kruskal rank (*proved* at both ends), and random
+subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). With
+a budget in seconds a fourth of it is kept for the subsets, and for bases if asked for; where all
+that ends depends on the machine. With `work` the search and the shards are fixed in advance, and
+so is every result.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def examine(
     progress: Progress = lambda stage, done, of: None,
     watch: Watch = lambda interval: None,
 ) -> Findings:
-    """Run the shards, then close the interval until the budget is used.
+    """Close the interval, then run the shards, until the budget is used.
 
     log: where finished shards are kept and found again. backend: of joblib, for shards
     (`verify.scale.engine.dask`). watch: called with each narrower interval. Raises InputError.
@@ -103,12 +103,23 @@ def examine(
     (True, 100, False)
     """
     question.require(vectors)
+    jobs = jobs_of(vectors, question, backend)
     start = time.monotonic()
+    interval = close(
+        vectors,
+        k=question.k,
+        budget_s=None if question.budget is None else question.budget * (1 - _SHARE * len(jobs)),
+        work=question.work,
+        seed=question.seed,
+        progress=progress,
+        watch=watch,
+    )
+    closed = time.monotonic()
     sampled, searched = None, None
-    for number, job in enumerate(jobs_of(vectors, question, backend), start=1):
+    for left, job in zip(range(len(jobs), 0, -1), jobs, strict=True):
         limit = None
         if question.budget is not None:
-            limit = start + number * _SHARE * question.budget
+            limit = time.monotonic() + (start + question.budget - time.monotonic()) / left
         results = run_job(
             job,
             vectors,
@@ -122,14 +133,14 @@ def examine(
             searched = searched_of(job.plan, job.settings, results)
         else:
             sampled = sampled_of(job.plan, job.settings, results)
+    narrower = _tightened(interval, _met(vectors, sampled, searched), question.k)
+    if narrower is not interval:
+        watch(narrower)
     rounding = _rounding(vectors, question)
-    sharded = time.monotonic()
-    met = _met(vectors, sampled, searched)
-    interval = _interval(vectors, question, met, sharded - start, progress, watch)
-    seconds = {"shards": sharded - start, "interval": time.monotonic() - sharded}
+    seconds = {"interval": closed - start, "shards": time.monotonic() - closed}
     device = choose_device(question.device)
     return Findings(
-        vectors, question, interval, sampled, searched, rounding, device.as_dict(), seconds
+        vectors, question, narrower, sampled, searched, rounding, device.as_dict(), seconds
     )
 
 
@@ -145,30 +156,16 @@ def _met(
     return min(met, key=lambda bound: bound.value, default=None)
 
 
-def _interval(
-    vectors: Vectors,
-    question: Question,
-    met: Bound | None,
-    used: float,
-    progress: Progress,
-    watch: Watch,
-) -> Interval:
-    if met is not None and question.k is not None and question.k > met.value:
-        interval = Interval.trivial(vectors).tighten(met)
-        watch(interval)
-        return replace(
-            interval, stopped=f"Not every {question.k} are independent: a shard shows it."
-        )
-    interval = close(
-        vectors,
-        k=question.k,
-        budget_s=None if question.budget is None else max(question.budget - used, 1e-3),
-        work=question.work,
-        seed=question.seed,
-        progress=progress,
-        watch=watch,
-    )
-    return interval.tighten(met)
+def _tightened(interval: Interval, met: Bound | None, k: int | None) -> Interval:
+    """With what the shards met, which may answer what the search left open."""
+    narrower = interval.tighten(met)
+    if narrower is interval:
+        return interval
+    if narrower.decided:
+        return replace(narrower, stopped="The Kruskal rank is known.")
+    if k is not None and narrower.answers(k) is not None:
+        return replace(narrower, stopped=f"Whether every {k} are independent is known.")
+    return narrower
 
 
 def _rounding(vectors: Vectors, question: Question) -> tuple[Rounding, ...]:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from typing import Any
 
 from constructions.errors import InputError
@@ -99,8 +100,18 @@ def _results(
     threads = max(1, available_threads() // jobs)
     # Workers of a run that was killed go away by themselves after some idle seconds.
     loky = {"n_jobs": jobs, "inner_max_num_threads": threads, "idle_worker_timeout": 20}
-    with parallel_config("loky", **loky):
+    with parallel_config("loky", **loky), _lost_workers():
         yield from Parallel(**settings)(calls)
+
+
+@contextlib.contextmanager
+def _lost_workers() -> Iterator[None]:
+    """What a worker that was killed looks like here, in one line; the log has what was done."""
+    try:
+        yield
+    except BrokenExecutor as error:  # loky's is one of these
+        must = "run by workers that stay alive (fewer at a time need less memory)"
+        raise InputError("shards", must, "lost with one of them") from error
 
 
 def _one(work: Work, shard: Shard, *shared: Any) -> tuple[Shard, Result]:
