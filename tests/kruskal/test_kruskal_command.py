@@ -278,14 +278,15 @@ def test_a_log_of_other_data_is_refused(
 
 
 def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> None:
-    """Here; in a process with other hashes and two workers; and with a log."""
+    """Here; in a process with other hashes and a log; and on two workers."""
     words = ["kruskal", planted, *QUICK, "--out"]
     assert attncert.main([*words, str(tmp_path / "here")]) == 0
-    command = [sys.executable, "-m", "attncert", *words, str(tmp_path / "there"), "--jobs", "2"]
+    log = ["--log", str(tmp_path / "log")]
+    command = [sys.executable, "-m", "attncert", *words, str(tmp_path / "there"), *log]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "7"})
-    assert attncert.main([*words, str(tmp_path / "log"), "--log", str(tmp_path / "shards")]) == 0
+    assert attncert.main([*words, str(tmp_path / "workers"), "--jobs", "2"]) == 0
     here = files(tmp_path / "here")
-    assert len(here) == 3 and here == files(tmp_path / "there") == files(tmp_path / "log")
+    assert len(here) == 3 and here == files(tmp_path / "there") == files(tmp_path / "workers")
     assert b"byte for byte" in here["report.md"]
 
 

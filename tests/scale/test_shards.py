@@ -69,7 +69,7 @@ def test_a_run_resumes_from_its_log_and_does_nothing_twice(tmp_path: Path) -> No
     assert Counter(done) == Counter(PLAN.shards()) + Counter([done[5]])
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path, jobs: int) -> None:
     log, out = tmp_path / "log", tmp_path / "out"
     command = [sys.executable, str(HERE / "slow_shards.py"), str(log), str(out)]
