@@ -35,6 +35,7 @@ gallery: setup
 
 bench: setup
 	$(BIN)/python benchmarks/prove.py
+	$(BIN)/python benchmarks/rank.py --out benchmarks/results/rank.json
 
 fuzz: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
