@@ -74,11 +74,11 @@ def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: in
 
 def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
     """T lists of n logits in units of ln 2. Raises ValueError where one is not an integer."""
-    directions = data.query_matrix * head.query * head.key.transpose()  # T×d: rows are M e_t
+    queries = data.query_matrix * head.query  # T×d_h
     if data.shared:
-        table = directions * data.context(0).transpose()
+        table = queries * (data.context(0) * head.key).transpose()
         return [_integers(row) for row in table.tolist()]
-    rows = directions.tolist()
+    rows = (queries * head.key.transpose()).tolist()  # M e_t
     return [
         _integers((data.context(t) * fmpq_mat(data.d, 1, rows[t])).entries()) for t in range(data.T)
     ]

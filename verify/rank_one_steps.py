@@ -86,10 +86,9 @@ def _ours(record: RankOneHead, check: Callable[[], Claim]) -> Claim:
 def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
     """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
     products = (data.query_matrix * head.v1).entries()
-    wrong = []
+    wrong, rows = [], steps.entries(data, head.u)
     for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
-        rows = (data.context(t) * head.u).entries()
-        if products[t] != alpha or [x * alpha for x in rows] != [fmpq(k) for k in logits]:
+        if products[t] != alpha or [x * alpha for x in rows(t)] != [fmpq(k) for k in logits]:
             wrong.append(t)
     return steps.claim(
         number,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from constructions.construction import Construction
 from constructions.dataset import Dataset
@@ -109,8 +109,9 @@ def selector(data: Dataset, head: Record, number: int) -> Claim:
 def separator(data: Dataset, head: Record, number: int) -> Claim:
     """Step 4: E⁽ˢ⁾u has a unique maximum and a unique minimum for every earlier s."""
     tied, ranges = [], []
+    separated = entries(data, head.separator)
     for s in head.earlier:
-        values = sorted((data.context(s) * head.separator).entries())
+        values = sorted(separated(s))
         ranges.append(values[-1] - values[0])
         if len(values) > 1 and (values[-1] == values[-2] or values[0] == values[1]):
             tied.append(s)
@@ -189,9 +190,9 @@ def lead(data: Dataset, head: Record) -> np.ndarray:
     """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
     products = (data.query_matrix * head.selector).entries()
     out = np.empty((len(head.earlier), data.n), dtype=object)
+    separated = entries(data, head.separator)
     for k, s in enumerate(head.earlier):
-        values = (data.context(s) * head.separator).entries()
-        out[k] = [x * products[s] for x in values]
+        out[k] = [x * products[s] for x in separated(s)]
     return out
 
 
@@ -256,12 +257,19 @@ def timed(check: Callable[[], Claim]) -> Claim:
 
 def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
     """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
-    out = []
+    out, products = [], entries(data, u)
     for t in examples:
-        values = (data.context(t) * u).entries()
-        if len({(int(x.p), int(x.q)) for x in values}) < data.n:
+        if len({(int(x.p), int(x.q)) for x in products(t)}) < data.n:
             out.append(t)
     return out
+
+
+def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
+    """E⁽ᵗ⁾u by example t, n rationals; u (d×1). Computed once where the context is shared."""
+    if data.shared:
+        once: list[fmpq] = (data.context(0) * u).entries()
+        return lambda t: once
+    return lambda t: (data.context(t) * u).entries()
 
 
 def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
