@@ -118,7 +118,7 @@ def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
 
 
 def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -> Claim:
-    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one.
+    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, where d_h = 1).
 
     That the group's logits are then α_t·E⁽ᵗ⁾u, free of c, is what this rests on.
     """
@@ -126,7 +126,7 @@ def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -
     query = head.v1
     if head.v0 is not None:
         query = query + head.v0 * fmpq(head.c)
-    rank = int(built.rank())
+    rank = int(built.rank()) if weights.width > 1 else int(any(x != 0 for x in built.entries()))
     equal = bool(built == head.u * query.transpose())
     return steps.claim(
         number,
