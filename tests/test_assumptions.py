@@ -213,8 +213,8 @@ def test_many_samples_are_certified_in_batches_with_the_same_claim(
     monkeypatch.setattr(
         assumptions, "independent_subsets", lambda *a, **k: batched.append(1) or real(*a, **k)
     )
-    for many in (10**9, 0):
-        monkeypatch.setattr(assumptions, "_MANY", many)
+    for wide in (10**9, 0):
+        monkeypatch.setattr(assumptions, "_WIDE", wide)
         claims.append(kruskal_at_least(data, 4, "hypothesis.A1", 0))
     assert claims[0] == claims[1] and len(batched) == 1
     assert claims[0].level is (Level.REFUTED if dependent else Level.SAMPLED)

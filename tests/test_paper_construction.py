@@ -334,7 +334,7 @@ def test_the_readout_interpolates(case: Case) -> None:
         layer = with_readout(built, data, at_pivots, d_v)
         assert layer.value_width == d_v
         assert outputs(data, layer) == data.labels.fractions()
-    R = right_inverse(built, data, system)
+    R = right_inverse(built, data)
     assert times(z, fractions(R)) == [
         [Fraction(i == j) for j in range(data.T)] for i in range(data.T)
     ]
