@@ -38,7 +38,7 @@ bench: setup
 	$(BIN)/python benchmarks/rank.py --out benchmarks/results/rank.json
 
 fuzz: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -e '.[fuzz]'
 	$(BIN)/python tests/fuzz.py --runs 20000 --seconds 60
 
 clean:
