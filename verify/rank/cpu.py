@@ -28,6 +28,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import numpy as np
 
@@ -176,11 +177,16 @@ def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
     """(p, 1/p, lazy, inverses) in the kernel's type; the bound of the module is enforced here."""
     modulus(p, dtype.name, terms=2 * PANEL)
     lazy = lazy_terms(p, dtype.name) // PANEL - 1
-    inverses = np.zeros(1, dtype=dtype)
-    if p < _TABLE_LIMIT:
-        table = [0] + [pow(a, -1, p) for a in range(1, p)]
-        inverses = np.array([r - p if r > p // 2 else r for r in table], dtype=dtype)
-    return dtype.type(p), dtype.type(1.0 / p), lazy, inverses
+    return dtype.type(p), dtype.type(1.0 / p), lazy, _inverses(p, dtype)
+
+
+@lru_cache(maxsize=16)
+def _inverses(p: int, dtype: np.dtype) -> np.ndarray:
+    """Balanced, at the index of each residue; a single 0 where the prime is too large for that."""
+    if p >= _TABLE_LIMIT:
+        return np.zeros(1, dtype=dtype)
+    table = [0] + [pow(a, -1, p) for a in range(1, p)]
+    return np.array([r - p if r > p // 2 else r for r in table], dtype=dtype)
 
 
 def _workspace(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
