@@ -18,8 +18,10 @@ from constructions.layer import Head, Layer, integer_logits, powers_of_two
 from constructions.lifting import lifted
 from constructions.mahdavi2024 import Construction
 
-# bits²·T from which FLINT takes longer than compiling the other way takes: about a second.
-LIFTING_WORK = 4 * 10**11
+# Unknowns up to which FLINT eliminates without fractions: quasi-linear in the bits, not quadratic.
+ELIMINATED = 15
+# bits²·T from which FLINT takes longer than loading the other way's compiled loop: half a second.
+LIFTING_WORK = 2 * 10**11
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,15 @@ def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(system.matrix).solve(fmpq_mat(fmpz_mat(scaled))) / denominator
 
 
+def lifting_is_shorter(bits: int, T: int) -> bool:
+    """Measured: above ELIMINATED unknowns FLINT takes 2e-12·bits²·T seconds, lifting 2e-11·bits².
+
+    >>> lifting_is_shorter(35_000, 193), lifting_is_shorter(580_000, 5)
+    (True, False)
+    """
+    return T > ELIMINATED and bits * bits * T > LIFTING_WORK
+
+
 def readout(
     construction: Construction,
     data: Dataset,
@@ -100,10 +111,11 @@ def readout(
     """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
 
     FLINT solves the cleared system, whose entries are long; for large systems the lifting that
-    never clears them is many times as fast (constructions/lifting.py), where it applies.
+    never clears them is many times as fast (constructions/lifting.py), where it applies. A few
+    examples with long logits are FLINT's.
     """
     bits = predicted_bits(construction, data)
-    if bits * bits * data.T > LIFTING_WORK:
+    if lifting_is_shorter(bits, data.T):
         cleared, denominator = right.numer_denom()
         columns: list[list[fmpq]] = []
         for column in zip(*cleared.tolist(), strict=True):

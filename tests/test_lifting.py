@@ -73,7 +73,7 @@ def test_lifting_is_flints_solve(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(lifting.lifted(*arguments, **options))  # type: ignore[arg-type]
         return calls[-1]
 
-    monkeypatch.setattr("constructions.readout.LIFTING_WORK", -1)
+    monkeypatch.setattr("constructions.readout.lifting_is_shorter", lambda bits, T: True)
     monkeypatch.setattr("constructions.readout.lifted", spied)
     assert readout(built, data, data.label_matrix) == solve(
         pivot_system(built, data), data.label_matrix
@@ -116,7 +116,7 @@ def test_where_it_does_not_apply_flint_solves(monkeypatch: pytest.MonkeyPatch) -
     data, built = case("shared")
     large = Dataset(data.contexts, data.queries, generators.random(9, 1, 1, bound=2**55).labels)
     assert lifting.lifted(built, large, [2**60] * 9, 100) is None
-    monkeypatch.setattr("constructions.readout.LIFTING_WORK", -1)
+    monkeypatch.setattr("constructions.readout.lifting_is_shorter", lambda bits, T: True)
     assert readout(built, large, large.label_matrix) == solve(
         pivot_system(built, large), large.label_matrix
     )
