@@ -19,12 +19,18 @@ from constructions.errors import InputError
 from verify import checker
 from verify.audit import Scope, Standing
 from verify.evidence import Level
-from verify.impossibility import broken_relation, impossibility, too_few_parameters
-from verify.impossibility_section import CASES, section
 from verify.prove import prove
 from verify.rank.rational import Relation
 from verify.settings import Settings
+from verify.tightness.impossibility import (
+    certificate_of,
+    impossibility,
+    kind,
+    too_few_parameters,
+)
 from verify.tightness.probes import feature_matrix, random_layer
+from verify.tightness.rows import broken_relation
+from verify.tightness.section import CASES, section
 
 SCHEMA = json.loads((Path(checker.__file__).parent / "schema/attncert-1.schema.json").read_text())
 BROKEN = [case for case in CASES if case.kind]
@@ -48,14 +54,14 @@ def test_the_relation_binds_random_layers_and_the_checker_agrees(
     assert isinstance(case, type(CASES[0]))
     data = case.data()
     broken = broken_relation(data)
-    assert broken is not None and broken.kind == case.kind
+    assert broken is not None and kind(data, broken.relation) == case.kind
     for seed in range(4):
         rng = np.random.default_rng(seed)
         Z = feature_matrix(data, random_layer(data, 2, 1 + seed % 2, 3, rng))
         assert Z is not None
         pairs = list(zip(broken.relation.indices, broken.relation.coefficients, strict=True))
         assert not any(sum(c * Z[t, j] for t, c in pairs) for j in range(Z.ncols()))
-    certificate = broken.certificate(data, {"command": "test"})
+    certificate = certificate_of(data, broken, {"command": "test"})
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate))
     assert checker.check_file(str(path)).status == "holds"
@@ -89,9 +95,9 @@ def test_a_relation_that_some_weights_break_is_rejected(tmp_path: Path) -> None:
     broken = broken_relation(data)
     assert broken is not None
     for coefficients in ((1, 1), (1, -2)):
-        wrong = type(broken)(Relation((0, 1), coefficients), broken.kind, broken.gap)
+        wrong = type(broken)(Relation((0, 1), coefficients), broken.gap)
         path = tmp_path / "certificate.json"
-        path.write_text(json.dumps(wrong.certificate(data, {})))
+        path.write_text(json.dumps(certificate_of(data, wrong, {})))
         verdict = checker.check_file(str(path))
         assert (verdict.status, verdict.message) == ("wrong", "some weights break the relation")
 
@@ -141,8 +147,8 @@ def test_one_conflict_among_all_digits_is_found(tmp_path: Path) -> None:
     planted = Dataset.of(contexts, queries, labels)
     assert broken_relation(data) is None
     broken = broken_relation(planted)
-    assert broken is not None and broken.kind == "equal inputs"
+    assert broken is not None and kind(planted, broken.relation) == "equal inputs"
     assert broken.relation == Relation((17, data.T), (1, -1))
     path = tmp_path / "certificate.json"
-    path.write_text(json.dumps(broken.certificate(planted, {})))
+    path.write_text(json.dumps(certificate_of(planted, broken, {})))
     assert checker.check_file(str(path)).status == "holds"

@@ -1,4 +1,4 @@
-"""Some weights, no weights, or undecided: verify/universal.py against layers of all kinds."""
+"""Some weights, no weights, or undecided: the verdicts against layers of all kinds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.generators import family, random, signed_pairs
-from verify import universal as module
 from verify.attack import feature_rank
 from verify.evidence import Level
+from verify.tightness import universal as module
 from verify.tightness.probes import Reached, adversarial_layers, best_rank, random_layer
-from verify.universal import bound_from_above, universal
+from verify.tightness.shared import largest_rank
+from verify.tightness.universal import bound_from_above, universal
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
@@ -56,6 +57,16 @@ def test_the_bound_is_above_every_layer_that_was_tried() -> None:
         assert max(ranks) <= bound.rank <= data.T
         tight += max(ranks) == bound.rank
     assert tight > 20
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_where_contexts_are_shared_the_bound_is_the_largest_rank(n: int) -> None:
+    """Rows and columns of Z, apart, against the table of shared contexts."""
+    for seed in range(25):
+        queries = random(6, n, 3, bound=1, seed=seed).queries.fractions()
+        data = Dataset.of([[int(i == j) for j in range(3)] for i in range(n)], queries, [0] * 6)
+        for heads in (1, 2, 4):
+            assert bound_from_above(data, heads).rank == largest_rank(data, heads).rank
 
 
 @pytest.mark.parametrize("width", [1, 3])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from verify import impossibility_section, layer_section, user_data
+from verify import layer_section, user_data
 from verify.audit import Scope, Section
 from verify.defects import section as defects
 from verify.edge_cases import section as edge_cases
 from verify.hypotheses import section as hypotheses
+from verify.tightness import section as impossibility
 
 __all__ = ["sections"]
 
@@ -20,6 +21,6 @@ def sections(scope: Scope) -> tuple[Section, ...]:
         *given,
         edge_cases.section,
         hypotheses.section,
-        impossibility_section.section,
+        impossibility.section,
         defects.section,
     )

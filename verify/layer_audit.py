@@ -34,7 +34,7 @@ from verify.interpolation import require_readout
 from verify.layer_heads import HeadView, carried_groups, head_view, peak, theorem_claims
 from verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
 from verify.rank.rational import rank as rational_rank
-from verify.universal import bound_from_above
+from verify.tightness.universal import bound_from_above
 
 __all__ = ["LayerAudit", "audit_layer", "default_tolerance"]
 

@@ -22,7 +22,6 @@ from verify import assumptions, conclusions, refusal, steps
 from verify.certificate import certificate
 from verify.enclosure import enclose_error
 from verify.evidence import Claim, Level
-from verify.impossibility import broken_relation
 from verify.interpolation.multiprecision import affordable_bits, multiprecision
 from verify.interpolation.rational import rational
 from verify.interpolation.symbolic import feasible, symbolic
@@ -33,6 +32,9 @@ from verify.rank.sizes import require_room
 from verify.readout import readout_solves
 from verify.settings import CLAIMS, CONSTRUCTIONS, Settings
 from verify.summaries import summaries
+from verify.tightness.impossibility import certificate_of
+from verify.tightness.limits import limits
+from verify.tightness.rows import broken_relation
 from verify.trace import ProofTrace
 
 __all__ = ["CLAIMS", "CONSTRUCTIONS", "Settings", "prove", "versions"]
@@ -156,7 +158,7 @@ class _Run:
             self.progress("what can be placed", 0, 1)
             self.claims += refusal.placed(data, r, asked or data.T, self.settings.seed)
         self.progress("what no weights escape", 0, 1)
-        known = refusal.limits(data, asked, self.value_width)
+        known = limits(data, asked, self.value_width)
         self.claims += known
         self.claims += refusal.answer(
             failure,
@@ -174,7 +176,7 @@ class _Run:
             return proof
         broken = broken_relation(data)
         assert broken is not None, "the same relations as in rows.labels"
-        return replace(proof, certificate=broken.certificate(data, self.produced_by(settings)))
+        return replace(proof, certificate=certificate_of(data, broken, self.produced_by(settings)))
 
     def produced_by(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """What a certificate says of its origin: no paths, no times."""

@@ -16,19 +16,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from constructions.construction import fewest_heads
 from constructions.dataset import Dataset
 from constructions.errors import HypothesisFails
 from verify.evidence import Claim, Level, counted
 from verify.kruskal.partition import best_partition
-from verify.tightness.flat import column_bound
-from verify.tightness.labels import label_rank
-from verify.tightness.rows import row_bound, row_relations, tied_examples
-from verify.tightness.shared import applies, shared_capacity
 
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
-MOST_ROWS = 600  # tied examples above which no relations between the rows of Z are looked for
-MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
 
 _UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal")
 _GIVEN = ("rows.labels", "labels.rank")
@@ -52,23 +45,6 @@ def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
         replace(claim, id=renamed(claim.id), rests_on=tuple(map(renamed, claim.rests_on)))
         for claim in best.claims
     ]
-
-
-def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """What no weights escape. heads: as asked for; None: any number of them."""
-    claims: list[Claim] = []
-    if heads is not None:
-        claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
-        labels = label_rank(data, heads, value_width)
-        claims += [labels] if labels.level is Level.REFUTED else []
-    if len(tied_examples(data)) <= MOST_ROWS and row_relations(data):
-        claims += row_bound(data, probes=3)
-    if any(claim.level is Level.REFUTED for claim in claims):
-        return claims
-    enough = heads or fewest_heads(data.T, data.n, data.n) or 1
-    if data.T * enough * data.d <= MOST_FEATURES and applies(data):
-        claims += shared_capacity(data, enough)
-    return claims
 
 
 def answer(

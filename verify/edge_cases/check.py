@@ -18,15 +18,15 @@ from constructions.errors import InputError
 from constructions.loading import load
 from verify.edge_cases.records import EdgeCase, Expect, FileCase
 from verify.evidence import Claim, Level
-from verify.impossibility import impossibility
 from verify.prove import prove
 from verify.settings import Settings
 from verify.tightness.given_labels import fit_given_labels
+from verify.tightness.impossibility import impossibility
 from verify.tightness.labels import label_rank
 from verify.tightness.probes import adversarial_layers, rank_of
 from verify.tightness.rows import row_bound
+from verify.tightness.universal import universal
 from verify.trace import ProofTrace
-from verify.universal import universal
 
 __all__ = ["Outcome", "check", "run"]
 

@@ -118,7 +118,7 @@ CASES = (
         "impossible universally; almost no labelling is met",
         "$Tm=14$ numbers, 12 parameters, 7 of them free: what a layer of this size gives has "
         "measure zero",
-        "verify/impossibility.py, by counting",
+        "verify/tightness/impossibility.py, by counting",
         lambda: _seven(7),
         *impossible(limits("flat"), hypothesis("capacity", T=7, capacity=2), heads=1),
         Expect(
@@ -132,7 +132,7 @@ CASES = (
         "as many numbers to fit as parameters, some of them redundant",
         "impossible universally; almost no labelling is met",
         "$Tm=8<12$, but $M_h$ of rank one has $2d-1=3$ free numbers, $W_VW_O$ four: 7 in all",
-        "verify/impossibility.py, by counting",
+        "verify/tightness/impossibility.py, by counting",
         lambda: _seven(4),
         *impossible(limits("flat"), hypothesis("capacity", T=4, capacity=2), heads=1),
         Expect(

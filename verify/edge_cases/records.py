@@ -35,14 +35,14 @@ class Expect:
     """What one run must say.
 
     run:     one of RUNS. "paper" and "rank-one" are `prove`; "universal" is some weights against
-             all weights (verify/universal.py), "impossibility" counts numbers, too; "labels",
-             "label rank" and "given labels" are about the labels of the case (verify/tightness/);
+             all weights, "impossibility" counts numbers, too; "labels", "label rank" and "given
+             labels" are about the labels of the case (verify/tightness/);
              "uniform" is the rank with all weights 0; "later ties" lists (head, later example)
              where the paper's separator ties.
     answer:  the standing of its conclusion.
     fails:   every claim that does not hold by itself, with what its witness must contain: no
              other claim may fail, the conclusion apart.
-    limits:  every statement about all weights that does not hold (`verify/refusal.py`), with its
+    limits:  every statement about all weights that does not hold (tightness/limits.py), with its
              level; no other of these may fail.
     shows:   numbers or witness entries that a claim must contain, by claim id.
     options: of the run: settings of `prove`, or heads, head_width, value_width.
@@ -170,6 +170,6 @@ def weights(answer: Level, heads: int, width: int = 1, **witness: Any) -> Expect
 
 
 def relation(examples: list[int], coefficients: list[int]) -> dict[str, Any]:
-    """A relation between rows of Z, in the form of `verify/universal.py`."""
+    """A relation between rows of Z, in the form of `verify/tightness/universal.py`."""
     terms = [str(c) for c in coefficients]
     return {"relation": {"indices": examples, "coefficients": terms}}

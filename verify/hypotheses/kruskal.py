@@ -21,7 +21,7 @@ from verify.evidence import Level
 from verify.hypotheses.instance import rank
 from verify.prove import prove
 from verify.settings import Settings
-from verify.universal import universal
+from verify.tightness.universal import universal
 
 __all__ = ["Kappa", "Remark", "kruskal_rank", "of_kruskal_rank", "remarks"]
 

@@ -27,7 +27,7 @@ from verify.hypotheses.instance import Instance
 from verify.hypotheses.steps import STEPS, Step
 from verify.hypotheses.weakenings import Weakening, draw
 from verify.tightness.labels import label_rank
-from verify.universal import universal
+from verify.tightness.universal import universal
 
 __all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "moves", "served", "shrink"]
 

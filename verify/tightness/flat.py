@@ -61,7 +61,7 @@ class Flat:
     vanishing: Vectors
 
     def bound(self, heads: int) -> int:
-        """H b + ρ - b: no weights of H heads give features of larger rank."""
+        """H b + ρ - b: no weights of H heads give features of larger rank. At most H d."""
         return heads * self.directions + self.rank - self.directions
 
 
@@ -124,7 +124,7 @@ def affine_bound(
     if heads < 1:
         raise InputError("heads", "a positive integer", heads)
     flat = flat_of(data)
-    bound = min(flat.bound(heads), heads * data.d)
+    bound = flat.bound(heads)
     reached = best_rank(data, heads, min(bound, data.T), draws=draws, seed=seed)
     attained = Claim(
         "tightness.attained",
@@ -159,7 +159,7 @@ def column_bound(data: Dataset, heads: int, *, tested: bool = True) -> tuple[Cla
     tested: whether to try the relations on random and adversarial layers.
     """
     flat = flat_of(data)
-    bound = min(flat.bound(heads), heads * data.d)
+    bound = flat.bound(heads)
     if bound >= data.T:
         return ()
     return (

@@ -20,7 +20,7 @@ rank n that are equal up to the order of their rows, there are no others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -35,8 +35,19 @@ from verify.rank import rational
 from verify.rank.rational import Relation
 from verify.tightness.probes import adversarial_layers, annihilates, random_layer
 
-__all__ = ["complete", "row_bound", "row_relations", "same_rows", "tied_examples"]
+__all__ = [
+    "MOST_ROWS",
+    "Broken",
+    "broken_relation",
+    "complete",
+    "row_bound",
+    "row_relations",
+    "same_rows",
+    "shortest",
+    "tied_examples",
+]
 
+MOST_ROWS = 600  # tied examples above which reports look for no relations
 _EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
@@ -82,6 +93,34 @@ def tied_examples(data: Dataset) -> tuple[int, ...]:
     What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
     """
     return _tied(_parts(data))
+
+
+def shortest(relations: Iterable[Relation]) -> list[Relation]:
+    """The shortest first: those a reader is shown."""
+    return sorted(relations, key=lambda r: (len(r.indices), r.indices))
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A relation between rows of Z that no weights escape, and that the labels break.
+
+    gap: Σ c_t y_t, not zero.
+    """
+
+    relation: Relation
+    gap: tuple[Fraction, ...]
+
+
+def broken_relation(data: Dataset) -> Broken | None:
+    """The shortest relation known (a basis of them is looked at) that the labels break. Exact.
+
+    Outputs are linear in the rows of Z: labels must satisfy every relation between these.
+
+    >>> found = broken_relation(Dataset.of([[1, 0], [0, 1]], [[2, 3], [2, 3]], [1, 5]))
+    >>> found.relation.coefficients, found.gap
+    ((1, -1), (Fraction(-4, 1),))
+    """
+    return _broken(data, row_relations(data))
 
 
 def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, ...]:
@@ -195,23 +234,28 @@ def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         "numbers": {"rank of Z at most": data.T - len(relations), "T": data.T},
     }
     if relations:
-        first = min(relations, key=lambda r: (len(r.indices), r.indices))
-        return Claim(statement=statement, level=Level.REFUTED, witness=first.as_dict(), **common)
+        witness = shortest(relations)[0].as_dict()
+        return Claim(statement=statement, level=Level.REFUTED, witness=witness, **common)
     level = Level.ARGUED if complete(data) else Level.UNDECIDED
     return Claim(statement=statement, level=level, **common)
 
 
-def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
-    """Outputs are linear in the rows of Z: labels must satisfy every relation between these."""
+def _broken(data: Dataset, relations: Iterable[Relation]) -> Broken | None:
     labels = data.labels.fractions()
-    for relation in relations:
+    for relation in shortest(relations):
         pairs = list(zip(relation.indices, relation.coefficients, strict=True))
-        sums = [sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m)]
-        if any(sums):
-            witness = relation.as_dict() | {"sum of the labels": [str(x) for x in sums]}
-            break
-    else:
-        witness = None
+        gap = tuple(sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m))
+        if any(gap):
+            return Broken(relation, gap)
+    return None
+
+
+def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
+    broken = _broken(data, relations)
+    witness = None
+    if broken is not None:
+        gap = [str(x) for x in broken.gap]
+        witness = broken.relation.as_dict() | {"sum of the labels": gap}
     return Claim(
         "rows.labels",
         "Given labels: they satisfy every relation between rows that no weights escape.",

@@ -25,14 +25,13 @@ from verify.tightness.flat import affine_bound, column_bound
 from verify.tightness.given_labels import fit_given_labels
 from verify.tightness.labels import label_rank
 from verify.tightness.probes import best_rank, rank_of
-from verify.tightness.rows import row_bound
+from verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
 from verify.tightness.shared import applies, shared_capacity
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
 _PRODUCED = {"version": metadata.version("attncert"), "command": "attncert tightness"}
 MOST_FEATURES = 200_000  # T·H·d up to which layers are drawn and relations tested
-MOST_ROWS = 600  # examples up to which relations between rows are looked for
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def study(
             raise InputError(argument, "a whole number from 1 to 10,000", value)
     small = data.T * heads * data.d <= MOST_FEATURES
     claims = [*(affine_bound if small else column_bound)(data, heads)]
-    claims += row_bound(data) if data.T <= MOST_ROWS else []
+    claims += row_bound(data) if len(tied_examples(data)) <= MOST_ROWS else []
     claims += shared_capacity(data, heads, seed=seed) if small and applies(data) else []
     claims.append(label_rank(data, heads, value_width))
     proof = None

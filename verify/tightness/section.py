@@ -14,7 +14,8 @@ from constructions.generators import family, signed_pairs
 from verify import checker
 from verify.audit import AuditSection, Finding, Scope, Standing, Table
 from verify.evidence import Claim, Level
-from verify.impossibility import broken_relation, impossibility
+from verify.tightness.impossibility import certificate_of, impossibility, kind
+from verify.tightness.rows import broken_relation
 
 __all__ = ["CASES", "Case", "section"]
 
@@ -152,10 +153,10 @@ def _run(case: Case) -> tuple[Level, Level, str]:
     claims = {c.id: c for c in impossibility(data, *case.sizes)}
     broken = broken_relation(data)
     status = _NONE
-    if broken is not None and broken.kind == case.kind:
+    if broken is not None and kind(data, broken.relation) == case.kind:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
-            path.write_text(json.dumps(broken.certificate(data, {"command": "attncert audit"})))
+            path.write_text(json.dumps(certificate_of(data, broken, {"command": "attncert audit"})))
             status = checker.check_file(str(path)).status
     return claims["impossible.given"].level, claims["impossible.universal"].level, status
 

@@ -9,10 +9,10 @@ and three verdicts for each, never two: *proved* (some weights do), *impossible*
 is why), *undecided* (this certificate fails; nothing follows). Not one of them comes from attempts.
 
 Impossible, given labels:
-    rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0     (tightness/rows.py)
-    rank        rank Y > H·d_v                                                 (tightness/labels.py)
-Impossible, universally: any relation between rows; rank Z ≤ Hb + ρ - b < T      (tightness/flat.py)
-and the count below.
+    rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0               (rows.py)
+    rank        rank Y > H·d_v                                                           (labels.py)
+Impossible, universally: any relation between rows; rank Z ≤ Hb + ρ - b < T                (flat.py)
+(both in universal.py), and the count below.
 
 *Counting* (ours). The outputs depend on the weights through M_h = W_K W_Qᵀ, d×d of rank at most k,
 and N_h = W_V W_O, d×m of rank at most l, with k = min(d_h, d) and l = min(d_v, d, m). Matrices a×b
@@ -29,8 +29,6 @@ some labels, then, and not about the given ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from constructions.dataset import Dataset
@@ -41,47 +39,20 @@ from verify.evidence import Claim, Level
 from verify.kruskal.directions import direction
 from verify.rank.rational import Relation
 from verify.tightness.labels import label_rank
-from verify.tightness.rows import complete, row_relations
-from verify.universal import universal
+from verify.tightness.rows import Broken, broken_relation, complete
+from verify.tightness.universal import universal
 
-__all__ = ["Broken", "broken_relation", "impossibility", "too_few_parameters"]
+__all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 
 _EXACT = "exact over ℚ (FLINT)"
 _ROWS = "ours; docs/tightness.md, section 3"
 
 
-@dataclass(frozen=True)
-class Broken:
-    """A relation between rows of Z that no weights escape, and that the labels break.
-
-    kind: its structure in words. gap: Σ c_t y_t, not zero.
-    """
-
-    relation: Relation
-    kind: str
-    gap: tuple[Fraction, ...]
-
-    def certificate(self, data: Dataset, produced_by: Mapping[str, Any]) -> dict[str, Any]:
-        """The `attncert/1` object of the claim "impossible": verify/checker.py decides it alone."""
-        return impossible_certificate(
-            data, self.relation, construction=self.kind, produced_by=produced_by
-        )
-
-
-def broken_relation(data: Dataset) -> Broken | None:
-    """The shortest relation known (a basis of them is looked at) that the labels break. Exact.
-
-    >>> found = broken_relation(Dataset.of([[1, 0], [0, 1]], [[2, 3], [2, 3]], [1, 5]))
-    >>> found.kind, found.relation.coefficients, found.gap
-    ('equal inputs', (1, -1), (Fraction(-4, 1),))
-    """
-    labels = data.labels.fractions()
-    for relation in sorted(row_relations(data), key=lambda r: (len(r.indices), r.indices)):
-        pairs = list(zip(relation.indices, relation.coefficients, strict=True))
-        gap = tuple(sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m))
-        if any(gap):
-            return Broken(relation, _kind(data, relation), gap)
-    return None
+def certificate_of(data: Dataset, broken: Broken, produced_by: Mapping[str, Any]) -> dict[str, Any]:
+    """The `attncert/1` object of the claim "impossible": verify/checker.py decides it alone."""
+    return impossible_certificate(
+        data, broken.relation, construction=kind(data, broken.relation), produced_by=produced_by
+    )
 
 
 def impossibility(
@@ -102,7 +73,7 @@ def impossibility(
     rank = label_rank(data, heads, values)
     count = too_few_parameters(data, heads, width, values)
     broken = broken_relation(data)
-    tied = [] if broken is None else _tied(broken)
+    tied = [] if broken is None else _tied(data, broken)
     some = universal(data, heads, width, seed=seed)
     every = _universal(data, some, count, heads, values)
     return (*tied, rank, count, _given(data, broken, rank, every, heads), every)
@@ -137,18 +108,19 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
         numbers=numbers,
         witness=None if enough else numbers,
         arithmetic="counting",
-        source="ours; verify/impossibility.py",
+        source="ours; verify/tightness/impossibility.py",
     )
 
 
-def _tied(broken: Broken) -> list[Claim]:
+def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     """The structure, what follows for all weights, and the labels: exact, argued, exact."""
+    structure_kind = kind(data, broken.relation)
     structure = Claim(
         "impossible.structure",
-        f"In $\\sum_tc_tz_t$ ({broken.kind}) the means of the contexts cancel, and so does what "
+        f"In $\\sum_tc_tz_t$ ({structure_kind}) the means of the contexts cancel, and so does what "
         "attention adds, kind of input by kind of input.",
         Level.PROVED,
-        numbers={"kind": broken.kind, "examples": len(broken.relation.indices)},
+        numbers={"kind": structure_kind, "examples": len(broken.relation.indices)},
         witness=broken.relation.as_dict(),
         arithmetic=_EXACT,
         source=_ROWS,
@@ -224,7 +196,7 @@ def _universal(data: Dataset, some: Claim, count: Claim, heads: int, values: int
     )
 
 
-def _kind(data: Dataset, relation: Relation) -> str:
+def kind(data: Dataset, relation: Relation) -> str:
     """The structure of a relation, in the words of the field. For readers: no step rests on it."""
     used = list(relation.indices)
     contexts = [data.contexts.numerators[0 if data.shared else t].tolist() for t in used]

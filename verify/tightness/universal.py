@@ -15,12 +15,12 @@ from typing import Any
 
 from constructions.dataset import Dataset
 from constructions.errors import InputError
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.tightness.flat import flat_of
 from verify.tightness.probes import best_rank
-from verify.tightness.rows import row_relations
+from verify.tightness.rows import row_relations, shortest
 from verify.tightness.separated import separated_layer
-from verify.tightness.shared import applies, largest_rank
+from verify.tightness.shared import applies
 
 __all__ = ["Bound", "bound_from_above", "universal"]
 
@@ -37,6 +37,9 @@ class Bound:
 def bound_from_above(data: Dataset, heads: int) -> Bound:
     """The least of the bounds on rank Z that hold for all weights of `heads` heads of any width.
 
+    Rows and columns, apart. Where contexts are equal up to the order of their rows and have rank n,
+    this is the largest rank that some weights reach (shared.py).
+
     >>> from constructions.generators import signed_pairs
     >>> bound_from_above(signed_pairs(), 7).witness["relation"]
     {'indices': [0, 1, 2, 3], 'coefficients': ['1', '1', '-1', '-1']}
@@ -44,18 +47,14 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
     relations = row_relations(data)
     bounds = [Bound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
     if relations:
-        first = min(relations, key=lambda r: (len(r.indices), r.indices))
         reason = "a relation between rows of $Z$ that no weights escape"
-        bounds.append(Bound(data.T - len(relations), reason, {"relation": first.as_dict()}))
+        shown = {"relation": shortest(relations)[0].as_dict()}
+        bounds.append(Bound(data.T - len(relations), reason, shown))
     columns = {"columns": heads * data.d}
     bounds.append(Bound(heads * data.d, "$Z$ has $Hd$ columns", columns))
     flat = flat_of(data)
     known = {"heads": heads, "directions": flat.directions, "rank of all rows": flat.rank}
     bounds.append(Bound(flat.bound(heads), "the context rows lie in too small a flat", known))
-    if applies(data):
-        largest = largest_rank(data, heads)
-        shared = {"by heads": largest.by_heads, "by queries": largest.by_queries}
-        bounds.append(Bound(largest.rank, "the context is shared", shared))
     return min(bounds, key=lambda bound: bound.rank)
 
 
@@ -73,8 +72,8 @@ def universal(
     bound = bound_from_above(data, heads)
     claim: dict[str, Any] = {
         "id": "universal",
-        "statement": f"Some keys and queries of {heads} heads serve every labelling of the "
-        f"{data.T} examples.",
+        "statement": f"Some keys and queries of {counted(heads, 'head')} serve every labelling of "
+        f"the {counted(data.T, 'example')}.",
         "source": "ours; docs/tightness.md",
     }
     if bound.rank < data.T:

@@ -1,0 +1,36 @@
+"""What no weights escape, on one data set: as claims, for where no weights were built.
+
+The least of the bounds as one number is in universal.py. Here are the claims from which a reader
+sees that it holds, and only those that say something: a bound below T, a relation that exists.
+"""
+
+from __future__ import annotations
+
+from constructions.construction import fewest_heads
+from constructions.dataset import Dataset
+from verify.evidence import Claim, Level
+from verify.tightness.flat import column_bound
+from verify.tightness.labels import label_rank
+from verify.tightness.rows import MOST_ROWS, row_bound, row_relations, tied_examples
+from verify.tightness.shared import applies, shared_capacity
+
+__all__ = ["limits"]
+
+MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
+
+
+def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
+    """What no weights escape. heads: as asked for; None: any number of them."""
+    claims: list[Claim] = []
+    if heads is not None:
+        claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
+        labels = label_rank(data, heads, value_width)
+        claims += [labels] if labels.level is Level.REFUTED else []
+    if len(tied_examples(data)) <= MOST_ROWS and row_relations(data):
+        claims += row_bound(data, probes=3)
+    if any(claim.level is Level.REFUTED for claim in claims):
+        return claims
+    enough = heads or fewest_heads(data.T, data.n, data.n) or 1
+    if data.T * enough * data.d <= MOST_FEATURES and applies(data):
+        claims += shared_capacity(data, enough)
+    return claims
