@@ -128,11 +128,11 @@ def one_line(found: Findings) -> str:
         level = max((low.level, high.level), key=lambda level: level < high.level)
         at = " (general position)" if low.value == v.d else ""
         return (
-            f"The Kruskal rank of {v.N:,} vectors of width {v.d:,} is {low.value}{at} "
+            f"The Kruskal rank of {count(v.N, 'vector')} of width {v.d:,} is {low.value}{at} "
             f"({level.value}){why}."
         )
     between = (
-        f"the Kruskal rank of {v.N:,} vectors of width {v.d:,} is from {low.value} "
+        f"the Kruskal rank of {count(v.N, 'vector')} of width {v.d:,} is from {low.value} "
         f"({low.level.value}) to {high.value} ({high.level.value}){why}."
     )
     if k is None:

@@ -189,7 +189,7 @@ def test_trying_all_sets_decides_what_the_bound_leaves_open(
     best = best_partition(with_queries(HARD, 5), 5, 4, 2)
     assert len(best.examples) == 8
     assert maximum(best).level is Level.PROVED
-    assert "all 1 sets of one more were tried" in maximum(best).statement
+    assert "tried: the one set of one more" in maximum(best).statement
     monkeypatch.setattr(partition, "_SUBSETS", 0)
     left_open = maximum(best_partition(with_queries(HARD, 5), 5, 4, 2))
     assert left_open.level is Level.UNDECIDED

@@ -16,7 +16,7 @@ from flint import fmpz_mat, nmod_mat
 from scipy.stats import beta
 
 from constructions.dataset import Dataset
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.features import PRIMES
 from verify.rank.modular import independent_subsets
 from verify.rank.rational import find_relation
@@ -113,8 +113,8 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
         "source": "ours; read off the paper's proof (steps 2 and 3)",
     }
     sizes = [len(group) for group in groups]
-    asked = {"asked": f"{len(groups)} groups, the first of {sizes[0]}, the others of at most "
-             f"{max(sizes[1:], default=0)}"}  # fmt: skip
+    further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
+    asked = {"asked": f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"}
     queries = data.queries.integer_matrix().tolist()
     earlier: list[int] = []
     for h, group in enumerate(groups):
@@ -163,7 +163,7 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
                 level=Level.REFUTED,
                 numbers={
                     "asked": f"every {k} of {data.T} queries independent",
-                    "found": f"a dependent set among the first {tried} subsets tried",
+                    "found": f"a dependent set, {counted(tried, 'subset')} tried",
                 },
                 witness=_between(subset, rows),
                 arithmetic=EXACT,

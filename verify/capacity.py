@@ -31,7 +31,7 @@ from constructions.errors import InputError
 from constructions.generators import family
 from constructions.layer import Layer, parameter_count
 from verify import conclusions, features
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.parameters import Cost, costs
 from verify.rank.modular import rank_mod
 from verify.rank.primes import PRIMES_FLOAT64
@@ -136,8 +136,9 @@ class Point:
         s, kind = self.setting, "one shared context" if self.setting.shared else "distinct contexts"
         below = Claim(
             "capacity.certified",
-            f"{s.heads} heads of width {s.head_width} memorize the first {self.certified} examples "
-            f"universally (n = {s.context}, d = {s.width}, {kind}).",
+            f"Some keys and queries of {counted(s.heads, 'head')} of width {s.head_width} serve "
+            f"every labelling of the first {counted(self.certified, 'example')} "
+            f"(n = {s.context}, d = {s.width}, {kind}).",
             Level.PROVED,
             numbers={"T": self.certified, "prime": self.prime, "draw": self.draw, "seed": s.seed},
             arithmetic=f"features and rank mod {self.prime}; the rank over ℚ is at least that",
@@ -145,8 +146,8 @@ class Point:
         )
         above = Claim(
             "capacity.upper",
-            f"No weights of {s.heads} heads, of any width, memorize more than {self.upper} of "
-            "these examples universally.",
+            f"No weights of {counted(s.heads, 'head')}, of any width, memorize more than "
+            f"{self.upper} of these examples universally.",
             Level.ARGUED,
             numbers={"bound": self.upper, "H d": s.heads * s.width, "met": self.met},
             arithmetic="dimensions of the contexts exact over ℚ",

@@ -13,7 +13,7 @@ from constructions.errors import HypothesisFails
 from constructions.layer import Layer
 from verify import features
 from verify.assumptions import EXACT
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.rank.layer import DEFAULT_MEMORY, layer_rank
 from verify.rank.primes import PRIMES_FLOAT64
 
@@ -218,8 +218,8 @@ def _no_readout(bits: int, asked: bool) -> Claim:
 
 def _outputs(data: Dataset) -> str:
     return (
-        "The layer outputs exactly the label, $A(E^{(t)},e^{(t)})=y^{(t)}$, on all "
-        f"{data.T} examples."
+        "The layer outputs exactly the label, $A(E^{(t)},e^{(t)})=y^{(t)}$, on "
+        f"{counted(data.T, 'example', 'all')}."
     )
 
 

@@ -43,13 +43,21 @@ _RANK = {level: rank for rank, level in enumerate(Level)}
 _HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
 
 
-def counted(k: int, noun: str) -> str:
-    """A number of things, for a claim's sentence.
+_ONE = {"": "1", "all": "the one", "the": "the one", "these": "this one"}
 
-    >>> counted(1, "head"), counted(3, "head")
-    ('1 head', '3 heads')
+
+def counted(k: int, noun: str, which: str = "") -> str:
+    """A number of things, for a claim's sentence. which: "", "all", "the" or "these".
+
+    >>> counted(1, "head"), counted(3, "head"), counted(0, "query")
+    ('1 head', '3 heads', '0 queries')
+    >>> counted(1, "example", "these"), counted(4, "example", "these")
+    ('this one example', 'these 4 examples')
     """
-    return f"{k} {noun}" if k == 1 else f"{k} {noun}s"
+    if k == 1:
+        return f"{_ONE[which]} {noun}"
+    nouns = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{which} {k:,} {nouns}".lstrip()
 
 
 @dataclass(frozen=True)

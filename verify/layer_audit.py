@@ -29,7 +29,7 @@ from constructions.dataset import Dataset
 from constructions.errors import InputError
 from verify.attention import Attention
 from verify.enclosure import MAX_BITS, decimal, enclosed_error
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.interpolation import require_readout
 from verify.layer_heads import HeadView, carried_groups, head_view, peak, theorem_claims
 from verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
@@ -121,7 +121,8 @@ def default_tolerance(data: Dataset) -> Fraction:
 def _errors(attention: Attention, limit: Fraction) -> tuple[Claim, Claim]:
     """How large it is, and whether it is small enough: exactly where possible, else enclosed."""
     data = attention.data
-    statement = f"On all {data.T} examples the output differs from the label by at most {limit}."
+    examples = counted(data.T, "example", "all")
+    statement = f"On {examples} the output differs from the label by at most {limit}."
     features = attention.exact_features()
     if features is None:
         error = enclosed_error(data, attention.outputs, max_bits=1024)

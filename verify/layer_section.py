@@ -13,7 +13,7 @@ from constructions.errors import InputError
 from constructions.layer_files import StoredLayer, load_layer
 from verify.attention import Attention, read_mask
 from verify.audit import AuditSection, Finding, Scope, Standing, Table
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.layer_audit import LayerAudit, audit_layer
 
 __all__ = ["Question", "question", "section"]
@@ -110,12 +110,13 @@ def _text(found: LayerAudit, question: Question) -> str:
     layer, data = found.attention.layer, found.attention.data
     low, high = found["layer.error"].numbers["error"]
     return (
-        f"{len(layer.heads)} heads of width {layer.head_width}, values of width "
+        f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
         f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
         f"units of {'ln 2' if question.unit == 'ln2' else '1'}, scale {question.scale}, "
-        f"{'no mask' if question.mask is None else 'masked'}. On {data.T} examples the largest "
-        f"error lies between {low} and {high} (enclosed); the smallest singular value of $Z$ "
-        f"between {found.sigma.lower:.6g} and {found.sigma.upper:.6g}."
+        f"{'no mask' if question.mask is None else 'masked'}. On "
+        f"{counted(data.T, 'example')} the largest error lies between {low} and {high} "
+        f"(enclosed); the smallest singular value of $Z$ between "
+        f"{found.sigma.lower:.6g} and {found.sigma.upper:.6g}."
     )
 
 

@@ -10,7 +10,7 @@ from constructions import generic, mahdavi2024, rank_one
 from constructions.construction import Construction
 from constructions.dataset import Dataset
 from verify import generic_steps, paper_steps, rank_one_steps
-from verify.evidence import Claim
+from verify.evidence import Claim, counted
 from verify.kruskal.partition import memorizes
 from verify.settings import Settings
 from verify.tightness.flat import flat_of
@@ -115,8 +115,8 @@ def _generic_remarks(data: Dataset, built: Construction) -> dict[str, str]:
     return {
         "largest entry drawn": f"{max(head.bound for head in built.heads):,}, in draw "
         f"{max(head.draws for head in built.heads):,} at the latest",
-        "no weights of these heads serve more than": f"{bound:,} examples of such contexts "
-        "(docs/tightness.md, section 2)",
+        "no weights of these heads serve more than": f"{counted(bound, 'example')} of such "
+        "contexts (docs/tightness.md, section 2)",
     }
 
 

@@ -17,7 +17,7 @@ from constructions.dataset import Dataset
 from constructions.layer import Head
 from constructions.mahdavi2024 import Construction, PaperHead
 from verify import features
-from verify.evidence import Claim
+from verify.evidence import Claim, counted
 from verify.steps import (
     claim,
     finite_rank,
@@ -104,7 +104,7 @@ def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
             "product": str(table[wrong[0][0], wrong[0][1]]),
         },
         source="paper, proof of Theorem 1, step 2",
-        uses={"A1": f"{size} queries of one group are independent"},
+        uses={"A1": f"independence of {counted(size, 'query')} of one group"},
         rests_on=("hypothesis.partition",),
     )
 

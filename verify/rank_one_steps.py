@@ -22,7 +22,7 @@ from constructions.dataset import Dataset
 from constructions.layer import Head
 from constructions.rank_one import RankOneHead
 from verify import features, steps
-from verify.evidence import Claim
+from verify.evidence import Claim, counted
 
 _PROOF = "ours, docs/width-one.md"
 _PLACES = {
@@ -97,7 +97,7 @@ def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
         not wrong,
         {"alphas": sorted(set(head.alphas))},
         lambda: {"examples": wrong},
-        uses={"A1": f"{len(head.group)} queries of one group are independent: α is free"},
+        uses={"A1": f"independence of {counted(len(head.group), 'query')} of one group: α is free"},
     )
 
 

@@ -92,10 +92,10 @@ def _impossible(
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
     statement = (
         f"Given labels: some weights of {count}, with values of width {value_width}, chosen with "
-        f"the labels in view, give exactly these on all {examples} examples."
+        f"the labels in view, give exactly these on {counted(examples, 'example', 'all')}."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
-        f"labelling of these {examples} examples."
+        f"labelling of {counted(examples, 'example', 'these')}."
     )
     return Claim(
         "memorization",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from verify.evidence import Level
+from verify.evidence import Level, counted
 from verify.kruskal.dependency import Dependency
 from verify.kruskal.vectors import Vectors
 
@@ -81,9 +81,9 @@ class Interval:
         """
         N, d = vectors.N, vectors.d
         if d >= N:
-            why = f"There are {N} vectors."
+            why = f"No more than {counted(N, 'vector', 'the')}."
         else:
-            why = f"More than {d} vectors of width {d} are dependent."
+            why = f"More than {counted(d, 'vector')} of width {d} are dependent."
         low = Bound("lower", 0, "definition", "The empty set is independent.")
         high = Bound("upper", min(N, d), "definition", why)
         return cls(low, high, (low, high))

@@ -26,6 +26,7 @@ from functools import partial
 import numpy as np
 
 from constructions.errors import InputError
+from verify.evidence import counted
 from verify.kruskal import middle
 from verify.kruskal.bounds import Bound, witnessed
 from verify.kruskal.dependency import Dependency
@@ -73,7 +74,9 @@ class Decision:
         how = f", modulo {primes}" if primes else ""
         if self.false_alarms:
             how += f", but for {self.false_alarms} that exact elimination over Q shows to be"
-        why = f"All {self.sets} sets of {self.k} vectors are independent{how}."
+        sets = counted(self.sets, "set", "all")
+        verb = "is" if self.sets == 1 else "are"
+        why = f"{sets.capitalize()} of {counted(self.k, 'vector')} {verb} independent{how}."
         numbers = {"sets": self.sets, "alarms": self.alarms, "false alarms": self.false_alarms}
         return Bound("lower", self.k, "exhaustive", why, numbers=numbers)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from constructions.errors import InputError
+from verify.evidence import counted
 from verify.kruskal import circuits, coherence, exhaustive, information_sets, supports
 from verify.kruskal.bounds import Bound, Interval, witnessed
 from verify.kruskal.budget import Budget
@@ -117,7 +118,7 @@ def _rank(search: _Search, interval: Interval) -> Iterator[Bound]:
     v = search.vectors
     found = rank_mod(v.array)
     if found.rank == v.N:
-        why = f"The {v.N} vectors have rank {v.N} modulo {found.prime}."
+        why = f"The rank of {counted(v.N, 'vector', 'the')} modulo {found.prime} is {v.N}."
         yield Bound("lower", v.N, "rank", why)
     elif found.rank < min(v.N, v.d):
         witness = Dependency.among(v, [*found.rows, _first_other(found.rows, v.N)])

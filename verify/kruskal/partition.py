@@ -124,16 +124,15 @@ def _largest(
             how = f"the best found; the upper bound by ranks is {bound}, so this is open"
         else:
             larger, exhausted = _one_more(data, usable, len(placed) + 1, sizes, seed)
-            how = f"all {trials} sets of one more were tried" + (
-                "" if exhausted else ", not to the end"
-            )
+            how = f"tried: {counted(trials, 'set', 'all')} of one more"
+            how += "" if exhausted else ", not to the end"
         if larger is not None:
             groups = larger
             continue
         claim = Claim(
             "partition.maximum",
             f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
-            f"than {len(placed)} of the {data.T} examples: {how}.",
+            f"than {len(placed)} of {counted(data.T, 'example', 'the')}: {how}.",
             Level.PROVED if exhausted or bound == len(placed) else Level.UNDECIDED,
             numbers={
                 "placed": len(placed),
@@ -181,9 +180,9 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
     return Claim(
         "partition.memorizes",
         f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
-        f"{width} serve every labelling of these {placed} examples, because the proof asks for A2 "
-        "and the partition condition of this grouping alone. Assumption 1 is not among its "
-        "premises.",
+        f"{width} serve every labelling of {counted(placed, 'example', 'these')}, because the "
+        "proof asks for A2 and the partition condition of this grouping alone. "
+        "Assumption 1 is not among its premises.",
         Level.ARGUED,
         numbers={"examples": placed, "heads": len(groups), "of": of},
         witness={"groups": [list(group) for group in groups]},

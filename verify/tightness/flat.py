@@ -180,8 +180,9 @@ def _functionals(data: Dataset, flat: Flat) -> Claim:
     shown = len(flat.constant) * data.d <= _WITNESS
     return Claim(
         "tightness.functionals",
-        f"{len(flat.constant)} independent linear functionals are constant on the rows of every "
-        f"context, and {len(flat.vanishing)} independent combinations of them vanish on all rows.",
+        "Constant on the rows of every context: "
+        f"{counted(len(flat.constant), 'independent linear functional')}; zero on all rows: "
+        f"{counted(len(flat.vanishing), 'independent combination')} of them.",
         Level.PROVED if good else Level.REFUTED,
         numbers={
             "affine hull of all rows, a": flat.hull,
@@ -205,7 +206,7 @@ def _bound(data: Dataset, flat: Flat, heads: int) -> tuple[Claim, Claim]:
     relations = Claim(
         "tightness.column-relations",
         f"$ZN=0$ for every choice of weights of {counted(heads, 'head')} of any width, with an "
-        f"integer matrix $N$ of {columns - bound} independent columns.",
+        f"integer matrix $N$ of {counted(columns - bound, 'independent column')}.",
         Level.ARGUED if not written or _independent_columns(flat, heads) else Level.REFUTED,
         numbers={"columns of Z": columns, "columns of N": columns - bound},
         arithmetic="rank of N modulo a prime" if written else f"not written down{by_hand}",
@@ -249,7 +250,7 @@ def _tested(data: Dataset, flat: Flat, heads: int, probes: int, seed: int) -> Cl
     level = Level.SAMPLED if layers else Level.UNDECIDED
     return Claim(
         "tightness.tested",
-        f"$ZN=0$ on {len(layers)} random and adversarial layers."
+        f"$ZN=0$ on {counted(len(layers), 'random and adversarial layer')}."
         if layers
         else "$ZN=0$ was not tested: $N$ is too large to multiply.",
         Level.REFUTED if failing else level,
@@ -275,7 +276,7 @@ def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
     return Claim(
         "tightness.universal",
         f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
-        f"labelling of the {T} examples ({why}).",
+        f"labelling of {counted(T, 'example', 'the')} ({why}).",
         level,
         numbers={"T": T, "bound": bound, "rank met": rank},
         witness={"T": T, "bound": bound, "see": "tightness.functionals"}

@@ -28,7 +28,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import Head, Layer
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.interpolation.rational import rational
 from verify.tightness.shared import applies, largest_rank
 
@@ -146,7 +146,7 @@ def _equality(data: Dataset, weights: _Weights) -> Claim:
     return Claim(
         "given.output",
         "Given labels: one head of width 1 with query weights $\\sum_t\\ln(q_t)\\,\\hat e_t$ "
-        f"outputs exactly the label on all {data.T} examples.",
+        f"outputs exactly the label on {counted(data.T, 'example', 'all')}.",
         Level.PROVED if good and not wrong else Level.REFUTED,
         numbers={"examples": data.T, "n": n, "parameters": 2 * data.d + data.d + 1},
         witness={
@@ -207,7 +207,7 @@ def _beyond(data: Dataset) -> Claim:
     return Claim(
         "given.universal",
         "Universal memorization: some keys and queries of one head, of any width, serve every "
-        f"labelling of these {data.T} examples.",
+        f"labelling of {counted(data.T, 'example', 'these')}.",
         Level.REFUTED if most < data.T else Level.ARGUED,
         numbers={"largest rank of Z": most, "T": data.T},
         witness={"T": data.T, "largest rank of Z": most} if most < data.T else None,

@@ -35,7 +35,7 @@ from constructions.dataset import Dataset
 from constructions.errors import InputError
 from constructions.layer import parameter_count
 from verify.certificate import impossible_certificate
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.kruskal.directions import direction
 from verify.rank.rational import Relation
 from verify.tightness.labels import label_rank
@@ -163,8 +163,8 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
         level, why = Level.UNDECIDED, "nothing known forbids it, nothing here shows it"
     return Claim(
         "impossible.given",
-        f"Given labels: some weights of {heads} heads, which may depend on the labels, give "
-        f"exactly these ({why}).",
+        f"Given labels: some weights of {counted(heads, 'head')}, which may depend on the labels, "
+        f"give exactly these ({why}).",
         level,
         numbers={"T": data.T, "heads": heads},
         witness=witness,

@@ -29,7 +29,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from constructions.dataset import Dataset
-from verify.evidence import Claim, Level
+from verify.evidence import Claim, Level, counted
 from verify.kruskal.directions import direction
 from verify.rank import rational
 from verify.rank.rational import Relation
@@ -185,8 +185,9 @@ def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     known = complete(data)
     return Claim(
         "rows.relations",
-        f"{len(relations)} independent relations $\\sum_t c_tz_t=0$ hold for every choice of "
-        "weights" + (", and no others." if known else " (others are not excluded)."),
+        "For every choice of weights the rows of $Z$ obey "
+        f"{counted(len(relations), 'independent relation')} $\\sum_t c_tz_t=0$"
+        + (", and no others." if known else " (others are not excluded)."),
         Level.ARGUED,
         numbers={"relations": len(relations), "T": data.T, "all of them": known},
         witness={"relations": [r.as_dict() for r in relations[:_LISTED]]},
@@ -211,7 +212,7 @@ def _tested(data: Dataset, relations: Sequence[Relation], probes: int, seed: int
     failing = [name for name, way in ways.items() if not way]
     return Claim(
         "rows.tested",
-        f"The relations hold on {len(layers)} random and adversarial layers.",
+        f"The relations hold on {counted(len(layers), 'random and adversarial layer')}.",
         Level.REFUTED if failing else Level.SAMPLED,
         numbers={
             f"layers, {way}": list(ways.values()).count(way) for way in sorted(set(ways.values()))
@@ -225,7 +226,7 @@ def _tested(data: Dataset, relations: Sequence[Relation], probes: int, seed: int
 def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     statement = (
         f"Universal memorization: with some number of heads, some keys and queries serve every "
-        f"labelling of the {data.T} examples."
+        f"labelling of {counted(data.T, 'example', 'the')}."
     )
     common: dict[str, Any] = {
         "id": "rows.universal",

@@ -152,7 +152,7 @@ def _universal(data: Dataset, largest: Largest) -> Claim:
     return Claim(
         "shared.universal",
         "Universal memorization: some keys and queries of these heads serve every labelling of "
-        f"the {data.T} examples.",
+        f"{counted(data.T, 'example', 'the')}.",
         Level.PROVED if full else Level.REFUTED,
         numbers={"T": data.T, "largest rank": largest.rank},
         witness=None if full else {"T": data.T, "largest rank": largest.rank},

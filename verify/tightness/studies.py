@@ -87,9 +87,8 @@ def study(
             )
         except HypothesisFails:
             pass  # the claims say what is known
-    text = (
-        f"{counted(heads, 'head')} of any width on {data.T} examples, n = {data.n}, d = {data.d}."
-    )
+    examples = counted(data.T, "example")
+    text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.n}, d = {data.d}."
     return Study("data", "What no weights escape", text, data, tuple(claims), proof)
 
 

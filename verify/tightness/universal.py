@@ -73,7 +73,7 @@ def universal(
     claim: dict[str, Any] = {
         "id": "universal",
         "statement": f"Some keys and queries of {counted(heads, 'head')} serve every labelling of "
-        f"the {counted(data.T, 'example')}.",
+        f"{counted(data.T, 'example', 'the')}.",
         "source": "ours; docs/tightness.md",
     }
     if bound.rank < data.T:
