@@ -49,7 +49,9 @@ def kruskal(
         raise InputError("--work", "left out where --budget is given", work)
     question = Question(
         k=k,
-        budget=None if work is not None else seconds(budget or _DEFAULT_BUDGET, "--budget"),
+        budget=None
+        if work is not None
+        else seconds(_DEFAULT_BUDGET if budget is None else budget, "--budget"),
         work=None if work is None else seconds(work, "--work"),
         subsets=subsets,
         bases=bases,

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import attncert
-from verify.scale.log import read_log
+from verify.scale.log import read_log, write_log
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--work", "1", "--subsets", "200", "--bases", "8", "--device", "cpu"]
@@ -161,6 +161,7 @@ BAD_OPTIONS = {
     "k x": ["--k", "x"],
     "budget 0": ["--budget", "0"],
     "budget 0s": ["--budget", "0s"],
+    "budget empty": ["--budget", ""],
     "budget -5": ["--budget", "-5"],
     "budget nan": ["--budget", "nan"],
     "budget inf": ["--budget", "inf"],
@@ -402,3 +403,22 @@ def test_a_dask_cluster_of_processes_gives_the_same_bytes(planted: str, tmp_path
         there = ["--out", str(tmp_path / "there"), "--dask", cluster.scheduler_address]
         assert attncert.main([*words, *there]) == 0
     assert files(tmp_path / "there") == files(tmp_path / "alone")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [{}, {"lengths": 1, "witness": None}, {"lengths": {}, "witness": None},
+     {"lengths": {"4": 10**9}, "witness": None}, {"lengths": {"4": "x"}, "witness": None}],
+)  # fmt: skip
+def test_a_log_whose_results_are_none_of_ours_is_one_line(
+    result: dict[str, object], planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its checksums are right: somebody wrote it on purpose."""
+    log = tmp_path / "log"
+    assert attncert.main(["kruskal", planted, *QUICK, "--log", str(log), "--shard", "1/2"]) == 0
+    kept = read_log(log)
+    write_log(log, kept.identity, {shard: result for shard in kept.finished})
+    capsys.readouterr()
+    assert attncert.main(["merge", str(log), "--json"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("attncert: FILE: must be logs with the ")

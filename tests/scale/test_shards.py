@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from constructions.errors import InputError
 from verify.scale.engine import dask, run
-from verify.scale.log import ShardLog, read_log, write_log
+from verify.scale.log import ShardLog, _line, read_log, write_log
 from verify.scale.merge import unite
 from verify.scale.shards import Part, Plan, Shard
 
@@ -387,3 +387,46 @@ def test_what_is_no_log_does_not_unite(tmp_path: Path) -> None:
         unite([tmp_path / "data.json"])
     with pytest.raises(InputError, match="No such file"):
         unite([tmp_path / "nothing"])
+
+
+@pytest.mark.parametrize("place", ["notes.txt", "folder", "pipe", ""])
+def test_a_united_log_never_takes_the_place_of_something_else(tmp_path: Path, place: str) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    before = {path.name: path.stat().st_ino for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=r"^--out: must be "):
+        write_log(tmp_path / place if place else "", IDENTITY, {})
+    assert before == {path.name: path.stat().st_ino for path in tmp_path.iterdir()}
+
+
+def test_a_united_log_may_replace_a_log(tmp_path: Path) -> None:
+    write_log(tmp_path / "log", IDENTITY, {})
+    write_log(tmp_path / "log", IDENTITY, {PLAN.shards()[0]: {"items": []}})
+    assert list(read_log(tmp_path / "log").finished) == PLAN.shards()[:1]
+
+
+@pytest.mark.parametrize(
+    "plans",
+    [None, 1, [], [1], [{}], [PLAN.as_dict() | {"size": 0}], [PLAN.as_dict() | {"count": -1}],
+     [PLAN.as_dict() | {"count": 10**12}], [PLAN.as_dict() | {"kind": []}], [PLAN.as_dict()] * 2],
+)  # fmt: skip
+def test_a_plan_that_is_none_is_one_line(tmp_path: Path, plans: object) -> None:
+    write_log(tmp_path / "log", IDENTITY | {"plans": plans}, {})
+    with pytest.raises(InputError, match="FILE: must be logs with a plan"):
+        unite([tmp_path / "log"])
+
+
+@pytest.mark.parametrize("content", [
+    {}, {"shard": 1, "result": {}}, {"shard": ["digests", 3, 0, []], "result": {}},
+    {"shard": [[], 3, 0, 3], "result": {}}, {"shard": ["digests", 3, 0, 3]},
+    {"shard": ["digests", 3, 0, 3], "result": 1},
+])  # fmt: skip
+def test_a_line_with_a_right_checksum_and_no_shard_is_one_line(
+    tmp_path: Path, content: dict[str, object]
+) -> None:
+    write_log(tmp_path / "log", IDENTITY, {})
+    with (tmp_path / "log").open("ab") as log:
+        log.write(_line(content))
+    with pytest.raises(InputError, match="corrupted line 2"):
+        read_log(tmp_path / "log")

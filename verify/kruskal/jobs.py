@@ -164,12 +164,37 @@ def run_part(
 
 
 def shown_by(united: United) -> tuple[Samples | Sweep | None, BasesSearched | None]:
-    """What united logs show of subsets, and of bases."""
+    """What united logs show of subsets, and of bases. Raises InputError where a log, unchanged as
+    its checksums say, holds no results of ours."""
     sampled, searched = None, None
-    for plan in united.plans:
-        settings, results = united.identity["settings"][plan.kind], united.of(plan)
-        if plan.kind == BASES:
-            searched = searched_of(plan, settings, results)
-        else:
-            sampled = sampled_of(plan, settings, results)
+    try:
+        for plan in united.plans:
+            settings, results = united.identity["settings"][plan.kind], united.of(plan)
+            _require_counts(settings, results)
+            if plan.kind == BASES:
+                searched = searched_of(plan, settings, results)
+            else:
+                sampled = sampled_of(plan, settings, results)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        got = f"others ({type(error).__name__}: {error})"
+        raise InputError("FILE", "logs with the results of attncert kruskal", got) from None
     return sampled, searched
+
+
+def _require_counts(settings: Mapping[str, Any], results: Mapping[Shard, Result]) -> None:
+    """Sizes are positive integers, and each shard counts its items, once each."""
+    sizes = [settings[name] for name in ("vectors", "width", "k") if name in settings]
+    if not all(type(size) is int and 0 < size < 2**31 for size in sizes):
+        raise ValueError(f"sizes {sizes}")
+    for shard, result in results.items():
+        counts = [
+            *result.get("lengths", {}).values(),
+            *(result[name] for name in ("independent", "dependent", "undecided", "bases")
+              if name in result),
+        ]  # fmt: skip
+        fits = all(type(count) is int and count >= 0 for count in counts)
+        if not fits or sum(counts) != shard.stop - shard.start:
+            raise ValueError(f"counts of shard {shard.as_list()}")
+        indices = [] if result["witness"] is None else result["witness"]["indices"]
+        if not all(type(i) is int and i >= 0 for i in indices):
+            raise ValueError(f"a witness of shard {shard.as_list()}")

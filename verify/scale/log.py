@@ -109,21 +109,30 @@ class ShardLog:
                 raise
 
 
-def read_log(path: str | os.PathLike[str]) -> LogContent:
-    """What a log holds, torn last line left out; raises InputError for what is no log."""
-    with _one_line_errors(Path(path)):
-        _require_file(Path(path))
-        return _parse(Path(path).read_bytes(), Path(path))
+def read_log(path: str | os.PathLike[str], argument: str = _ARGUMENT) -> LogContent:
+    """What a log holds, torn last line left out; raises InputError for what is no log.
+
+    argument: what a message calls the path.
+    """
+    with _one_line_errors(Path(path), argument):
+        _require_file(Path(path), argument)
+        return _parse(Path(path).read_bytes(), Path(path), argument)
 
 
 def write_log(
     path: str | os.PathLike[str], identity: Identity, finished: dict[Shard, Result]
 ) -> None:
-    """A log with these shards in their order: equal contents give equal bytes. Moved into place."""
-    target = Path(path)
+    """A log with these shards in their order: equal contents give equal bytes. Moved into place.
+
+    Raises InputError where something other than a log is there: it would be lost.
+    """
+    target, argument = Path(path), "--out"
     lines = [_line({"format": FORMAT, "run": dict(identity)})]
     lines += [_line({"shard": s.as_list(), "result": finished[s]}) for s in sorted(finished)]
-    with _one_line_errors(target):
+    with _one_line_errors(target, argument):
+        _require_file(target, argument)
+        if target.exists():
+            read_log(target, argument)
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:
             partial.write_bytes(b"".join(lines))
@@ -137,25 +146,26 @@ def _line(content: dict[str, Any]) -> bytes:
     return _canonical({"content": content, "sha256": _sha256(content)}) + b"\n"
 
 
-def _parse(raw: bytes, path: Path) -> LogContent:
+def _parse(raw: bytes, path: Path, argument: str = _ARGUMENT) -> LogContent:
     *lines, torn = raw.split(b"\n")
     contents = [_content(line) for line in lines]
     whole = len(raw) - len(torn)
     if len(contents) > 1 and contents[-1] is None and not torn:
         whole -= len(lines[-1]) + 1
         contents.pop()
-    if not contents or contents[0] is None or contents[0].get("format") != FORMAT:
-        raise InputError(_ARGUMENT, f"new, or a log of shards ({FORMAT})", f"another file: {path}")
+    header = contents[0] if contents else None
+    if header is None or header.get("format") != FORMAT or type(header.get("run")) is not dict:
+        raise InputError(argument, f"new, or a log of shards ({FORMAT})", f"another file: {path}")
     finished: dict[Shard, Result] = {}
     for number, content in enumerate(contents[1:], start=2):
         shard = None if content is None else _shard(content)
         if content is None or shard is None:
             got = f"one with a corrupted line {number} of {len(lines)}: {path}"
-            raise InputError(_ARGUMENT, "a log whose lines are as they were written", got)
+            raise InputError(argument, "a log whose lines are as they were written", got)
         if finished.setdefault(shard, content["result"]) != content["result"]:
             got = f"one with two results of shard {shard.as_list()}: {path}"
-            raise InputError(_ARGUMENT, "a log with one result for each shard", got)
-    return LogContent(contents[0]["run"], finished, whole)
+            raise InputError(argument, "a log with one result for each shard", got)
+    return LogContent(header["run"], finished, whole)
 
 
 def _content(line: bytes) -> dict[str, Any] | None:
@@ -171,8 +181,11 @@ def _content(line: bytes) -> dict[str, Any] | None:
 
 
 def _shard(content: dict[str, Any]) -> Shard | None:
-    fields = content.get("shard")
-    return Shard(*fields) if isinstance(fields, list) and len(fields) == 4 else None
+    """The shard of a line, if it names one and has a result."""
+    fields, result = content.get("shard"), content.get("result")
+    if not isinstance(fields, list) or type(result) is not dict:
+        return None
+    return Shard(*fields) if [type(x) for x in fields] == [str, int, int, int] else None
 
 
 def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
@@ -183,9 +196,9 @@ def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
             raise InputError(_ARGUMENT, must, got)
 
 
-def _require_file(path: Path) -> None:
+def _require_file(path: Path, argument: str = _ARGUMENT) -> None:
     if path.exists() and not path.is_file():  # a device may never end
-        raise InputError(_ARGUMENT, "a file", f"something else: {path}")
+        raise InputError(argument, "a file", f"something else: {path}")
 
 
 def _short(value: Any) -> str:
@@ -202,13 +215,13 @@ def _canonical(value: Any) -> bytes:
 
 
 @contextlib.contextmanager
-def _one_line_errors(path: Path) -> Iterator[None]:
+def _one_line_errors(path: Path, argument: str = _ARGUMENT) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         got = f"{error.strerror or error}: {path}"
-        raise InputError(_ARGUMENT, "a file that can be read and written", got) from None
+        raise InputError(argument, "a file that can be read and written", got) from None
     except ValueError as error:
         if isinstance(error, InputError) or "null" not in str(error):
             raise
-        raise InputError(_ARGUMENT, "a path", "one with a null character") from None
+        raise InputError(argument, "a path", "one with a null character") from None

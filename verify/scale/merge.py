@@ -12,6 +12,8 @@ from verify.scale.shards import Identity, Plan, Result, Shard
 
 __all__ = ["United", "unite"]
 
+_MOST = 10**6
+
 
 @dataclass(frozen=True)
 class United:
@@ -35,16 +37,16 @@ def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
     """
     if not paths:
         raise InputError("FILE", "at least one log of shards", "none")
-    first = read_log(paths[0])
+    first = read_log(paths[0], "FILE")
     finished: dict[Shard, Result] = {}
     for path in paths:
-        content = read_log(path)
+        content = read_log(path, "FILE")
         _require_same_run(first, content, paths[0], path)
         for shard, result in content.finished.items():
             if finished.setdefault(shard, result) != result:
                 got = f"two results of shard {shard.as_list()}, one in {path}"
                 raise InputError("FILE", "logs with one result for each shard", got)
-    plans = tuple(Plan(**plan) for plan in first.identity["plans"])
+    plans = _plans(first.identity, paths[0])
     shards = [shard for plan in plans for shard in plan.shards()]
     strange = sorted(set(finished) - set(shards))
     if strange:
@@ -56,6 +58,18 @@ def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
         {shard: finished[shard] for shard in shards if shard in finished},
         tuple(shard for shard in shards if shard not in finished),
     )
+
+
+def _plans(identity: Identity, path: object) -> tuple[Plan, ...]:
+    """A checksum shows that a header is as it was written, not that we wrote it."""
+    stored = identity.get("plans")
+    plans = [Plan.of(plan) for plan in stored] if type(stored) is list else []
+    found = tuple(plan for plan in plans if plan is not None)
+    kinds = {plan.kind for plan in found}
+    if not found or len(kinds) != len(plans) or sum(-(-p.count // p.size) for p in found) > _MOST:
+        must = f"logs with a plan for each kind of shard, of at most {_MOST} shards"
+        raise InputError("FILE", must, f"one with another: {path}")
+    return found
 
 
 def _require_same_run(

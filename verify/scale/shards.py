@@ -57,6 +57,15 @@ class Plan:
             for start in starts
         ]
 
+    @classmethod
+    def of(cls, value: Any) -> Plan | None:
+        """The plan that `as_dict` made this of; None for anything else."""
+        names = ("kind", "seed", "count", "size")
+        if type(value) is not dict or set(value) != set(names):
+            return None
+        fits = [type(value[name]) for name in names] == [str, int, int, int]
+        return cls(**value) if fits and value["count"] >= 0 and value["size"] >= 1 else None
+
     def as_dict(self) -> dict[str, str | int]:
         return {"kind": self.kind, "seed": self.seed, "count": self.count, "size": self.size}
 
