@@ -71,14 +71,14 @@ WORDING: dict[Level, Wording] = {
         "#666666",
     ),
     Level.REFUTED: Wording(
-        "Refuted.",
+        "Refuted, this is false:",
         "false, with a witness that anyone can check",
         "it is false: see the witness",
         "#f8cfb8",
         "#b34700",
     ),
     Level.UNDECIDED: Wording(
-        "Undecided.",
+        "Undecided, neither shown nor refuted:",
         "tried and not decided, or resting on something that does not hold",
         "it was tried and not decided",
         "#f3d5e7",

@@ -33,10 +33,10 @@ def one_line_verdict(proof: Proof) -> str:
     opener = WORDING[proof.standing].opener
     line = f"{opener} {plain(sentence(proof.trace[proof.conclusion].statement))}"
     below = proof.trace.ancestors(proof.conclusion)
-    failing = [c for c in pivotal(proof.trace, proof.conclusion) if c.id in below]
-    if proof.standing.holds or not failing:
+    if proof.standing.holds:
         return line
-    first = failing[0]
+    failing = [c for c in pivotal(proof.trace, proof.conclusion) if c.id in below]
+    first = (failing or [proof.trace[proof.conclusion]])[0]
     witness = first.witness or {}
     shown = readable(witness) if {"reason", "coefficients"} & set(witness) else []
     told = [plain(sentence(text)) for text in shown]

@@ -225,7 +225,7 @@ def test_signed_pairs_tie_their_outputs() -> None:
     assert claims["rows.universal"].level is Level.REFUTED
     assert claims["rows.universal"].witness == tie
     assert claims["rows.labels"].level is Level.REFUTED
-    assert claims["rows.labels"].witness == tie | {"sum of the labels": ["1"]}
+    assert claims["rows.labels"].witness == tie | {"combination of the labels": ["1"]}
     for layer in random_layers(data, 3, 0, 4):
         z = [features(head, data).tolist() for head in layer.heads]
         assert all(a + b == c + d for block in z for a, b, c, d in zip(*block, strict=True))
@@ -255,7 +255,7 @@ def test_equal_inputs_up_to_order_and_shifts() -> None:
         ((0, 2, 3, 4), (1, -1, -1, 1)),
     ]
     assert claims["rows.labels"].witness is not None
-    assert claims["rows.labels"].witness["sum of the labels"] == ["-1"]
+    assert claims["rows.labels"].witness["combination of the labels"] == ["-1"]
     assert claims["rows.relations"].numbers["all of them"] is False
 
 

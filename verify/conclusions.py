@@ -186,7 +186,7 @@ def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
         Claim(
             "memorization",
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
-            "$Y$, so every labelling of these examples is memorized by some readout.",
+            "$Y$. By step 1 (argued) every labelling of these examples is then memorized.",
             Level.PROVED,
             numbers={"examples": data.T},
             rests_on=("rank",),
@@ -200,12 +200,21 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
     return [
         _no_readout(bits, asked=False),
         universal(),
-        Claim("memorization", _outputs(data), Level.UNDECIDED, source=_ANSWER),
+        Claim(
+            "memorization",
+            _outputs(data),
+            Level.UNDECIDED,
+            witness={
+                "reason": f"the numbers of the readout would have {_size(bits)} bits each, too "
+                "long to compute; --claim full-rank asks for the rank alone"
+            },
+            source=_ANSWER,
+        ),
     ]
 
 
 def _no_readout(bits: int, asked: bool) -> Claim:
-    size = f"{bits:,}" if bits < 10**9 else f"about 2^{bits.bit_length()}"
+    size = _size(bits)
     why = "as asked" if asked else f"its numbers would have {size} bits each, too long to compute"
     return Claim(
         "readout",
@@ -214,6 +223,10 @@ def _no_readout(bits: int, asked: bool) -> Claim:
         numbers={"predicted bits": size},
         source="docs/mathematics.md, section 1",
     )
+
+
+def _size(bits: int) -> str:
+    return f"{bits:,}" if bits < 10**9 else f"about 2^{bits.bit_length()}"
 
 
 def _outputs(data: Dataset) -> str:

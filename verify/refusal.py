@@ -21,6 +21,7 @@ from constructions.errors import HypothesisFails
 from verify.evidence import Claim, Level, counted
 from verify.kruskal.partition import best_partition
 
+_MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
 
 _UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal")
@@ -84,7 +85,8 @@ def _impossible(
     """Refuted; rests on the bounds (which hold), not on the statements that they refute."""
     count = "any number of heads" if heads is None else counted(heads, "head")
     against = [*labels, *universal]
-    witness: dict[str, Any] = {"shown by": [claim.id for claim in against]}
+    witness: dict[str, Any] = {"reason": _why(against[0])}
+    witness["shown by"] = [claim.id for claim in against]
     for claim in against[:1]:
         witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
     if against[0].id == "tightness.universal":
@@ -106,6 +108,32 @@ def _impossible(
         rests_on=tuple(premises),
         source="ours; docs/tightness.md",
     )
+
+
+def _why(claim: Claim) -> str:
+    """In one sentence what excludes the weights: the numbers of the claim that does."""
+    numbers, witness = claim.numbers, claim.witness or {}
+    if claim.id in ("rows.labels", "rows.universal"):
+        tie = (
+            f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
+            f"{counted(len(witness['indices']), 'example', 'the')} "
+            f"{_listed(witness['indices'])} add up to 0 for every choice of weights"
+        )
+        if claim.id == "rows.universal":
+            return tie
+        return f"{tie}, and their labels to {_listed(witness['combination of the labels'])}"
+    if claim.id == "labels.rank":
+        return (
+            f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
+            f"are {numbers['H d_v']} numbers"
+        )
+    bound = numbers["bound" if claim.id == "tightness.universal" else "largest rank"]
+    return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
+
+
+def _listed(items: Sequence[object]) -> str:
+    shown = [str(x) for x in items[:_MOST_LISTED]]
+    return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
 
 
 def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
@@ -143,7 +171,10 @@ def _refused(
             "this."
         )
     else:
-        rest = "Whether some other weights memorize the data is not decided by this."
+        rest = (
+            "Whether some other weights memorize the data is not decided by this "
+            "(--construction generic looks for some)."
+        )
     what = "The construction does not apply" if failure.decided else "Nothing was built"
     return Claim(
         "memorization",

@@ -73,7 +73,7 @@ CASES = (
         lambda: Dataset.of([[1, 2], [1, 2]], [[1, 0], [0, 1], [1, 1]], [1, 1, 2]),
         *impossible(limits("rows", "flat", labels=True), rows(0, [1, -1]), heads=3),
         weights(REFUTED, 3, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
     ),
     case(
         "all rows zero",
@@ -83,7 +83,7 @@ CASES = (
         lambda: Dataset.of([[0, 0], [0, 0]], [[1, 0], [0, 1]], [1, 2]),
         *impossible(limits("rows", labels=True), hypothesis("A2", context=0)),
         weights(REFUTED, 1, **relation([0], [1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["1"]}}),
+        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1"]}}),
     ),
     case(
         "dependent rows that are affinely independent",
@@ -147,7 +147,7 @@ CASES = (
         lambda: Dataset.of(_PERMUTED[:2], [[1, 2, 3], [1, 2, 3]], [1, 2]),
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, -1])),
         weights(REFUTED, 2, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
     ),
     case(
         "contexts equal up to a shift",

@@ -78,7 +78,9 @@ CASES = (
             },
             value_width=4,
         ),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["1", "-1"]}}),
+        Expect(
+            "labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1", "-1"]}}
+        ),
     ),
     case(
         "rank Y > H d_v",

@@ -73,7 +73,7 @@ CASES = (
         lambda: Dataset.of(_TWO, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]),
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, -1])),
         weights(REFUTED, 2, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
     ),
     case(
         "repeated query, shared context, same label",
@@ -112,7 +112,7 @@ CASES = (
         signed_pairs,
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, 1])),
         weights(REFUTED, 3, **relation([0, 1, 2, 3], [1, 1, -1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["1"]}}),
+        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1"]}}),
     ),
     case(
         "e, -e, f, -f with n=2, labels that obey",

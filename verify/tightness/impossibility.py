@@ -136,7 +136,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         "impossible.labels",
         "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
         Level.PROVED,
-        witness={"sum of the labels": [str(x) for x in broken.gap]},
+        witness={"combination of the labels": [str(x) for x in broken.gap]},
         arithmetic=_EXACT,
         rests_on=(structure.id,),
         source="outputs are linear in the rows of $Z$",

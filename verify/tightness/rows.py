@@ -256,7 +256,7 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     witness = None
     if broken is not None:
         gap = [str(x) for x in broken.gap]
-        witness = broken.relation.as_dict() | {"sum of the labels": gap}
+        witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim(
         "rows.labels",
         "Given labels: they satisfy every relation between rows that no weights escape.",
