@@ -22,8 +22,9 @@ from constructions.construction import Construction
 from constructions.dataset import Dataset
 from constructions.generic import GenericHead
 from constructions.layer import Head
-from verify import features, steps
+from verify import steps
 from verify.evidence import Claim, Level, counted
+from verify.features import Progressive
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"
 _BUILT = "ours, constructions/generic.py"
@@ -33,25 +34,20 @@ def head_claims(
     data: Dataset, construction: Construction, *, with_ranks: bool = True
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-    primes = features.usable_primes(data)
-    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
-    for number, (record, weights) in enumerate(
-        zip(construction.heads, construction.layer.heads, strict=False), start=1
-    ):
-        checks = [partial(small, data, record, weights, number)]
+
+    def before(record: GenericHead, weights: Head, number: int) -> Iterator[steps.Check]:
+        yield partial(small, data, record, weights, number)
         if data.shared and weights.width == 1:
-            checks.append(partial(distinct, data, weights, number))
-        try:
-            table = features.logits(weights, data)
-        except features.NotIntegral as error:
-            yield from map(steps.timed, [*checks, partial(steps.not_integral, error, number)])
-            return
-        checks.append(partial(steps.integral, table, number))
-        checks.append(partial(group_logits, record, table, number))
+            yield partial(distinct, data, weights, number)
+
+    def after(
+        record: GenericHead, table: np.ndarray, seen: Progressive | None, number: int
+    ) -> Iterator[steps.Check]:
+        yield partial(group_logits, record, table, number)
         if seen is not None:
-            rank = partial(steps.finite_rank, data, record, table, seen, number, source=_BUILT)
-            checks.append(rank)
-        yield from map(steps.timed, checks)
+            yield partial(steps.finite_rank, data, record, table, seen, number, source=_BUILT)
+
+    return steps.head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
 
 def small(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim:

@@ -16,20 +16,19 @@ from flint import fmpq, fmpq_mat
 from constructions.dataset import Dataset
 from constructions.layer import Head
 from constructions.mahdavi2024 import Construction, PaperHead
-from verify import features
 from verify.evidence import Claim, counted
+from verify.features import Progressive, log2_off_peak
 from verify.steps import (
+    Check,
     claim,
     finite_rank,
-    integral,
+    head_by_head,
     lead,
     limit_independence,
-    not_integral,
     placement,
     query_rows,
     selector,
     separator,
-    timed,
 )
 
 __all__ = [
@@ -50,39 +49,27 @@ __all__ = [
 def head_claims(
     data: Dataset, construction: Construction, *, with_ranks: bool = True
 ) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed.
+    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
 
-    with_ranks: whether to repeat the rank after every head (T^3 each); the rank of the whole layer
-    is a claim of its own in any case.
-    """
-    primes = features.usable_primes(data)
-    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
-    for number, (record, weights) in enumerate(
-        zip(construction.heads, construction.layer.heads, strict=False), start=1
-    ):
-        checks = [
-            partial(duals, data, record, number),
-            partial(steering, data, record, number),
-        ]
+    def before(record: PaperHead, weights: Head, number: int) -> Iterator[Check]:
+        yield partial(duals, data, record, number)
+        yield partial(steering, data, record, number)
         if record.earlier:
-            checks += [
-                partial(selector, data, record, number),
-                partial(separator, data, record, number),
-            ]
-        checks.append(partial(head_weights, data, record, weights, construction.r, number))
-        try:
-            table = features.logits(weights, data)
-        except features.NotIntegral as error:
-            yield from map(timed, [*checks, partial(not_integral, error, number)])
-            return
-        checks.append(partial(integral, table, number))
+            yield partial(selector, data, record, number)
+            yield partial(separator, data, record, number)
+        yield partial(head_weights, data, record, weights, construction.r, number)
+
+    def after(
+        record: PaperHead, table: np.ndarray, seen: Progressive | None, number: int
+    ) -> Iterator[Check]:
         if record.earlier:
-            checks.append(partial(saturation, data, record, table, number))
+            yield partial(saturation, data, record, table, number)
             if seen is not None:
-                checks.append(partial(limit_independence, data, record, table, seen, number))
+                yield partial(limit_independence, data, record, table, seen, number)
         if seen is not None:
-            checks.append(partial(finite_rank, data, record, table, seen, number))
-        yield from map(timed, checks)
+            yield partial(finite_rank, data, record, table, seen, number)
+
+    return head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
 
 def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
@@ -174,7 +161,7 @@ def saturation(data: Dataset, head: PaperHead, table: np.ndarray, number: int) -
             wrong.append(s)
         gaps += [int(table[s, target]) - int(table[s, i]) for i in others]
     bits = min(gaps) if gaps else None
-    off_peak = features.log2_off_peak(table[list(head.earlier)])
+    off_peak = log2_off_peak(table[list(head.earlier)])
     return claim(
         number,
         "saturation",

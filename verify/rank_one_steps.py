@@ -21,8 +21,9 @@ from constructions.construction import Construction
 from constructions.dataset import Dataset
 from constructions.layer import Head
 from constructions.rank_one import RankOneHead
-from verify import features, steps
+from verify import steps
 from verify.evidence import Claim, counted
+from verify.features import Progressive
 
 _PROOF = "ours, docs/width-one.md"
 _PLACES = {
@@ -42,34 +43,28 @@ def head_claims(
     data: Dataset, construction: Construction, *, with_ranks: bool = True
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-    primes = features.usable_primes(data)
-    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
-    for number, (record, weights) in enumerate(
-        zip(construction.heads, construction.layer.heads, strict=False), start=1
-    ):
-        checks = [partial(coefficients, data, record, number)]
+
+    def before(record: RankOneHead, weights: Head, number: int) -> Iterator[steps.Check]:
+        yield partial(coefficients, data, record, number)
         if record.v0 is not None:
-            checks.append(partial(steps.selector, data, record, number))
+            yield partial(steps.selector, data, record, number)
         if not record.short:
-            checks.append(partial(curve, data, record, number))
+            yield partial(curve, data, record, number)
         if record.v0 is not None:
-            checks.append(partial(steps.separator, data, record, number))
-        checks.append(partial(head_weights, data, record, weights, number))
-        try:
-            table = features.logits(weights, data)
-        except features.NotIntegral as error:
-            failed = partial(steps.not_integral, error, number)
-            yield from map(partial(_ours, record), [*checks, failed])
-            return
-        checks.append(partial(steps.integral, table, number))
+            yield partial(steps.separator, data, record, number)
+        yield partial(head_weights, data, record, weights, number)
+
+    def after(
+        record: RankOneHead, table: np.ndarray, seen: Progressive | None, number: int
+    ) -> Iterator[steps.Check]:
         if record.v0 is not None:
-            checks.append(partial(saturation, data, record, table, number))
+            yield partial(saturation, data, record, table, number)
             if seen is not None:
-                limit = partial(steps.limit_independence, data, record, table, seen, number)
-                checks.append(limit)
+                yield partial(steps.limit_independence, data, record, table, seen, number)
         if seen is not None:
-            checks.append(partial(steps.finite_rank, data, record, table, seen, number))
-        yield from map(partial(_ours, record), checks)
+            yield partial(steps.finite_rank, data, record, table, seen, number)
+
+    return steps.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
 
 
 def _ours(record: RankOneHead, check: Callable[[], Claim]) -> Claim:

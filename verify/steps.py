@@ -7,7 +7,8 @@ of the layer's own weights. Nothing is asked of the builder.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,9 @@ from verify.evidence import Claim, Level
 
 RATIONAL = "exact over ℚ (FLINT)"
 PAPER = "paper, proof of Theorem 1"
+
+
+Check = Callable[[], Claim]
 
 
 class Record(Protocol):
@@ -41,6 +45,42 @@ class Record(Protocol):
     def c(self) -> int | None: ...
     @property
     def targets(self) -> tuple[int, ...]: ...
+
+
+def head_by_head(
+    data: Dataset,
+    construction: Construction,
+    before: Callable[..., Iterable[Check]],
+    after: Callable[..., Iterable[Check]],
+    told: Callable[[Any, Check], Claim] | None = None,
+    *,
+    with_ranks: bool = True,
+) -> Iterator[Claim]:
+    """All claims of all heads in order, each timed; they end where logits are not integral.
+
+    before(record, weights, number): the checks that need no logits. after(record, table, seen,
+    number): those that do; seen: the features mod p of the heads so far, None without ranks, which
+    repeat an elimination (T^3) after every head; the rank of the whole layer is a claim of its own.
+    told(record, check): the claim of a check, in the words of the construction.
+    """
+    primes = features.usable_primes(data)
+    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
+    for number, (record, weights) in enumerate(
+        zip(construction.heads, construction.layer.heads, strict=False), start=1
+    ):
+        checks, integer = [*before(record, weights, number)], True
+        try:
+            table = features.logits(weights, data)
+        except features.NotIntegral as error:
+            checks.append(partial(not_integral, error, number))
+            integer = False
+        else:
+            checks.append(partial(integral, table, number))
+            checks += after(record, table, seen, number)
+        for check in checks:
+            yield timed(check) if told is None else told(record, check)
+        if not integer:
+            return
 
 
 def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
