@@ -133,7 +133,9 @@ def _safetensors(path: Path, shown: str) -> dict[str, np.ndarray]:
         ) from None
     try:
         return dict(load_file(path))
-    except (SafetensorError, KeyError, TypeError, ValueError, MemoryError) as error:
+    except (  # AttributeError: of a dtype that this NumPy does not have
+        SafetensorError, AttributeError, KeyError, TypeError, ValueError, MemoryError
+    ) as error:  # fmt: skip
         must = "a .safetensors file of float16, float32 or float64"
         raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
 

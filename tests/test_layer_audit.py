@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 from trained_layer import Arrays, forward, gradients, trained
 
 from constructions.dataset import Dataset
@@ -21,6 +21,7 @@ from constructions.layer_files import stored_layer
 from verify.attention import Attention, causal_mask
 from verify.evidence import Level
 from verify.layer_audit import LayerAudit, audit_layer, default_tolerance
+from verify.layer_heads import head_view
 from verify.prove import prove
 from verify.settings import Settings
 
@@ -296,6 +297,21 @@ def test_bad_conventions(options: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError) as error:
         audited(gradient_descent(20), **options)
     assert str(error.value).startswith(line)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
+    """Products of weights beyond the largest float64 are taken exactly, as others are."""
+    layer = gradient_descent(20)
+    views = []
+    for factor in (1.0, 2.0**600):
+        scaled = layer | {name: layer[name] * factor for name in ("query", "key")}
+        stored = stored_layer(scaled).layer
+        attention = Attention(DATA, stored)
+        groups = ((0, 1, 2), (3, 4, 5))
+        peaks = [(0, arb(0), True)] * DATA.T
+        views.append([head_view(attention, h, groups, peaks).off_group for h in range(2)])
+    assert views[0] == views[1] and all(view is not None for view in views[0])
 
 
 def test_the_default_tolerance() -> None:

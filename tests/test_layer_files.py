@@ -79,10 +79,13 @@ def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
     assert entries(stored) == entries(StoredLayer(proof.layer, ""))
 
 
+_HEADER = b'{"query":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}'
+_FLOAT8 = len(_HEADER).to_bytes(8, "little") + _HEADER + b"\0"
 GOOD = {key: x.tolist() for key, x in ARRAYS.items()}
 BAD: dict[str, tuple[str, bytes | str, str]] = {
     "no npz": ("x.npz", b"PK", "must be an .npz archive as numpy.savez writes it"),
     "no safetensors": ("x.safetensors", b"\x02\0\0\0\0\0\0\0{}", "made of query, key"),
+    "a dtype of 8 bits": ("x.safetensors", _FLOAT8, "must be a .safetensors file of float16"),
     "garbage safetensors": ("x.safetensors", b"\xff" * 64, "must be a .safetensors file"),
     "empty safetensors": ("x.safetensors", b"", "must be a .safetensors file"),
     "no JSON": ("x.json", b"{", "must be JSON, not a text with an error"),

@@ -146,19 +146,21 @@ def _shape(
     rows: Sequence[int],
 ) -> tuple[float | None, int]:
     """M_h away from the span of its group's queries: σ2/σ1, and how many earlier examples attend
-    most to an extreme row of E u. Float64."""
+    most to an extreme row of E u. Float64, of M_h over its largest entry: neither depends on it."""
     data = attention.data
-    table = np.array([[float(arb(x)) for x in row] for row in matrix.tolist()])
-    queries = data.queries.floats()
+    largest = max(abs(x) for row in matrix.tolist() for x in row)
+    queries, contexts = data.queries.floats(), data.contexts.floats()
+    if not largest or not (np.isfinite(queries).all() and np.isfinite(contexts).all()):
+        return None, 0
+    table = np.array([[float(arb(x / largest)) for x in row] for row in matrix.tolist()])
+    scale = np.linalg.norm(table)
     if len(group):
         basis = np.linalg.qr(queries[list(group)].T)[0]
         table = table - (table @ basis) @ basis.T
-    with np.errstate(all="ignore"):
-        left, sizes, _ = np.linalg.svd(table) if np.isfinite(table).all() else (None, [0.0], None)
-    scale = np.linalg.norm([[float(arb(x)) for x in row] for row in matrix.tolist()])
-    if left is None or not sizes[0] > 1e-12 * scale:
+    left, sizes, _ = np.linalg.svd(table)
+    if not sizes[0] > 1e-12 * scale:
         return None, 0
-    contexts, followed = data.contexts.floats(), 0
+    followed = 0
     for s in earlier:
         seen = attention.rows(s)
         heights = (contexts[0 if data.shared else s] @ left[:, 0])[seen]
