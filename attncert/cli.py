@@ -39,6 +39,8 @@ def _commands() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status instead of raising."""
     words = sys.argv[1:] if arguments is None else arguments
+    if sys.stdout is None:  # closed by the caller (>&-): no file may be opened in its place
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     command = typer.main.get_command(app)
     try:
         result = command.main(words, prog_name="attncert", standalone_mode=False)

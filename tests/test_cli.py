@@ -212,3 +212,12 @@ def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
 def _write(path: Path, content: object) -> Path:
     path.write_text(json.dumps(content))
     return path
+
+
+def test_a_closed_standard_output_is_no_traceback() -> None:
+    command = f"{sys.executable} -m attncert check nowhere.json >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    command = f"{sys.executable} -m attncert --help >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
