@@ -20,6 +20,8 @@ from attncert.commands.tightness import tightness
 from constructions.errors import InputError
 
 _INTERRUPTED = 130
+_READER_GONE = 141  # as a shell has it for SIGPIPE: neither 0 nor 1, which would be an answer
+_STDOUT = 1
 
 app = typer.Typer(
     add_completion=False,
@@ -58,11 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
     except Interrupted as error:
         typer.echo(f"interrupted: {error}", err=True)
         return _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except (BrokenPipeError, SystemExit):  # Typer leaves with SystemExit where the reader is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        return _READER_GONE
     except OSError as error:  # nowhere to write the answer to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"standard output: {error.strerror}"
     typer.echo(f"attncert: {' '.join(message.split())}", err=True)
     return 2

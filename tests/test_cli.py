@@ -221,3 +221,15 @@ def test_a_closed_standard_output_is_no_traceback() -> None:
     command = f"{sys.executable} -m attncert --help >&-"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_that_goes_away_gets_no_answer(tmp_path: Path, tiny: Path) -> None:
+    """Neither 0 (holds) nor 1 (wrong), and nothing on stderr."""
+    out = tmp_path / "out"
+    attncert.main(["prove", str(tiny), "--out", str(out)])
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "attncert", "check", str(out / "certificate.json")]
+    with os.fdopen(writing, "wb") as pipe:
+        done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (141, b"")
