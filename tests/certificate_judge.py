@@ -115,7 +115,12 @@ def is_impossible(certificate: Any) -> bool:
     for _ in range(4):
         key = [[Fraction(draw.randint(-9, 9)) for _ in range(2)] for _ in range(d)]
         weight = [[Fraction(scale * draw.randint(-9, 9)) for _ in range(2)] for _ in range(d)]
-        z = [features_of(contexts[t % len(contexts)], queries[t], key, weight) for t in range(T)]
+        z = []
+        for t in range(T):
+            inputs = contexts[t % len(contexts)], queries[t], key, weight
+            logits = logits_of(*inputs)
+            within_reach(max(logits) - min(logits) < SPREAD)
+            z.append(features_of(*inputs))
         if any(sum(c * row[j] for c, row in zip(relation, z, strict=True)) for j in range(d)):
             return False
     return any(sum(c * y[j] for c, y in zip(relation, labels, strict=True)) for j in range(m))
