@@ -18,7 +18,15 @@ from reports.numbers import count
 from reports.text import one_line
 from verify import checker
 
-__all__ = ["Difference", "Explanation", "compare", "explain", "text"]
+__all__ = [
+    "Difference",
+    "Explanation",
+    "compare",
+    "compared_text",
+    "explain",
+    "same_data",
+    "text",
+]
 
 _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
@@ -27,8 +35,22 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticErro
 _TRUST = (
     "To believe it one has to trust Python's integers and a checker of under 250 lines "
     "(verify/checker.py, standard library only), and to compare the SHA-256 of the data with that "
-    "of the data one means. Whoever made the file need not be trusted."
+    "of the data one means. {argument} Whoever made the file need not be trusted."
 )
+# What no checker runs: the mathematics between what is computed and what is claimed.
+_ARGUMENTS = {
+    "interpolation": "What is not computed but believed: the paper's definition of an attention "
+    "layer, and that exp(k ln 2) is 2 to the power of k.",
+    "full-rank": "What is not computed but argued, in a few lines (docs/mathematics.md): "
+    "that rows which are independent modulo a prime are independent over the rational "
+    "numbers, and that independent rows serve every labelling. Believed besides: the paper's "
+    "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
+    "dependent-set": "No argument stands between the sum that is added up and the claim.",
+    "impossible": "What is not computed but argued, on half a page (docs/tightness.md, section "
+    "3): that inputs tied in this way force this relation between the outputs of every attention "
+    "layer. The checker confirms the tie and that the labels break the relation; the argument has "
+    "to be read and believed, and so has the paper's definition of an attention layer.",
+}
 
 
 @dataclass(frozen=True)
@@ -96,7 +118,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         ("About what", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
-        ("Whom to trust", _TRUST),
+        ("Whom to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),
         ("Where it is from", _origin(content)),
         ("Checked now", _checked(status, message)),
     )
@@ -110,6 +132,36 @@ def text(explanation: Explanation) -> str:
         lines = textwrap.wrap(body, _WIDTH, initial_indent="  ", subsequent_indent="  ")
         blocks.append("\n".join([heading, *lines]))
     return "\n\n".join(blocks)
+
+
+def compared_text(first: Explanation, second: Explanation, found: list[Difference]) -> str:
+    """For a terminal: both verdicts, what is shared on the whole, and every part, left | right."""
+    lines = [
+        f"{side}: {one.file}: {one.claim}; {one.status}: {one.message}"
+        for side, one in (("Left", first), ("Right", second))
+    ]
+    differ = [d.what for d in found if not d.same]
+    data = "Same data" if same_data(first, second) else "Different data"
+    claim = "same claim" if first.claim == second.claim else "different claims"
+    lines += ["", f"{data}, {claim}; different: {', '.join(differ) or 'nothing'}.", ""]
+    rows = [(d.what, *_cells(d)) for d in found]
+    width, left = (max(len(row[k]) for row in [("", "left"), *rows]) for k in (0, 1))
+    lines.append(f"{'':{width}}  {'left':{left}} | right")
+    for what, a, b in rows:
+        lines.append(f"{what:{width}}  " + (f"{a:{left}} | {b}" if b else a))
+    return "\n".join(lines)
+
+
+def _cells(d: Difference) -> tuple[str, str]:
+    """Left and right; where both have one answer (the places that differ), that alone."""
+    if d.same or d.first == d.second:
+        return "same" if d.same else d.first, ""
+    return d.first, d.second
+
+
+def same_data(first: Explanation, second: Explanation) -> bool:
+    """By the digests of the data: contexts, queries and labels (or vectors)."""
+    return bool(first.certificate["input_sha256"] == second.certificate["input_sha256"])
 
 
 def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
@@ -183,7 +235,8 @@ def _full_rank(cert: Mapping[str, Any]) -> Words:
         f"Before its last, linear step the layer turns each example into one row of numbers "
         f"(its features). If these {T} rows are linearly independent, every labelling is a "
         f"solvable system of {T} equations. Independence is shown modulo p = "
-        f"{one_line(str(cert['rank']['prime']))}: a determinant that is not 0 modulo p is not 0.",
+        f"{one_line(str(cert['rank']['prime']))}: a determinant that is not 0 modulo p is not 0. "
+        "These two arguments are on paper; the rank modulo p is what is computed.",
         "It does not give the values and outputs for any particular labels, nor say how long their "
         "numbers are; nothing about other inputs, training or floating point.",
     )
@@ -218,7 +271,8 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
         "and inputs that differ only by these (or by scaling the query against the tokens) are "
         "answered alike. It follows that for every layer "
         f"{_sum(terms, 'output')} = 0, while for the labels {_sum(terms, 'label')} = {gap}. That "
-        "the inputs are tied in this way is checked on the numbers.",
+        "the inputs are tied in this way is checked on the numbers; that tied inputs are answered "
+        "alike is a written argument (docs/tightness.md, section 3).",
         "Nothing about other labels for the same inputs; nothing about layers that see more than "
         "these contexts and queries, such as positions or a second layer.",
     )

@@ -19,6 +19,13 @@ SAYS = {
     "impossible": "No attention layer outputs the labels in the file",
 }
 
+BELIEVED = {
+    "interpolation": "exp(k ln 2) is 2 to the power of k",
+    "full-rank": "independent rows serve every labelling",
+    "dependent-set": "No argument stands between",
+    "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
+}
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
@@ -32,6 +39,7 @@ def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
     assert dict(found.parts)["Checked now"].startswith(
         "Yes, from the file alone, and the claim hol"
     )
+    assert BELIEVED[found.claim] in dict(found.parts)["Whom to trust"]
     page = text(found)
     assert max(map(len, page.splitlines())) <= 88
     json.dumps(found.as_dict(), allow_nan=False)
@@ -118,9 +126,15 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "other").mkdir()
     wrong = written(changed(CASES["interpolation"](), "data.labels.0.0", "99"), tmp_path / "other")
     assert main(["explain", path, "--compare", wrong]) == 1
-    out = capsys.readouterr().out
-    assert "labels: 1 of 4 differ: 0" in out and "claim: same" in out
+    out = capsys.readouterr().out.splitlines()
+    assert out[3] == "Different data, same claim; different: labels."
+    assert out[5].split() == ["left", "|", "right"]
+    rows = {line.split("  ")[0]: line for line in out[6:]}
+    assert rows["claim"].endswith("  same") and rows["labels"].endswith("  1 of 4 differ: 0")
     assert main(["explain", path, "--compare", wrong, "--json"]) == 1
-    assert {d["what"] for d in json.loads(capsys.readouterr().out)["compared"]} >= {"labels"}
+    content = json.loads(capsys.readouterr().out)
+    assert {d["what"] for d in content["compared"]} >= {"labels"} and not content["same_data"]
+    assert main(["explain", path, "--compare", path]) == 0
+    assert "Same data, same claim; different: nothing.\n" in capsys.readouterr().out
     assert main(["explain", str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -19,7 +19,7 @@ def explain(
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words."""
     from reports.explain import compare as differences
-    from reports.explain import explain, text
+    from reports.explain import compared_text, explain, same_data, text
 
     first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:
@@ -28,14 +28,12 @@ def explain(
     second = explain(compare, check=not no_check, limit_seconds=limit_seconds)
     found = differences(first.certificate, second.certificate)
     if as_json:
-        content = {"first": first.as_dict(), "second": second.as_dict()}
+        content = {
+            "first": first.as_dict(),
+            "second": second.as_dict(),
+            "same_data": same_data(first, second),
+        }
         print_json(content | {"compared": [asdict(difference) for difference in found]})
     else:
-        for name, one in (("First", first), ("Second", second)):
-            typer.echo(f"{name}: {one.file}: {one.claim}; {one.status}: {one.message}")
-        for d in found:
-            words = (
-                "same" if d.same else d.first if d.first == d.second else f"{d.first} | {d.second}"
-            )
-            typer.echo(f"{d.what}: {words}")
+        typer.echo(compared_text(first, second, found))
     return max(first.exit_status, second.exit_status)
