@@ -9,7 +9,9 @@ Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits a
 under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
 nested lists (numbers as in data sets: integers, floats, "p/q"), or one object per head in "heads"
 with its own query, key, value and output (or all outputs in "output", as certificates have it). A
-certificate counts as its own layer. A float is the dyadic rational that it stores: nothing is
+certificate counts as its own layer. `groups`, where a file has it, says which examples each head is
+for: in JSON a list of examples for each head, else an integer array (T,), the head (from 0) of each
+example. A float is the dyadic rational that it stores: nothing is
 rounded. Libraries often store weights transposed, (width out, width in): turn them first.
 """
 
@@ -42,7 +44,7 @@ _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 class StoredLayer:
     """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file.
     unit, groups: as the file says: of the logits ("e", or "ln2" in our own JSON), and which
-    examples each head is for (certificates; else None)."""
+    examples each head is for (None: it does not say)."""
 
     layer: Layer
     dtype: str
@@ -71,7 +73,9 @@ def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
             return replace(stored, unit=_unit(value), groups=_groups(value))
     except OSError as error:
         raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
-    return stored_layer(arrays, path.stem, shown)
+    numbered = arrays.pop("groups", None)
+    stored = stored_layer(arrays, path.stem, shown)
+    return replace(stored, groups=_by_head(numbered, len(stored.layer.heads)))
 
 
 def stored_layer(
@@ -146,7 +150,8 @@ def _json(value: Any, shown: str) -> dict[str, Any]:
         value = value["layer"]  # a certificate
     if not isinstance(value, dict):
         raise InputError(shown, f"an object {_ARRAYS}", describe(value))
-    arrays = {key: item for key, item in value.items() if key not in ("logit_unit", "heads")}
+    others = ("logit_unit", "heads", "groups")
+    arrays = {key: item for key, item in value.items() if key not in others}
     heads = value.get("heads")
     if heads is None:
         return arrays
@@ -168,7 +173,7 @@ def _unit(value: dict[str, Any]) -> str:
 
 
 def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
-    groups = value.get("groups") if "layer" in value else None
+    groups = value.get("groups")
     if groups is None:
         return None
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
@@ -177,3 +182,14 @@ def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
     if any(type(t) is not int for t in members) or sorted(members) != list(range(len(members))):
         raise InputError("groups", "lists that hold each example once", "others")
     return tuple(map(tuple, groups))
+
+
+def _by_head(numbers: np.ndarray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
+    """The examples of each head, from the head of each example."""
+    if numbers is None:
+        return None
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and numbers.size
+    if not whole or numbers.min() < 0 or numbers.max() >= heads:
+        must = f"an integer array (T,), for each example its head, from 0 to {heads - 1}"
+        raise InputError("groups", must, f"{numbers.dtype} of shape {numbers.shape}")
+    return tuple(tuple(map(int, np.flatnonzero(numbers == h))) for h in range(heads))

@@ -19,12 +19,12 @@ from reports.records import jsonable, readable_json
 from reports.templating import Filter, render
 from reports.text import markdown, plain
 from reports.witness import readable
-from verify.audit import Audit, AuditSection, Finding, Scope, Section, Standing, audit
+from verify.audit import Audit, AuditSection, Finding, Scope, Section, Standing, audit, worst
 
-__all__ = ["FORMAT", "audit_dict", "one_line", "render_audit", "write_audit"]
+__all__ = ["FORMAT", "audit_dict", "one_line", "render_audit", "verdict", "write_audit"]
 
 FORMAT = "attncert-audit/1"
-_VERDICTS = {
+_VERDICTS = {  # of bundled cases, where it is known what must come out
     Standing.OK: "Everything came out as expected.",
     Standing.UNDECIDED: "Undecided: nothing against, and not everything decided.",
     Standing.AGAINST: "Something came out against expectation.",
@@ -53,13 +53,27 @@ def render_audit(found: Audit) -> dict[str, bytes]:
     }
 
 
+def verdict(found: Audit) -> str:
+    """What came out for the user's data or layer; then, where bundled cases were run, for these."""
+    answers = " ".join(section.answer for section in found.sections if section.answer)
+    if all(section.answer for section in found.sections):
+        return answers
+    bundled = _VERDICTS[worst(f.standing for f in _bundled(found))]
+    return f"{answers} Bundled cases: {bundled[0].lower()}{bundled[1:]}" if answers else bundled
+
+
 def one_line(found: Audit) -> str:
-    """For the terminal: the verdict, and how many sections and findings are behind it."""
-    bad = [f for s in found.sections for f in s.findings if f.standing is found.standing]
-    line = f"{_VERDICTS[found.standing]} {count(len(found.sections), 'section')}"
-    if found.standing is Standing.OK or not bad:
+    """For the terminal: the verdict; the number of sections; the worst finding on bundled cases."""
+    line = f"{plain(verdict(found))} {count(len(found.sections), 'section')}"
+    standing = worst(f.standing for f in _bundled(found))
+    bad = [f for f in _bundled(found) if f.standing is standing]
+    if standing is Standing.OK:
         return f"{line}."
     return f"{line}; {count(len(bad), 'finding')}, the first: {plain(bad[0].statement)}"
+
+
+def _bundled(found: Audit) -> list[Finding]:
+    return [f for section in found.sections for f in section.findings if not f.yours]
 
 
 def audit_dict(found: Audit) -> dict[str, Any]:
@@ -85,6 +99,7 @@ def _section(section: AuditSection) -> dict[str, Any]:
         "id": section.id,
         "title": section.title,
         "standing": section.standing.value,
+        "answer": plain(section.answer),
         "findings": [_finding(f) for f in section.findings],
         "numbers": section.numbers,
         "tables": [
@@ -108,18 +123,28 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _page(found: Audit) -> str:
-    filters: dict[str, Filter] = {"md": markdown, "count": count, "witness": readable}
+    filters: dict[str, Filter] = {
+        "md": markdown, "count": count, "witness": readable, "standing": _standing
+    }  # fmt: skip
     text = render(
         "audit.md.j2",
         filters,
         {
             "mark": MARK,
             "audit": found,
-            "verdict": _VERDICTS[found.standing],
+            "verdict": verdict(found),
             "findings": _findings(found),
         },
     )
     return re.sub("\n{3,}", "\n\n", text)
+
+
+def _standing(finding: Finding | AuditSection) -> str:
+    """In a word. Of the user's own input nothing was expected: at best there is nothing against."""
+    own = finding.yours if isinstance(finding, Finding) else bool(finding.answer)
+    if own and finding.standing is Standing.OK:
+        return "nothing against"
+    return finding.standing.value
 
 
 def _findings(found: Audit) -> list[tuple[AuditSection, Finding]]:

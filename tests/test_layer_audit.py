@@ -266,7 +266,7 @@ def test_a_causal_query_sees_its_own_row_and_those_before() -> None:
     assert causal_mask(data).tolist() == [
         [True, False, False], [True, True, False], [True, True, True]
     ]  # fmt: skip
-    with pytest.raises(InputError, match="query 2 is none"):
+    with pytest.raises(InputError, match=r"--mask causal: must be .* not with query 2"):
         causal_mask(Dataset.of(contexts, [[1, 0], [2, 1], [5, 5]], [1, 2, 3]))
 
 
@@ -284,6 +284,15 @@ def test_exact_masked_features() -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
+        (
+            {"data": Dataset.of([[1] * 6], [[1] * 6], [0])},
+            "layer: query of head 1: must be of d = 6 rows, the width of the data's tokens and "
+            "queries, not 4",
+        ),
+        (
+            {"data": Dataset.of([[1] * 4], [[1] * 4], [[0, 1]])},
+            "layer: output: must be of m = 2 columns, the width of the data's labels, not 1",
+        ),
         ({"unit": "2"}, "--logit-unit: must be e or ln2, not 2"),
         ({"scale": "d"}, "--scale: must be none or sqrt-d, not d"),
         ({"mask": np.ones((2, 2), dtype=bool)}, "--mask: must be of shape (6, 3), not (2, 2)"),

@@ -79,6 +79,21 @@ def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
     assert entries(stored) == entries(StoredLayer(proof.layer, ""))
 
 
+def test_groups_in_every_format(tmp_path: Path) -> None:
+    """Each example's head in arrays, each head's examples in JSON; a head may be for none."""
+    numbers = np.array([0, 2, 0, 2, 2])
+    np.savez(tmp_path / "a.npz", **ARRAYS, groups=numbers)
+    save_file(ARRAYS | {"groups": numbers}, tmp_path / "b.safetensors")
+    lists = {key: x.tolist() for key, x in ARRAYS.items()}
+    (tmp_path / "c.json").write_text(json.dumps(lists | {"groups": [[0, 2], [], [1, 3, 4]]}))
+    for name in ("a.npz", "b.safetensors", "c.json"):
+        assert load_layer(tmp_path / name).groups == ((0, 2), (), (1, 3, 4))
+    for wrong in (numbers + 1, -numbers, numbers / 2, np.array(0), numbers[None], numbers[:0]):
+        np.savez(tmp_path / "a.npz", **ARRAYS, groups=wrong)
+        with pytest.raises(InputError, match="groups: must be an integer array"):
+            load_layer(tmp_path / "a.npz")
+
+
 _HEADER = b'{"query":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}'
 _FLOAT8 = len(_HEADER).to_bytes(8, "little") + _HEADER + b"\0"
 GOOD = {key: x.tolist() for key, x in ARRAYS.items()}
@@ -172,9 +187,42 @@ def test_the_command(files: Path) -> None:
     assert "largest weight, head by head" in (files / "out/audit.md").read_text()
     status, _ = run(files, "--tolerance", "1000")
     assert status == 0
+    assert run(files, "--tolerance", "1000")[1]["sections"][0]["answer"].endswith(
+        "within tolerance 1000; rank Z = T = 2 enclosed."
+    )
     other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["sections"][0]["numbers"]
     assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
     assert other["error"] != section["numbers"]["error"]
+
+
+def test_the_terminal_says_error_tolerance_and_rank(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, content = run(files)
+    low, high = content["sections"][0]["numbers"]["error"]
+    assert capsys.readouterr().out.startswith(
+        f"Largest error in [{low}, {high}], above tolerance 7/3 (half the least gap between "
+        "labels); rank Z = T = 2 enclosed. 1 section.\n"
+    )
+    page = (files / "out/audit.md").read_text()
+    assert "Tolerance: 7/3, half the least gap between two different labels" in page
+    assert "as expected" not in page and "- **nothing against** (Somebody" in page
+
+
+def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
+    """Two examples for the second head: a "no" that describes, and nothing against the layer."""
+    status, content = run(files, "--tolerance", "1000")
+    row = content["sections"][0]["tables"][2]["rows"][1]
+    assert row[0].startswith("Counted by rank, the first head") and row[1] == "yes (proved)"
+    assert "put them into the file" in (files / "out/audit.md").read_text()
+    np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
+    other, content = run(files, "--tolerance", "1000")
+    row = content["sections"][0]["tables"][2]["rows"][1]
+    assert row[0].startswith("As grouped, the first head") and row[1] == "no"
+    assert content["sections"][0]["tables"][0]["rows"][1][2] == "0, 1"
+    page = (files / "out/audit.md").read_text()
+    assert "refuted" not in page and "put them into the file" not in page
+    assert status == other == 0
 
 
 def test_masks_from_files(files: Path) -> None:

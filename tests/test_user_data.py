@@ -151,7 +151,8 @@ def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
             text=True,
         )
         assert run.returncode == 0, run.stdout + run.stderr
-        assert run.stdout.startswith("Everything came out as expected.")
+        assert run.stdout.startswith("Your data (all of it): the paper's construction: proved;")
+        assert " Bundled cases: everything came out as expected. 5 sections." in run.stdout
     names = [p.relative_to(folders[0]) for p in folders[0].rglob("*") if p.is_file()]
     assert {"audit.md", "audit.json"} <= {name.name for name in names}
     for name in names:

@@ -52,6 +52,7 @@ class Attention:
 
     def __post_init__(self) -> None:
         data = self.data
+        self._require_width()
         require_readout(data, self.layer)
         for argument, value, known in (
             ("--logit-unit", self.unit, UNITS),
@@ -70,6 +71,20 @@ class Attention:
                 raise InputError(
                     "--mask", "one that leaves each query a row", f"none for {empty[0]}"
                 )
+
+    def _require_width(self) -> None:
+        """A file of another width is wrong as a whole: said once, in terms of the data."""
+        d, m = self.data.d, self.data.m
+        for h, head in enumerate(self.layer.heads):
+            for part in ("query", "key", "value"):
+                matrix = getattr(head, part)
+                if matrix is not None and matrix.nrows() != d:
+                    must = f"of d = {d} rows, the width of the data's tokens and queries"
+                    raise InputError(f"layer: {part} of head {h + 1}", must, matrix.nrows())
+        output = self.layer.output
+        if output is not None and output.ncols() != m:
+            must = f"of m = {m} columns, the width of the data's labels"
+            raise InputError("layer: output", must, output.ncols())
 
     def rows(self, t: int) -> list[int]:
         """Rows of the context that example t attends to."""
@@ -183,8 +198,8 @@ def causal_mask(data: Dataset) -> np.ndarray:
     for t, query in enumerate(data.queries.fractions()):
         rows = data.contexts[0 if data.shared else t].fractions()
         if query not in rows:
-            must = "none or a file, or each query a row of its context"
-            raise InputError("--mask", must, f"causal, and query {t} is none")
+            must = "used with queries that are each a row of their own context"
+            raise InputError("--mask causal", must, f"with query {t}, which is none of its")
         mask[t, : data.n - rows[::-1].index(query)] = True
     return mask
 

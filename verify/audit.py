@@ -48,11 +48,15 @@ def worst(standings: Iterable[Standing]) -> Standing:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a reader must not miss: a sentence (LaTeX between dollars), its witness."""
+    """One thing that a reader must not miss: a sentence (LaTeX between dollars), its witness.
+
+    yours: it is about the user's data or layer, of which nothing was expected beforehand.
+    """
 
     statement: str
     standing: Standing
     witness: Mapping[str, Any] | None = None
+    yours: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ class AuditSection:
     """What one part of the audit found. JSON-able but for the records in it.
 
     id: stable name; title: heading. text: paragraphs above the tables. numbers: for programs.
-    claims: with their evidence, where the section has some of its own.
+    claims: with their evidence, where the section has some of its own. answer: what came out for
+    the user's data or layer, in a sentence; "" in sections on bundled cases.
     """
 
     id: str
@@ -113,6 +118,7 @@ class AuditSection:
     findings: tuple[Finding, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
+    answer: str = ""
 
     @property
     def standing(self) -> Standing:

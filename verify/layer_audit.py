@@ -36,7 +36,7 @@ from verify.rank.ball import SingularValue, certify_full_row_rank, smallest_sing
 from verify.rank.rational import rank as rational_rank
 from verify.tightness.universal import bound_from_above
 
-__all__ = ["LayerAudit", "audit_layer", "default_tolerance"]
+__all__ = ["LayerAudit", "audit_layer", "bounds", "default_tolerance", "interval"]
 
 BITS = 256  # of the balls for weights, features and singular values
 _SOURCE = "ours; docs/audit-of-layers.md"
@@ -90,7 +90,8 @@ def audit_layer(
         head_view(attention, h, carried, peaks[h]) for h in range(len(attention.layer.heads))
     )
     errors = tuple((low, high) for low, high in error.numbers["errors"])
-    claims = (error, memorizes, rank, *theorem_claims(attention, heads, carried))
+    told = theorem_claims(attention, heads, carried, given=groups is not None)
+    claims = (error, memorizes, rank, *told)
     return LayerAudit(attention, limit, claims, errors, sigma, heads)
 
 
@@ -138,7 +139,7 @@ def _errors(attention: Attention, limit: Fraction) -> tuple[Claim, Claim]:
     arithmetic = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
     error = Claim(
         "layer.error",
-        f"The largest error lies between {shown[worst][0]} and {shown[worst][1]}.",
+        f"The largest error is {interval(*shown[worst])}.",
         Level.PROVED,
         numbers={"error": shown[worst], "errors": shown},
         arithmetic=arithmetic,
@@ -163,6 +164,20 @@ def _readout(attention: Attention) -> fmpq_mat:
     width, rows = values[0].ncols(), output.tolist()
     blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return fmpq_mat([row for block in blocks for row in block.tolist()])
+
+
+def interval(low: str, high: str) -> str:
+    """Two decimal bounds in words: one number where they agree.
+
+    >>> interval("0.25", "0.25"), interval("0.333333", "0.333334")
+    ('0.25', 'in [0.333333, 0.333334]')
+    """
+    return low if low == high else f"in [{low}, {high}]"
+
+
+def bounds(sigma: SingularValue) -> tuple[str, str]:
+    """Of the smallest singular value, rounded outwards."""
+    return decimal(arb(sigma.lower), up=False), decimal(arb(sigma.upper), up=True)
 
 
 def _decimal(x: Fraction, *, up: bool) -> str:
@@ -196,7 +211,7 @@ def _rank(attention: Attention, features: arb_mat, sigma: SingularValue) -> Clai
     numbers: dict[str, Any] = {
         "T": data.T,
         "columns": heads * data.d,
-        "smallest singular value": [f"{sigma.lower:.6g}", f"{sigma.upper:.6g}"],
+        "smallest singular value": list(bounds(sigma)),
     }
     witness: dict[str, Any] | None = None
     level, arithmetic = Level.UNDECIDED, f"ball arithmetic (Arb), {BITS} bits"

@@ -176,15 +176,23 @@ def _shape(
 
 
 def theorem_claims(
-    attention: Attention, heads: Sequence[HeadView], groups: Sequence[tuple[int, ...]]
+    attention: Attention,
+    heads: Sequence[HeadView],
+    groups: Sequence[tuple[int, ...]],
+    *,
+    given: bool,
 ) -> list[Claim]:
+    """In what the layer is as Theorem 1 has it; "refuted" here says only that it is otherwise.
+
+    given: the groups are said to be those of the layer; else they were counted (carried_groups).
+    """
     data, H = attention.data, len(heads)
     r = min(data.n, attention.layer.head_width)
     most = capacity(H, r, r)
     placed = [t for group in groups for t in group]
     fits = Claim(
         "theorem1.capacity",
-        f"The layer holds no more than Theorem 1 promises: $T\\le H(r-1)+1={most}$.",
+        f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
         Level.PROVED if most >= data.T else Level.REFUTED,
         numbers={"T": data.T, "H": H, "r": r, "carried by some head": len(placed)},
         witness=None if most >= data.T else {"T": data.T, "capacity": most},
@@ -195,11 +203,12 @@ def theorem_claims(
     small = all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes))
     grouped = Claim(
         "theorem1.groups",
-        "The first head carries at most $r$ examples, every further one at most $r-1$.",
+        f"{'As grouped' if given else 'Counted by rank'}, the first head carries at most $r={r}$ "
+        f"examples, every further one at most $r-1={r - 1}$.",
         Level.PROVED if small else Level.REFUTED,
         numbers={"sizes": sizes, "r": r},
         witness=None if small else {"sizes": sizes},
-        arithmetic="rank profile of $Z$, head by head",
+        arithmetic="counting" if given else "rank profile of $Z$, head by head",
         source="paper, Theorem 1",
     )
     loose = {

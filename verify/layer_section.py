@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from constructions.layer_files import StoredLayer, load_layer
 from verify.attention import Attention, read_mask
 from verify.audit import AuditSection, Finding, Scope, Standing, Table
 from verify.evidence import Claim, Level, counted
-from verify.layer_audit import LayerAudit, audit_layer
+from verify.layer_audit import LayerAudit, audit_layer, bounds, interval
 
 __all__ = ["Question", "question", "section"]
 
@@ -64,16 +65,19 @@ def section(scope: Scope) -> AuditSection:
             stored.layer.heads
         )
         if not fits:
-            must = f"of the {data.T} examples, one group for each head at most"
-            raise InputError("groups", must, "others")
+            must = (
+                f"of the {data.T} examples, one group for each of {len(stored.layer.heads)} heads"
+            )
+            got = f"{len(stored.groups)} groups of {sum(map(len, stored.groups))} examples"
+            raise InputError("groups", must, got)
     found = audit_layer(
         attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
     )
     return AuditSection(
         "layer",
         f"Somebody else's weights: {stored.name}",
-        text=(_text(found, asked),),
-        tables=(_heads(found), _examples(found), _theorem(found)),
+        text=(_text(found, asked), _asked(found, asked)),
+        tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
         findings=tuple(_finding(found[i]) for i in ("layer.memorizes", "layer.rank")),
         numbers={
             "dtype": stored.dtype,
@@ -96,6 +100,40 @@ def section(scope: Scope) -> AuditSection:
             ],
         },
         claims=found.claims,
+        answer=_answer(found, asked),
+    )
+
+
+def _answer(found: LayerAudit, question: Question) -> str:
+    """Error, tolerance and rank: what was asked, for the terminal."""
+    error, memorizes, rank = (found[f"layer.{i}"] for i in ("error", "memorizes", "rank"))
+    T = found.attention.data.T
+    within = {True: "within", False: "above"}.get(memorizes.level.holds)
+    if memorizes.level is Level.UNDECIDED:
+        within = "undecided whether within"
+    why = " (half the least gap between labels)" if question.tolerance is None else ""
+    if rank.level.holds:
+        full = f"rank $Z = T = {T}$ {rank.level.value}"
+    elif rank.level is Level.REFUTED:
+        full = f"rank $Z < T = {T}$ proved"
+    else:
+        full = f"rank $Z = T = {T}$ undecided"
+    size = interval(*error.numbers["error"])
+    return f"Largest error {size}, {within} tolerance {found.tolerance}{why}; {full}."
+
+
+def _asked(found: LayerAudit, question: Question) -> str:
+    """What the tolerance is, and what being within it does not say."""
+    origin = "as `--tolerance` asks"
+    if question.tolerance is None:
+        origin = (
+            "half the least gap between two different labels, for want of `--tolerance`: an output "
+            "within it is nearer to its own label than to any other"
+        )
+    return (
+        f"Tolerance: {found.tolerance}, {origin}. Within it is not equal: `--tolerance 0` asks for "
+        "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
+        "every labelling, these labels included, exactly."
     )
 
 
@@ -108,19 +146,29 @@ def _tolerance(text: str) -> Fraction:
 
 def _text(found: LayerAudit, question: Question) -> str:
     layer, data = found.attention.layer, found.attention.data
-    low, high = found["layer.error"].numbers["error"]
+    error = found["layer.error"]
     return (
         f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
         f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
         f"units of {'ln 2' if question.unit == 'ln2' else '1'}, scale {question.scale}, "
         f"{'no mask' if question.mask is None else 'masked'}. On "
-        f"{counted(data.T, 'example')} the largest error lies between {low} and {high} "
-        f"(enclosed); the smallest singular value of $Z$ between "
-        f"{found.sigma.lower:.6g} and {found.sigma.upper:.6g}."
+        f"{counted(data.T, 'example')} the largest error is "
+        f"{interval(*error.numbers['error'])} ({error.level.value}); {_sigma(found)}."
     )
 
 
-def _heads(found: LayerAudit) -> Table:
+def _sigma(found: LayerAudit) -> str:
+    low, high = bounds(found.sigma)
+    if found["layer.rank"].level is Level.REFUTED:
+        size = "0, for its rank is below $T$"
+    elif found.sigma.lower > 0:
+        size = interval(low, high)
+    else:
+        size = f"at most {high}"
+    return f"the smallest singular value of $Z$ is {size}"
+
+
+def _heads(found: LayerAudit, question: Question) -> Table:
     rows = []
     for h, head in enumerate(found.heads, start=1):
         rows.append((
@@ -136,10 +184,26 @@ def _heads(found: LayerAudit) -> Table:
             "earlier ones lead by a bit", "at an extreme of $Eu$", "$\\sigma_2/\\sigma_1$",
         ),
         tuple(rows),
+        f"{_carried(question)} "
         "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
         "by the heads above; $u$ and $\\sigma_2/\\sigma_1$: of $M_h$ away from the queries of its "
         "own group (numerical; 0 for $c\\,uv^\\top$, the paper's selector and separator)",
     )  # fmt: skip
+
+
+def _carried(question: Question) -> str:
+    if question.stored.groups is not None:
+        return "carries: as the file says (`groups`);"
+    return (
+        "carries: counted, for the file names no `groups`: an example goes to the first head that "
+        "makes its row of $Z$ independent of those before it, whatever head it was meant for, so "
+        "that the first heads often carry more than their share;"
+    )
+
+
+def _digits(bound: str) -> str:
+    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is."""
+    return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
 
 
 def _examples(found: LayerAudit) -> Table:
@@ -147,33 +211,48 @@ def _examples(found: LayerAudit) -> Table:
     home = {t: h for h, head in enumerate(found.heads, start=1) for t in head.group}
     for t in range(min(data.T, _SHOWN)):
         low, high = found.errors[t]
-        peaks = ", ".join(f"{float(head.peaks[t][1]):.4g}" for head in found.heads)
-        rows.append((str(t), f"{low} to {high}", str(home.get(t, "none")), peaks))
+        peaks = ", ".join(_digits(head.peaks[t][1]) for head in found.heads)
+        rows.append((str(t), interval(low, high), str(home.get(t, "none")), peaks))
     more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
     return Table(
         "The examples",
         ("example", "error, enclosed", "carried by head", "largest weight, head by head"),
         tuple(rows),
-        f"weights to four digits; both bounds are in the JSON{more}",
+        f"weights are cut after four digits, not rounded; both bounds are in the JSON{more}",
     )
 
 
-def _theorem(found: LayerAudit) -> Table:
+def _theorem(found: LayerAudit, question: Question) -> Table:
     told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
     return Table(
         "What of Theorem 1 the layer does",
         ("claim", "found", "how"),
-        tuple((claim.statement, claim.level.value, claim.arithmetic) for claim in told),
-        "a description: memorizing otherwise is no fault",
+        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
+        "This describes the layer and finds nothing against it: one that memorizes in another way "
+        "than the proof of Theorem 1 is none the worse. A `no` says that the layer is of another "
+        "kind"
+        + (
+            "."
+            if question.stored.groups is not None
+            else ", or that the groups, which were counted by rank, are not those it was built "
+            "with; if you know these, put them into the file as `groups`."
+        ),
     )
+
+
+def _described(level: Level) -> str:
+    if level is Level.REFUTED:
+        return "no"
+    return f"yes ({level.value})" if level.holds else level.value
 
 
 def _finding(claim: Claim) -> Finding:
     if claim.level.holds:
-        return Finding(f"{claim.statement} ({claim.level.value})", Standing.OK)
+        return Finding(f"{claim.statement} ({claim.level.value})", Standing.OK, yours=True)
     against = claim.level is Level.REFUTED
     standing = Standing.AGAINST if against else Standing.UNDECIDED
-    return Finding(f"{claim.statement} ({claim.level.value})", standing, claim.witness)
+    said = f"{claim.statement} ({claim.level.value})"
+    return Finding(said, standing, claim.witness, yours=True)
 
 
 def _list(group: tuple[int, ...]) -> str:

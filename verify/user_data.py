@@ -1,6 +1,7 @@
 """A user's data set as a section of the audit: what holds, who uses it, and how strongly.
 
-Both constructions are run on it by `prove`. Of a large data set the first examples only: its
+The two constructions that make use of Theorem 1's hypotheses are run on it by `prove` (the third,
+`generic`, asks for none of them). Of a large data set the first examples only: its
 hypotheses are checked, and its groups built, on that part.
 """
 
@@ -21,6 +22,13 @@ __all__ = ["section"]
 
 CONSTRUCTIONS = ("paper", "rank-one")
 MOST, QUICK_MOST = 100, 25  # examples looked at
+_NAMES = {"paper": "the paper's construction", "rank-one": "heads of width one"}
+_WORDS = {
+    Level.PROVED: "proved",
+    Level.REFUTED: "impossible for all weights",
+    Level.NOT_APPLICABLE: "does not apply",
+}
+_BY_RANK = "not counted: heads certified by rank alone"
 READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
 _SEVERITY = {Level.REFUTED: Standing.AGAINST}
 
@@ -42,8 +50,9 @@ def section(scope: Scope) -> AuditSection:
         "data",
         f"Your data: {scope.data.name}",
         text=(
-            f"Looked at: {part}. Both constructions with their own defaults: the paper's heads of "
-            "width $n$, and heads of width one.",
+            f"Looked at: {part}. Two constructions with their own defaults: the paper's heads of "
+            "width $n$, and heads of width one. (The third, `generic`, uses none of the "
+            "hypotheses and is not run here.)",
         ),
         tables=(
             _hypotheses({name: proof for name, (_, proof) in proofs.items()}),
@@ -55,7 +64,17 @@ def section(scope: Scope) -> AuditSection:
             "of": scope.data.T,
             "verdicts": {name: proof.standing.value for name, (_, proof) in proofs.items()},
         },
+        answer=_answer(part, {name: proof for name, (_, proof) in proofs.items()}),
     )
+
+
+def _answer(part: str, proofs: dict[str, Proof]) -> str:
+    """The verdict of each construction, for the terminal."""
+    verdicts = "; ".join(
+        f"{_NAMES[name]}: {_WORDS.get(proof.standing, proof.standing.value)}"
+        for name, proof in proofs.items()
+    )
+    return f"Your data ({part}): {verdicts}."
 
 
 def _hypotheses(proofs: dict[str, Proof]) -> Table:
@@ -73,8 +92,15 @@ def _hypotheses(proofs: dict[str, Proof]) -> Table:
 
 def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
     built = method(settings).build(data, settings, lambda done, of: None)
+    short = any(getattr(head, "short", False) for head in built.heads)
     rows = tuple(
-        (u.hypothesis, u.step, u.what, str(u.asked), str(u.used))
+        (
+            u.hypothesis,
+            u.step,
+            u.what,
+            str(u.asked),
+            str(u.used) if u.used or not short else _BY_RANK,
+        )
         for u in used(data, built, settings.values(data))
     )
     uses = "; ".join(
@@ -83,8 +109,8 @@ def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
     )
     columns = ("hypothesis", "step", "what is counted", "the theorem allows", "used at most")
     note = (
-        f"Claims of the proof that name a hypothesis: {uses or 'none'}. Short heads are "
-        "certified by rank alone and not counted."
+        f"Claims of the proof that name a hypothesis: {uses or 'none'}. Short heads "
+        "(shortest vectors, not the steps of the proof) are certified by rank alone, not counted."
     )
     return Table(f"Strength used: {settings.construction}", columns, rows, note)
 
@@ -96,12 +122,12 @@ def _findings(proofs: dict[str, Proof]) -> Iterator[Finding]:
         answer = proof.trace[proof.conclusion]
         if proof.standing.holds:
             apart = _does_not_apply(proof)
-            yield Finding(f"{name}: {proof.standing.value}. {answer.statement}{apart}", Standing.OK)
+            said = f"{name}: {proof.standing.value}. {answer.statement}{apart}"
+            yield Finding(said, Standing.OK, yours=True)
             continue
         standing = _SEVERITY.get(proof.standing, Standing.OK if proved else Standing.UNDECIDED)
-        yield Finding(
-            f"{name}: {proof.standing.value}. {answer.statement}", standing, _witness(proof, answer)
-        )
+        said = f"{name}: {proof.standing.value}. {answer.statement}"
+        yield Finding(said, standing, _witness(proof, answer), yours=True)
 
 
 def _does_not_apply(proof: Proof) -> str:

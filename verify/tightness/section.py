@@ -164,10 +164,13 @@ def _run(case: Case) -> tuple[Level, Level, str]:
 def _user(claim: Claim) -> Finding:
     """The user's data refuted counts against it; what is open is undecided."""
     if claim.level.holds:
-        return Finding(claim.statement, Standing.OK)
+        return Finding(claim.statement, Standing.OK, yours=True)
     against = claim.level is Level.REFUTED
     return Finding(
-        claim.statement, Standing.AGAINST if against else Standing.UNDECIDED, claim.witness
+        claim.statement,
+        Standing.AGAINST if against else Standing.UNDECIDED,
+        claim.witness,
+        yours=True,
     )
 
 
