@@ -20,9 +20,10 @@ from constructions.layer import Head, Layer
 from constructions.layer_files import stored_layer
 from verify.attention import Attention, causal_mask
 from verify.evidence import Level
-from verify.layer_audit import LayerAudit, audit_layer, default_tolerance
+from verify.layer_audit import LayerAudit, audit_layer, bounds, default_tolerance, interval
 from verify.layer_heads import head_view
 from verify.prove import prove
+from verify.rank.ball import SingularValue
 from verify.settings import Settings
 
 RNG = np.random.default_rng(5)
@@ -321,6 +322,16 @@ def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
         peaks = [(0, arb(0), True)] * DATA.T
         views.append([head_view(attention, h, groups, peaks).off_group for h in range(2)])
     assert views[0] == views[1] and all(view is not None for view in views[0])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "low", "high"),
+    [((6.673614, 6.673616), "6.67361", "6.67362"), ((0.0, 0.0), "0", "0")],
+)
+def test_bounds_are_rounded_outwards(numbers: tuple[float, float], low: str, high: str) -> None:
+    """Not both to the nearest: two equal ends would enclose nothing."""
+    assert bounds(SingularValue(*numbers, precision=53)) == (low, high)
+    assert interval(low, high) == ("0" if low == high else f"in [{low}, {high}]")
 
 
 def test_the_default_tolerance() -> None:

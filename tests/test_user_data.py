@@ -14,9 +14,9 @@ import pytest
 import attncert
 from constructions.dataset import Dataset
 from constructions.generators import family, signed_pairs
-from reports.audit import render_audit
+from reports.audit import one_line, render_audit
 from verify import audit_sections, user_data
-from verify.audit import Scope, Standing, audit
+from verify.audit import AuditSection, Finding, Scope, Standing, audit
 from verify.edge_cases import CASES, EdgeCase
 from verify.evidence import Level
 from verify.prove import prove
@@ -90,6 +90,34 @@ def only_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def write(path: Path, data: Dataset) -> str:
     path.write_text(json.dumps(data.canonical()))
     return str(path)
+
+
+def test_the_verdict_is_about_the_data_first() -> None:
+    """And the bundled cases are judged apart: data that are impossible are no fault of theirs."""
+
+    def good(scope: Scope) -> AuditSection:
+        return AuditSection("bundled", "Bundled", findings=(Finding("fine", Standing.OK),))
+
+    said = {
+        "proved": one_line(audit(Scope(PROVED, quick=True), [user_data.section, good])),
+        "refuted": one_line(audit(Scope(signed_pairs(), quick=True), [user_data.section, good])),
+    }
+    assert said["proved"] == (
+        "Your data (all of it): the paper's construction: proved; heads of width one: proved. "
+        "Bundled cases: everything came out as expected. 2 sections."
+    )
+    assert said["refuted"].startswith("Your data (all of it): impossible for all weights. Refuted:")
+    assert said["refuted"].endswith("Bundled cases: everything came out as expected. 2 sections.")
+
+
+def test_heads_certified_by_rank_alone_are_not_counted_as_zero() -> None:
+    """The short heads of width one claim no step: a 0 would say that they need no hypothesis."""
+    paper, narrow = user_data.section(Scope(PROVED, quick=True)).tables[1:]
+    assert "certified by rank alone" in narrow.note
+    for row in narrow.rows:
+        counted = row[0] not in ("A1", "A2", "n ≤ d")
+        assert (row[-1] == "not counted: heads certified by rank alone") is not counted
+    assert all(row[-1].isdecimal() for row in paper.rows)
 
 
 @pytest.mark.usefixtures("only_data")

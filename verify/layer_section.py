@@ -124,14 +124,14 @@ def _answer(found: LayerAudit, question: Question) -> str:
 
 def _asked(found: LayerAudit, question: Question) -> str:
     """What the tolerance is, and what being within it does not say."""
-    origin = "as `--tolerance` asks"
+    origin = "as was asked (--tolerance)"
     if question.tolerance is None:
         origin = (
-            "half the least gap between two different labels, for want of `--tolerance`: an output "
+            "half the least gap between two different labels (--tolerance sets another): an output "
             "within it is nearer to its own label than to any other"
         )
     return (
-        f"Tolerance: {found.tolerance}, {origin}. Within it is not equal: `--tolerance 0` asks for "
+        f"Tolerance: {found.tolerance}, {origin}. Within it is not equal: --tolerance 0 asks for "
         "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
         "every labelling, these labels included, exactly."
     )
@@ -193,9 +193,9 @@ def _heads(found: LayerAudit, question: Question) -> Table:
 
 def _carried(question: Question) -> str:
     if question.stored.groups is not None:
-        return "carries: as the file says (`groups`);"
+        return "carries: as the file's groups say;"
     return (
-        "carries: counted, for the file names no `groups`: an example goes to the first head that "
+        "carries: counted, for the file names no groups: an example goes to the first head that "
         "makes its row of $Z$ independent of those before it, whatever head it was meant for, so "
         "that the first heads often carry more than their share;"
     )
@@ -212,7 +212,8 @@ def _examples(found: LayerAudit) -> Table:
     for t in range(min(data.T, _SHOWN)):
         low, high = found.errors[t]
         peaks = ", ".join(_digits(head.peaks[t][1]) for head in found.heads)
-        rows.append((str(t), interval(low, high), str(home.get(t, "none")), peaks))
+        error = low if low == high else f"{low} to {high}"
+        rows.append((str(t), error, str(home.get(t, "none")), peaks))
     more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
     return Table(
         "The examples",
@@ -229,13 +230,13 @@ def _theorem(found: LayerAudit, question: Question) -> Table:
         ("claim", "found", "how"),
         tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
         "This describes the layer and finds nothing against it: one that memorizes in another way "
-        "than the proof of Theorem 1 is none the worse. A `no` says that the layer is of another "
+        "than the proof of Theorem 1 is none the worse. No means that the layer is of another "
         "kind"
         + (
             "."
             if question.stored.groups is not None
             else ", or that the groups, which were counted by rank, are not those it was built "
-            "with; if you know these, put them into the file as `groups`."
+            'with; if you know these, put them into the file as "groups".'
         ),
     )
 

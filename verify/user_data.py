@@ -25,7 +25,6 @@ MOST, QUICK_MOST = 100, 25  # examples looked at
 _NAMES = {"paper": "the paper's construction", "rank-one": "heads of width one"}
 _WORDS = {
     Level.PROVED: "proved",
-    Level.REFUTED: "impossible for all weights",
     Level.NOT_APPLICABLE: "does not apply",
 }
 _BY_RANK = "not counted: heads certified by rank alone"
@@ -70,6 +69,10 @@ def section(scope: Scope) -> AuditSection:
 
 def _answer(part: str, proofs: dict[str, Proof]) -> str:
     """The verdict of each construction, for the terminal."""
+    for proof in proofs.values():
+        if proof.standing is Level.REFUTED:  # then for all weights: no construction could help
+            statement = proof.trace[proof.conclusion].statement
+            return f"Your data ({part}): impossible for all weights. Refuted: {statement}"
     verdicts = "; ".join(
         f"{_NAMES[name]}: {_WORDS.get(proof.standing, proof.standing.value)}"
         for name, proof in proofs.items()

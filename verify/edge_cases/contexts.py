@@ -115,6 +115,7 @@ CASES = (
         "mathematics of uniform attention",
         lambda: Dataset.of(_PERMUTED, _FIVE, [1, 2, 3, 4, 5]),
         Expect("uniform", PROVED, shows={"uniform": {"rank": 1}}),
+        weights(PROVED, 2),
     ),
     case(
         "permuted contexts",
