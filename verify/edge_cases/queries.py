@@ -243,6 +243,6 @@ CASES = (
             dependent([0, 1], [1, -1], "A1") | hypothesis("capacity", T=3, capacity=2),
             heads=1,
         ),
-        Expect("labels", REFUTED, shows={"rows.labels": {"sum of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
     ),
 )
