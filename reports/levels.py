@@ -51,8 +51,9 @@ WORDING: dict[Level, Wording] = {
     ),
     Level.SAMPLED: Wording(
         "Sampled only.",
-        "random subsets were tested; the 95 % bound on the failing fraction is stated",
-        "the subsets that were not drawn may fail",
+        "tried on examples drawn at random or chosen; for random subsets the 95 % bound on the "
+        "failing fraction is stated",
+        "says nothing certain about what was not tried",
         "#fbe3b8",
         "#a86c00",
     ),
@@ -72,8 +73,8 @@ WORDING: dict[Level, Wording] = {
     ),
     Level.REFUTED: Wording(
         "Refuted, this is false:",
-        "false, with a witness that anyone can check",
-        "it is false: see the witness",
+        "false: shown by the witness and what the claim rests on",
+        "it is false: see the witness and what the claim rests on",
         "#f8cfb8",
         "#b34700",
     ),
