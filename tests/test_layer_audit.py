@@ -17,11 +17,13 @@ from constructions.digits import digits
 from constructions.errors import InputError
 from constructions.generators import family
 from constructions.layer import Head, Layer
-from constructions.layer_files import stored_layer
+from constructions.layer_files import StoredLayer, stored_layer
 from verify.attention import Attention, causal_mask
+from verify.audit import Scope
 from verify.evidence import Level
 from verify.layer_audit import LayerAudit, audit_layer, bounds, default_tolerance, interval
 from verify.layer_heads import head_view
+from verify.layer_section import Question, section
 from verify.prove import prove
 from verify.rank.ball import SingularValue
 from verify.settings import Settings
@@ -322,6 +324,20 @@ def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
         peaks = [(0, arb(0), True)] * DATA.T
         views.append([head_view(attention, h, groups, peaks).off_group for h in range(2)])
     assert views[0] == views[1] and all(view is not None for view in views[0])
+
+
+def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
+    """Where the rank is refuted the smallest singular value is 0, not "between 0 and 5e-324"."""
+    data = family(7, 3, 7, shared=True, seed=1)
+    proof = prove(data, Settings(heads=3))
+    assert proof.layer is not None
+    heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
+    lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
+    found = section(Scope(data, layer=Question(lost, unit="ln2")))
+    assert "the smallest singular value of $Z$ is 0, for its rank is below $T$." in found.text[0]
+    assert found.answer.endswith("rank $Z < T = 7$ proved.")
+    undecided = section(Scope(data, layer=Question(lost)))
+    assert "is at most" in undecided.text[0] and undecided.answer.endswith("$Z = T = 7$ undecided.")
 
 
 @pytest.mark.parametrize(

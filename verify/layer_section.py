@@ -108,9 +108,8 @@ def _answer(found: LayerAudit, question: Question) -> str:
     """Error, tolerance and rank: what was asked, for the terminal."""
     error, memorizes, rank = (found[f"layer.{i}"] for i in ("error", "memorizes", "rank"))
     T = found.attention.data.T
-    within = {True: "within", False: "above"}.get(memorizes.level.holds)
-    if memorizes.level is Level.UNDECIDED:
-        within = "undecided whether within"
+    words = {Level.REFUTED: "above", Level.UNDECIDED: "undecided whether within"}
+    within = words.get(memorizes.level, "within")
     why = " (half the least gap between labels)" if question.tolerance is None else ""
     if rank.level.holds:
         full = f"rank $Z = T = {T}$ {rank.level.value}"
@@ -202,7 +201,11 @@ def _carried(question: Question) -> str:
 
 
 def _digits(bound: str) -> str:
-    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is."""
+    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is.
+
+    >>> _digits("0.999999"), _digits("1"), _digits("0.25"), _digits("1e-301029")
+    ('0.9999', '1', '0.25', '0')
+    """
     return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
 
 
