@@ -18,20 +18,12 @@ from reports.numbers import count
 from reports.text import one_line
 from verify import checker
 
-__all__ = [
-    "Difference",
-    "Explanation",
-    "compare",
-    "compared_text",
-    "explain",
-    "same_data",
-    "text",
-]
+__all__ = ["Explanation", "explain", "text"]
 
 _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
 _WIDTH = 88
-_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
     "To believe it one has to trust Python's integers and a checker of under 250 lines "
     "(verify/checker.py, standard library only), and to compare the SHA-256 of the data with that "
@@ -80,16 +72,6 @@ class Explanation:
         } | {key: self.certificate[key] for key in keys}
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One thing in which two certificates may differ, in words for both."""
-
-    what: str
-    same: bool
-    first: str
-    second: str
-
-
 def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> Explanation:
     """The certificate at `path`. check: run the checker (else the digests alone are compared).
 
@@ -110,7 +92,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         status, message = verdict.status, verdict.message
     try:
         claims, about, proved, open_ = _CLAIMS[content["claim"]](content)
-    except _MALFORMED:
+    except MALFORMED:
         got = "one with a part of another type"
         raise InputError(path, "an attncert/1 certificate", got) from None
     parts = (
@@ -132,75 +114,6 @@ def text(explanation: Explanation) -> str:
         lines = textwrap.wrap(body, _WIDTH, initial_indent="  ", subsequent_indent="  ")
         blocks.append("\n".join([heading, *lines]))
     return "\n\n".join(blocks)
-
-
-def compared_text(first: Explanation, second: Explanation, found: list[Difference]) -> str:
-    """For a terminal: both verdicts, what is shared on the whole, and every part, left | right."""
-    lines = [
-        f"{side}: {one.file}: {one.claim}; {one.status}: {one.message}"
-        for side, one in (("Left", first), ("Right", second))
-    ]
-    differ = [d.what for d in found if not d.same]
-    data = "Same data" if same_data(first, second) else "Different data"
-    claim = "same claim" if first.claim == second.claim else "different claims"
-    lines += ["", f"{data}, {claim}; different: {', '.join(differ) or 'nothing'}.", ""]
-    rows = [(d.what, *_cells(d)) for d in found]
-    width, left = (max(len(row[k]) for row in [("", "left"), *rows]) for k in (0, 1))
-    lines.append(f"{'':{width}}  {'left':{left}} | right")
-    for what, a, b in rows:
-        lines.append(f"{what:{width}}  " + (f"{a:{left}} | {b}" if b else a))
-    return "\n".join(lines)
-
-
-def _cells(d: Difference) -> tuple[str, str]:
-    """Left and right; where both have one answer (the places that differ), that alone."""
-    if d.same or d.first == d.second:
-        return "same" if d.same else d.first, ""
-    return d.first, d.second
-
-
-def same_data(first: Explanation, second: Explanation) -> bool:
-    """By the digests of the data: contexts, queries and labels (or vectors)."""
-    return bool(first.certificate["input_sha256"] == second.certificate["input_sha256"])
-
-
-def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
-    """What two certificates share and where they differ: claim, data, weights, origin.
-
-    Raises InputError where a part is of another type (files that were not checked).
-    """
-    try:
-        return _compare(first, second)
-    except _MALFORMED:
-        got = "one with a part of another type"
-        raise InputError("--compare", "attncert/1 certificates", got) from None
-
-
-def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
-    out = [_difference("claim", first["claim"], second["claim"])]
-    same = first["input_sha256"] == second["input_sha256"]
-    if same:
-        out.append(Difference("data", True, _short(first["input_sha256"]), ""))
-    else:
-        keys = sorted({*first["data"], *second["data"]})
-        for key in keys:
-            out.append(_table(key, first["data"].get(key), second["data"].get(key)))
-    for name in sorted({*first["dims"], *second["dims"]}):
-        a, b = first["dims"].get(name), second["dims"].get(name)
-        if a != b:
-            out.append(Difference(name.replace("_", " "), False, str(a), str(b)))
-    if "layer" in first and "layer" in second:
-        out += _layers(first["layer"], second["layer"])
-    for key in ("relation", "rank", "groups"):
-        if key in first and key in second:
-            out.append(_difference(key, first[key], second[key]))
-    out.append(_difference("construction", first["construction"], second["construction"]))
-    names = sorted({*_origins(first), *_origins(second)})
-    for name in names:
-        out.append(
-            _difference(f"made by: {name}", _origins(first).get(name), _origins(second).get(name))
-        )
-    return out
 
 
 # The claims, each as: what it claims, about what, why that can be proved, what it leaves open.
@@ -248,8 +161,8 @@ def _dependent_set(cert: Mapping[str, Any]) -> Words:
     sum_ = _sum(list(zip(members, relation["coefficients"], strict=True)), "x")
     return (
         f"Of {count(dims['vectors'], 'vector')}, the {len(members)} with the numbers "
-        f"{_list(members)} are linearly dependent, so that not every {len(members)} of the vectors "
-        f"are independent (their Kruskal rank is below {len(members)}).",
+        f"{listed(members)} are linearly dependent, so that not every {len(members)} of the "
+        f"vectors are independent (their Kruskal rank is below {len(members)}).",
         f"{count(dims['vectors'], 'vector')} of {count(dims['width'], 'number')}, in the file.",
         f"By a sum that is zero, with coefficients that are not: {sum_} = 0. It is added up "
         "without rounding.",
@@ -266,7 +179,7 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
         f"{count(cert['dims']['examples'], 'example')}: whatever its weights, the number of its "
         "heads and their widths, and even if it is chosen with the labels in view.",
         f"{_inputs(cert)} The conflict is between {count(len(members), 'example')}: "
-        f"{_list(members)}.",
+        f"{listed(members)}.",
         "Attention does not see the order of the tokens of a context, nor a shift of all scores, "
         "and inputs that differ only by these (or by scaling the query against the tokens) are "
         "answered alike. It follows that for every layer "
@@ -307,14 +220,14 @@ def _layer(cert: Mapping[str, Any]) -> str:
 
 
 def _origin(cert: Mapping[str, Any]) -> str:
-    said = ", ".join(f"{key} {value}" for key, value in _origins(cert).items()) or "nothing"
+    said = ", ".join(f"{key} {value}" for key, value in origins(cert).items()) or "nothing"
     return (
         f"The file says of itself: construction {one_line(cert['construction'])!r}; {said}. None "
         f"of this is judged. SHA-256 of the data: {cert['input_sha256']}."
     )
 
 
-def _origins(cert: Mapping[str, Any]) -> dict[str, str]:
+def origins(cert: Mapping[str, Any]) -> dict[str, str]:
     made = cert["produced_by"]
     items = made.items() if isinstance(made, dict) else {"by": made}.items()
     return {one_line(str(key)): one_line(str(value))[:200] for key, value in items}
@@ -336,7 +249,7 @@ def _sum(terms: list[tuple[int, str]], symbol: str) -> str:
     for k, (index, coefficient) in enumerate(terms[:_TERMS]):
         negative = coefficient.startswith("-")
         size = coefficient.removeprefix("-")
-        factor = "" if size == "1" else f"{_short(size)}·"
+        factor = "" if size == "1" else f"{short(size)}·"
         sign = ("-" if negative else "") if k == 0 else (" - " if negative else " + ")
         shown += f"{sign}{factor}{symbol}({index})"
     more = len(terms) - _TERMS
@@ -348,44 +261,17 @@ def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
     if any(len(c) + max(map(len, labels[t])) > 1000 for t, c in terms):
         return "something else than 0"
     rows = [[Fraction(c) * Fraction(y) for y in labels[t]] for t, c in terms]
-    sums = [_short(str(sum(column))) for column in zip(*rows, strict=True)]
+    sums = [short(str(sum(column))) for column in zip(*rows, strict=True)]
     more = ", ..." if len(sums) > _TERMS else ""
     return sums[0] if len(sums) == 1 else f"({', '.join(sums[:_TERMS])}{more})"
 
 
-def _list(members: list[int]) -> str:
+def listed(members: list[int]) -> str:
     return ", ".join(map(str, members[:12])) + (", ..." if len(members) > 12 else "")
 
 
-def _short(x: str) -> str:
+def short(x: str) -> str:
     return x if len(x) <= _LENGTH else f"{x[: _LENGTH - 9]}... ({len(x)} characters)"
 
 
 # Comparing.
-
-
-def _difference(what: str, a: Any, b: Any) -> Difference:
-    return Difference(what, a == b, _short(one_line(str(a))), _short(one_line(str(b))))
-
-
-def _table(what: str, a: Any, b: Any) -> Difference:
-    """Lists of examples: how many, and which differ."""
-    if a == b:
-        return Difference(what, True, "", "")
-    if a is None or b is None or len(a) != len(b):
-        size = ["none" if x is None else f"{len(x)} of them" for x in (a, b)]
-        return Difference(what, False, *size)
-    places = [t for t, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
-    where = f"{len(places)} of {len(a)} differ: {_list(places)}"
-    return Difference(what, False, where, where)
-
-
-def _layers(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Difference]:
-    out = []
-    for part in ("query", "key", "value"):
-        if all(part in head for head in (*a["heads"], *b["heads"])):
-            tables = [[head[part] for head in layer["heads"]] for layer in (a, b)]
-            out.append(_table(f"{part} weights, by head", *tables))
-    if "output" in a and "output" in b:
-        out.append(_table("output weights", a["output"], b["output"]))
-    return out

@@ -10,7 +10,8 @@ from small_certificates import CASES, changed, sealed, written
 
 from attncert.cli import main
 from constructions.errors import InputError
-from reports.explain import compare, explain, text
+from reports.compare import compare
+from reports.explain import explain, text
 
 SAYS = {
     "interpolation": "outputs exactly the wanted label on each of 4 examples",

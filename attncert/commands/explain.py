@@ -18,8 +18,9 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="as JSON on stdout")] = False,
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words."""
-    from reports.explain import compare as differences
-    from reports.explain import compared_text, explain, same_data, text
+    from reports.compare import compare as differences
+    from reports.compare import compared_text, same_data
+    from reports.explain import explain, text
 
     first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:
