@@ -134,7 +134,8 @@ def _one_line_errors(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError("--out", "a folder that can be written", f"{reason}: {path}") from None
+        place = str(path) if len(str(path)) <= 80 else f"…{str(path)[-79:]}"
+        raise InputError("--out", "a folder that can be written", f"{place} ({reason})") from None
     except ValueError as error:
         if isinstance(error, InputError) or "null" not in str(error):
             raise

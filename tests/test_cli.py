@@ -106,6 +106,31 @@ BAD_OPTIONS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\xa2\xff", "one that is no text (UTF-8)"),
+        (b"hello", "one that is no JSON"),
+        (b'{"format": 60.0}', "one with a number that is no integer, or too long"),
+        (b"[" * 100000, "one that is nested too deeply"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--fast"]])
+def test_what_is_no_certificate_is_named_in_words(
+    content: bytes,
+    says: str,
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_bytes(content)
+    assert attncert.main(["check", "file", *options]) == 2
+    line = f"attncert: file: must be an attncert/1 certificate, not {says}\n"
+    assert capsys.readouterr() == ("", line)
+
+
 @pytest.mark.parametrize("words", BAD_OPTIONS.values(), ids=BAD_OPTIONS)
 def test_bad_arguments_are_one_line_and_status_2(
     words: list[str],

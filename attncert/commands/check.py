@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,16 @@ import typer
 
 from attncert.commands.output import print_json
 from constructions.errors import InputError
+
+_WHAT = {
+    "UnicodeDecodeError": "one that is no text (UTF-8)",
+    "JSONDecodeError": "one that is no JSON",
+    "ValueError": "one with a number that is no integer, or too long",
+    "RecursionError": "one that is nested too deeply",
+    "MemoryError": "one that needs more memory than there is",
+} | dict.fromkeys(
+    ("TypeError", "KeyError", "IndexError", "AttributeError"), "one with a part of another type"
+)
 
 
 def check(
@@ -29,6 +40,11 @@ def check(
     else:
         verdict = checker.check_file(certificate, limit_seconds)
     if verdict.status == "unusable":
+        kind = re.match(
+            r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
+        )
+        if kind is not None:  # what Python raised on the way, where no rule of the format spoke
+            raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
         typer.echo(f"attncert: {certificate}: {verdict.message}", err=True)
         return 2
     if as_json:
@@ -36,3 +52,12 @@ def check(
     else:
         typer.echo(f"{verdict.status}: {verdict.message}")
     return checker.EXIT[verdict.status]
+
+
+def _what(error: str) -> str:
+    """What a file is on which the checker met this exception.
+
+    >>> _what("UnicodeDecodeError"), _what("PermissionError")
+    ('one that is no text (UTF-8)', 'unreadable (PermissionError)')
+    """
+    return _WHAT.get(error, f"unreadable ({error})")

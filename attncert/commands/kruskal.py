@@ -61,7 +61,7 @@ def kruskal(
     )
     part = None if shard is None else Part.parse(shard)
     if part is not None and log is None:
-        raise InputError("--log", "the file for the shards, with --shard", "left out")
+        raise InputError("--shard", "given with --log FILE, which keeps what it finds", "alone")
     vectors = load_vectors(data)
     question.require(vectors)
     folder = Path(out) if out is not None else Path("attncert-report") / f"{vectors.name}-kruskal"

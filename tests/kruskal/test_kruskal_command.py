@@ -271,7 +271,9 @@ def test_a_log_of_other_data_is_refused(
     capsys.readouterr()
     assert attncert.main(["kruskal", str(other), *QUICK, *kept]) == 2
     assert attncert.main(["kruskal", planted, *QUICK, *kept, "--seed", "1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 2
+    of_data, of_seed = capsys.readouterr().err.splitlines()
+    assert "must be new, or the log of this run (SHA-256 of the vectors " in of_data
+    assert "this run (bases: seed 1), not the log of another (bases: seed 0): " in of_seed
     assert (tmp_path / "log").read_bytes() == before
 
 
@@ -358,6 +360,17 @@ def test_merge_refuses_what_does_not_belong_together(
         assert attncert.main(["merge", *bad]) == 2
         printed = capsys.readouterr()
         assert printed.err.count("\n") == 1 and printed.out == ""
+
+
+def test_a_log_that_is_not_there_is_called_what_the_command_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert attncert.main(["merge", "my/*.json"]) == 2
+    assert capsys.readouterr().err == (
+        "attncert: FILE: must be a log of shards that can be read, not my/*.json "
+        "(No such file or directory)\n"
+    )
 
 
 def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:

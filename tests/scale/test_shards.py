@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from constructions.errors import InputError
 from verify.scale.engine import dask, run
-from verify.scale.log import ShardLog, _line, read_log, write_log
+from verify.scale.log import ShardLog, _line, difference, read_log, write_log
 from verify.scale.merge import unite
 from verify.scale.shards import Part, Plan, Shard
 
@@ -179,10 +179,10 @@ def test_two_results_of_one_shard_are_an_error(log_file: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"version": "2"}, "with version 2, not one with version 1"),
-        ({"input_sha256": "1" * 64}, "with input_sha256 1111"),
-        ({"settings": {"k": 3}}, "with settings"),
-        ({"plans": [Plan("digests", 3, 41, 3).as_dict()]}, "with plans"),
+        ({"version": "2"}, r"this run \(version 2\), not the log of another \(version 1\): "),
+        ({"input_sha256": "1" * 64}, r"this run \(SHA-256 of the vectors 1111"),
+        ({"settings": {"k": 3}}, r"this run \(k 3\)"),
+        ({"plans": [Plan("digests", 3, 41, 3).as_dict()]}, r"this run \(digests: count 41\)"),
     ],
 )
 def test_the_log_of_another_run_is_refused(
@@ -192,6 +192,26 @@ def test_the_log_of_another_run_is_refused(
     with pytest.raises(InputError, match=says):
         ShardLog(log_file, IDENTITY | change)
     assert log_file.read_bytes() == before
+
+
+def test_of_two_plans_the_difference_is_named_and_not_what_follows_from_it() -> None:
+    def run(kind: str, count: int, k: int, draws: str) -> dict[str, Any]:
+        plan = {"kind": kind, "count": count, "seed": 0, "size": 64 // k}
+        return {"plans": [plan], "settings": {kind: {"k": k, "draws": draws}}}
+
+    one = run("subsets", 1000, 3, "a")
+    assert difference(one, one) is None
+    assert difference(one, run("subsets", 20001, 3, "a")) == (
+        "subsets: count 1,000",
+        "subsets: count 20,001",
+    )
+    assert difference(one, run("subsets", 1000, 4, "b")) == ("subsets: k 3", "subsets: k 4")
+    assert difference(one, run("subsets", 1000, 3, "b")) == ("subsets: draws a", "subsets: draws b")
+    assert difference(one, run("prefixes", 1000, 3, "b")) == (
+        "shards of subsets",
+        "shards of prefixes",
+    )
+    assert difference(one, {}) == ("shards of subsets", "shards of nothing")
 
 
 @pytest.mark.parametrize("content", [b"a thesis\n", b"a thesis", b"{}\n", b"[]\n", b"\n", b"\0"])
@@ -371,7 +391,7 @@ def test_logs_of_two_runs_do_not_unite(tmp_path: Path) -> None:
     paths = _parts(tmp_path, 2)
     with ShardLog(tmp_path / "other", IDENTITY | {"input_sha256": "1" * 64}):
         pass
-    with pytest.raises(InputError, match=r"logs of one run, not .*other, whose input_sha256"):
+    with pytest.raises(InputError, match=r"one run, not of two \(SHA-256 of the vectors 000"):
         unite([*paths, tmp_path / "other"])
 
 

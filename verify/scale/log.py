@@ -16,7 +16,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,10 +25,16 @@ from typing import Any
 from constructions.errors import InputError
 from verify.scale.shards import Identity, Result, Shard
 
-__all__ = ["FORMAT", "LogContent", "ShardLog", "read_log", "write_log"]
+__all__ = ["FORMAT", "LogContent", "ShardLog", "difference", "read_log", "write_log"]
 
 FORMAT = "attncert-shards/1"
 _ARGUMENT = "--log"
+_VECTORS = "SHA-256 of the vectors"
+_USABLE = {  # what a path must be, by what messages call it
+    "--log": "a file that can be read and written",
+    "--out": "a file that can be written",
+    "FILE": "a log of shards that can be read",
+}
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,8 @@ def _parse(raw: bytes, path: Path, argument: str = _ARGUMENT) -> LogContent:
         contents.pop()
     header = contents[0] if contents else None
     if header is None or header.get("format") != FORMAT or type(header.get("run")) is not dict:
-        raise InputError(argument, f"new, or a log of shards ({FORMAT})", f"another file: {path}")
+        must = f"{'' if argument == 'FILE' else 'new, or '}a log of shards ({FORMAT})"
+        raise InputError(argument, must, f"another file: {path}")
     finished: dict[Shard, Result] = {}
     for number, content in enumerate(contents[1:], start=2):
         shard = None if content is None else _shard(content)
@@ -188,22 +195,65 @@ def _shard(content: dict[str, Any]) -> Shard | None:
     return Shard(*fields) if [type(x) for x in fields] == [str, int, int, int] else None
 
 
+def difference(one: Identity, other: Identity) -> tuple[str, str] | None:
+    """The first setting in which two runs differ, in words for each; None where in none.
+
+    >>> difference({"plans": [{"kind": "subsets", "count": 1000, "seed": 0}]},
+    ...            {"plans": [{"kind": "subsets", "count": 20001, "seed": 0}]})
+    ('subsets: count 1,000', 'subsets: count 20,001')
+    >>> difference({"input_sha256": "ab", "version": "1"}, {"input_sha256": "cd", "version": "1"})
+    ('SHA-256 of the vectors ab', 'SHA-256 of the vectors cd')
+    """
+    first, second = _settings(one), _settings(other)
+    causes = ["version", _VECTORS, "shards of"]  # the others may follow from these
+    rest = sorted({*first, *second} - {*causes}, key=lambda name: ("draws" in name, name))
+    for name in causes + rest:
+        if first.get(name) != second.get(name):
+            return _said(name, first), _said(name, second)
+    return None
+
+
+def _settings(identity: Identity) -> dict[str, Any]:
+    """Settings by name: each plan and each kind's settings taken apart."""
+    found: dict[str, Any] = {}
+    plans, kinds = identity.get("plans"), identity.get("settings")
+    parts = [(plan.get("kind"), plan) for plan in _mappings(plans)]
+    parts += kinds.items() if isinstance(kinds, Mapping) else []
+    for kind, values in parts:
+        found |= (
+            {f"{kind}: {name}": value for name, value in values.items() if name != "kind"}
+            if isinstance(values, Mapping)
+            else {str(kind): values}
+        )
+    planned = [str(plan.get("kind")) for plan in _mappings(plans)]
+    found["shards of"] = " and ".join(planned) or "nothing"
+    names = {"input_sha256": _VECTORS}
+    rest = {k: v for k, v in identity.items() if k not in ("plans", "settings")}
+    return found | {names.get(k, k): v for k, v in rest.items()}
+
+
+def _mappings(plans: Any) -> list[Mapping[str, Any]]:
+    return [x for x in plans if isinstance(x, Mapping)] if isinstance(plans, list) else []
+
+
+def _said(name: str, settings: Mapping[str, Any]) -> str:
+    if name not in settings:
+        return f"no {name}"
+    value = settings[name]
+    text = f"{value:,}" if type(value) is int else str(value)
+    return f"{name} {text if len(text) <= 20 else text[:19] + '…'}"
+
+
 def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
-    for key in sorted({*found, *wanted}):
-        if found.get(key) != wanted.get(key):
-            got = f"one with {key} {_short(found.get(key))}: {path}"
-            must = f"the log of this run, with {key} {_short(wanted.get(key))}"
-            raise InputError(_ARGUMENT, must, got)
+    differ = difference(wanted, found)
+    if differ is not None:
+        must = f"new, or the log of this run ({differ[0]})"
+        raise InputError(_ARGUMENT, must, f"the log of another ({differ[1]}): {path}")
 
 
 def _require_file(path: Path, argument: str = _ARGUMENT) -> None:
     if path.exists() and not path.is_file():  # a device may never end
         raise InputError(argument, "a file", f"something else: {path}")
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _sha256(content: dict[str, Any]) -> str:
@@ -219,8 +269,9 @@ def _one_line_errors(path: Path, argument: str = _ARGUMENT) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        got = f"{error.strerror or error}: {path}"
-        raise InputError(argument, "a file that can be read and written", got) from None
+        place = str(path) if len(str(path)) <= 80 else f"…{str(path)[-79:]}"
+        got = f"{place} ({error.strerror or error})"
+        raise InputError(argument, _USABLE[argument], got) from None
     except ValueError as error:
         if isinstance(error, InputError) or "null" not in str(error):
             raise

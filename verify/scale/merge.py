@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from constructions.errors import InputError
-from verify.scale.log import LogContent, read_log
+from verify.scale.log import LogContent, difference, read_log
 from verify.scale.shards import Identity, Plan, Result, Shard
 
 __all__ = ["United", "unite"]
@@ -41,7 +41,7 @@ def unite(paths: Sequence[str | os.PathLike[str]]) -> United:
     finished: dict[Shard, Result] = {}
     for path in paths:
         content = read_log(path, "FILE")
-        _require_same_run(first, content, paths[0], path)
+        _require_same_run(first, content, path)
         for shard, result in content.finished.items():
             if finished.setdefault(shard, result) != result:
                 got = f"two results of shard {shard.as_list()}, one in {path}"
@@ -72,11 +72,8 @@ def _plans(identity: Identity, path: object) -> tuple[Plan, ...]:
     return found
 
 
-def _require_same_run(
-    first: LogContent, other: LogContent, first_path: object, path: object
-) -> None:
-    keys = sorted({*first.identity, *other.identity})
-    for key in keys:
-        if first.identity.get(key) != other.identity.get(key):
-            got = f"{path}, whose {key} is not that of {first_path}"
-            raise InputError("FILE", "logs of one run", got)
+def _require_same_run(first: LogContent, other: LogContent, path: object) -> None:
+    differ = difference(first.identity, other.identity)
+    if differ is not None:
+        got = f"of two ({differ[0]}; {differ[1]}): {path}"
+        raise InputError("FILE", "logs of one run", got)
