@@ -79,7 +79,7 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
             "k": question.k,
             "budget": question.budget,
             "work": question.work,
-            "subsets": question.subsets,
+            "subsets": question.drawn,
             "bases": question.bases,
             "seed": question.seed,
             "command": question.command(),
@@ -120,19 +120,21 @@ def one_line(found: Findings) -> str:
     v, k, interval = found.vectors, found.question.k, found.interval
     low, high = interval.lower, interval.upper
     why = "" if high.dependency is None else f": {_members(high)}"
+    vectors = f"{count(v.N, 'vector')} of width {v.d:,}"
     if k is not None and found.answer is not None:
+        if k == 1:
+            none = "None" if found.answer else "One or more"
+            level, verb = (low.level, "is") if found.answer else (high.level, "are")
+            return f"{none} of {count(v.N, 'vector')} {verb} zero ({level.value}){why}."
         if found.answer:
             return f"Every {k} of the {v.N:,} vectors are independent ({low.level.value})."
         return f"Not every {k} of the {v.N:,} vectors are independent ({high.level.value}){why}."
     if interval.decided:
         level = max((low.level, high.level), key=lambda level: level < high.level)
         at = " (general position)" if low.value == v.d else ""
-        return (
-            f"The Kruskal rank of {count(v.N, 'vector')} of width {v.d:,} is {low.value}{at} "
-            f"({level.value}){why}."
-        )
+        return f"The Kruskal rank of {vectors} is {low.value}{at} ({level.value}){why}."
     between = (
-        f"the Kruskal rank of {count(v.N, 'vector')} of width {v.d:,} is from {low.value} "
+        f"the Kruskal rank of {vectors} is from {low.value} "
         f"({low.level.value}) to {high.value} ({high.level.value}){why}."
     )
     if k is None:
@@ -146,19 +148,15 @@ def sampled_line(sampled: Samples | Sweep) -> str:
     if done == 0:
         return "Sampled: nothing, for lack of time."
     if isinstance(sampled, Samples):
-        failing = sampled.dependent + sampled.undecided
-        return (
-            f"Sampled: {sampled.independent:,} of {sampled.subsets:,} random subsets of "
-            f"{sampled.k:,} vectors are independent"
-            + (f", {failing:,} are not or not known to be" if failing else "")
-            + f"; with 95 % confidence at most {_percent(sampled.failing_at_most)} of all such "
-            "subsets are dependent, which bounds no Kruskal rank."
-        )
-    k = sampled.longest
+        k, independent, bound = sampled.k, sampled.independent, sampled.failing_at_most
+    else:  # the leading vectors of random permutations, the longest of them
+        k, bound = sampled.longest, sampled.failing_at_most(sampled.longest)
+        independent = sampled.independent(k)
+    others = f", {done - independent:,} are not or not known to be" if done > independent else ""
     return (
-        f"Sampled: {sampled.permutations:,} random permutations; "
-        f"{sampled.independent(k):,} of them have {k:,} independent leading vectors; for each k by "
-        "itself a bound on the fraction of dependent subsets, which bounds no Kruskal rank."
+        f"Sampled: {independent:,} of {done:,} random subsets of {count(k, 'vector')} are "
+        f"independent{others}; with 95 % confidence at most {_percent(bound)} of all such subsets "
+        "are dependent. This does not bound the Kruskal rank."
     )
 
 
@@ -189,6 +187,7 @@ def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
         "relation": relation,
         "rows": None if rows is None else list(rows),
         "samples": found.sampled if isinstance(found.sampled, Samples) else None,
+        "unsampled": found.sampled is None and found.question.subsets is None,
         "sweep": found.sampled if isinstance(found.sampled, Sweep) else None,
         "chances": _chances(found.sampled),
         "sweep_rows": _sweep_rows(found.sampled),
@@ -275,8 +274,9 @@ def _redo(found: Findings) -> str:
 
 
 def _with_work(found: Findings) -> str:
-    words = found.question.command()
-    return re.sub("--budget [^ ]+", "--work SECONDS", words)
+    """With as many nominal seconds as there were seconds."""
+    budget = found.question.budget
+    return replace(found.question, budget=None, work=budget).command()
 
 
 def _percent(x: float) -> str:

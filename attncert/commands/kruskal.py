@@ -23,7 +23,12 @@ def kruskal(
     k: Annotated[int | None, typer.Option(help="only: is every set of k independent?")] = None,
     budget: Annotated[str | None, typer.Option(help="time: 90, 60s, 5m; default 60s")] = None,
     work: Annotated[str | None, typer.Option(help="counted work instead: reproducible")] = None,
-    subsets: Annotated[int, typer.Option(help="random subsets (without --k: permutations)")] = 1000,
+    subsets: Annotated[
+        int | None,
+        typer.Option(
+            help="random subsets (without --k: permutations); default 1000, 0 where settled"
+        ),
+    ] = None,
     bases: Annotated[int, typer.Option(help="random bases as shards, besides the search's")] = 0,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda, for the subsets")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,

@@ -109,6 +109,32 @@ def test_what_the_work_does_not_decide_is_undecided(
     assert "does **not** bound the Kruskal rank" in report
 
 
+def test_where_the_question_is_settled_only_what_was_asked_for_is_sampled(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "o"
+    words = ["kruskal", planted, "--work", "1", "--device", "cpu", "--out", str(out)]
+    for k, asked in ((None, False), ("3", False), (None, True)):
+        options = [*(["--k", k] if k else []), *(["--subsets", "1000"] if asked else [])]
+        assert attncert.main([*words, *options]) == 0
+        report = (out / "report.md").read_text()
+        assert ("Sampled: " in capsys.readouterr().out) is asked
+        assert ("## Sampled" in report) is asked is not ("Nothing was sampled" in report)
+        assert ("## Against rounding" in report) is (k is not None)
+
+
+def test_sizes_of_one_are_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = tmp_path / "one.json"
+    for vectors, says in (
+        ([[1, 2]], ["The Kruskal rank of 1 vector of width 2 is 1 ", "None of 1 vector is zero "]),
+        ([[1, 2], [0, 0]], ["The Kruskal rank of 2 vectors of width 2 is 0 ", "One or more of 2 "]),
+    ):
+        one.write_text(json.dumps({"vectors": vectors}))
+        for options, line in zip(([], ["--k", "1"]), says, strict=True):
+            attncert.main(["kruskal", str(one), "--out", str(tmp_path / "o"), *options])
+            assert capsys.readouterr().out.startswith(line)
+
+
 def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
     """All that is said to be proved in a report of random vectors is the interval's two ends."""
     data, out = tmp_path / "random.npz", tmp_path / "o"
@@ -299,7 +325,7 @@ def test_a_run_that_the_clock_ended_says_so(planted: str, tmp_path: Path) -> Non
     assert attncert.main(words) == 0
     report = (out / "report.md").read_text()
     assert "**Where this run ended depends on the time that things took**" in report
-    assert "attncert kruskal DATA --work SECONDS --subsets 1000 --seed 0" in report
+    assert "attncert kruskal DATA --work 0.0001 --seed 0" in report
     assert "1,000 were asked for, the rest was left out for lack of time" in report
     assert json.loads((out / "kruskal.json").read_text())["depends on time"] is True
 

@@ -3,6 +3,7 @@ it stops."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
 from constructions.errors import InputError
 from verify.kruskal.bounds import Bound, Interval
-from verify.kruskal.budget import Budget
+from verify.kruskal.budget import Budget, Limit, Weighed
 from verify.kruskal.dependency import Dependency
 from verify.kruskal.exhaustive import decide
 from verify.kruskal.interval import close
@@ -93,9 +94,24 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     assert not found.decided
     assert found.lower.value >= 2
     assert found.upper.value == 8
-    assert "about" in found.stopped
+    says = r"and (\S+) s were left \(of 0.2 s, (\S+) s went to .*\). A budget of (\S+) s should do"
+    numbers = re.search(says, found.stopped)
+    assert numbers is not None
+    left, spent, enough = map(float, numbers.groups())
+    assert left + spent == pytest.approx(0.2, abs=0.01) and enough > 0.2
+    further = close(vandermonde(300, 8), budget_s=None, work=enough)
+    assert further.lower.value > found.lower.value
     assert not found.timed
     assert close(vandermonde(300, 8), budget_s=0.2).timed
+
+
+def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
+    limit = Limit(20.0, kept=0.25)
+    begun = limit.fall_short(4, 5.7, Weighed(left=9.0, begun=True))
+    assert "and did not end in the 9 s that were left" in begun
+    assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
+    assert begun.endswith("A budget of 46 s should do.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
+    assert limit.fall_short(4, 5.7, Weighed(left=9.0)).endswith("A budget of 20 s should do.")
 
 
 @pytest.mark.parametrize("k", [0, 4, -1])

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 
 from constructions.errors import InputError
 
-__all__ = ["Budget"]
+__all__ = ["SHARE", "Budget", "Limit", "Weighed", "plain"]
+
+SHARE = 0.2
+"""Of what is left of a budget, for each of the two searches for witnesses."""
+
+_MOST = 10**7  # seconds: the command line takes no longer budget
 
 
 class Budget:
@@ -71,4 +77,62 @@ class Budget:
             return Budget()
         return Budget(
             limit if self._seconds is not None else None, limit if self._work is not None else None
+        )
+
+
+def plain(seconds: float) -> str:
+    """As a command line takes it: no exponent.
+
+    >>> plain(20.0), plain(1e6), plain(0.00001)
+    ('20', '1000000', '0.00001')
+    """
+    return f"{seconds:.9f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """left: seconds when the search of all sets of a size was weighed. begun: and begun."""
+
+    left: float
+    begun: bool = False
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a search was given, for the sentence that says why it ended.
+
+    seconds: by the clock or nominal; of them the fraction `kept` was not for the search.
+    """
+
+    seconds: float
+    kept: float = 0.0
+
+    def fall_short(self, size: int, price: float, at: Weighed) -> str:
+        """Why all sets of `size` vectors, at `price` seconds, were not looked at; what would do.
+
+        >>> print(Limit(20.0, kept=0.25).fall_short(4, 5.7, Weighed(left=4.9)))
+        The budget does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
+and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A budget \
+of 26 s should do.
+        >>> print(Limit(0.2).fall_short(9, 1e12, Weighed(left=0.1)))
+        The budget does not go further: all sets of 9 vectors take about 1e+12 s on two free \
+cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget goes so far.
+        """
+        kept = self.kept * self.seconds
+        spent = max(0.0, self.seconds - kept - at.left)
+        how = f"and {at.left:.2g} s were left"
+        if at.begun:  # the estimate was too low here
+            how = f"and did not end in the {at.left:.2g} s that were left"
+        where = [f"{kept:.2g} s are kept for sampling"] if kept else []
+        where.append(f"{spent:.2g} s went to quicker searches")
+        # What was spent is spent again, and each search for witnesses takes its share of the rest.
+        needed = max(price, at.left) * 2 if at.begun else price
+        enough = (spent + needed / (1 - SHARE) ** 2) / (1 - self.kept)
+        advice = "No budget goes so far"
+        if enough <= _MOST:
+            step = 10.0 ** (math.floor(math.log10(enough)) - 1)
+            advice = f"A budget of {plain(math.ceil(enough / step) * step)} s should do"
+        return (
+            f"The budget does not go further: all sets of {size} vectors take about {price:.2g} s "
+            f"on two free cores, {how} (of {plain(self.seconds)} s, {', '.join(where)}). {advice}."
         )

@@ -1,10 +1,11 @@
 """`attncert kruskal` as a function: vectors and a question in, what is known out.
 
 Two things, kept apart: the interval around the Kruskal rank (*proved* at both ends), and random
-subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). With
-a budget in seconds a fourth of it is kept for the subsets, and for bases if asked for; where all
-that ends depends on the machine. With `work` the search and the shards are fixed in advance, and
-so is every result.
+subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). Where
+the search settles the question there is nothing left to sample, and only subsets that were asked
+for by number are drawn. With a budget in seconds a fourth of it is kept for the subsets, and for
+bases if asked for; where all that ends depends on the machine. With `work` the search and the
+shards are fixed in advance, and so is every result.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from verify.kruskal.bases import BASES, BasesSearched, searched_of
 from verify.kruskal.bounds import Bound, Interval, witnessed
 from verify.kruskal.draws import sequences
-from verify.kruskal.interval import Watch, close
+from verify.kruskal.interval import Watch, close, known, settled
 from verify.kruskal.jobs import Question, jobs_of, run_job
 from verify.kruskal.sampled import Samples, Sweep
 from verify.kruskal.sampling import sampled_of
@@ -51,8 +52,9 @@ class Findings:
     """What is known.
 
     interval: proved. sampled, searched: subsets and bases as shards; None where none were asked
-    for. rounding: of some sampled subsets, where k is given and the vectors are floats. device,
-    seconds: where subsets were tested, and times by stage; for timings.json alone.
+    for, or nothing was left to ask. rounding: of some random subsets, where k is given and the
+    vectors are floats. device, seconds: where subsets were tested, and times by stage; for
+    timings.json alone.
     """
 
     vectors: Vectors
@@ -108,13 +110,16 @@ def examine(
     interval = close(
         vectors,
         k=question.k,
-        budget_s=None if question.budget is None else question.budget * (1 - _SHARE * len(jobs)),
+        budget_s=question.budget,
+        kept=_SHARE * len(jobs),
         work=question.work,
         seed=question.seed,
         progress=progress,
         watch=watch,
     )
     closed = time.monotonic()
+    if question.subsets is None and settled(interval, question.k):
+        jobs = [job for job in jobs if job.plan.kind == BASES]
     sampled, searched = None, None
     for left, job in zip(range(len(jobs), 0, -1), jobs, strict=True):
         limit = None
@@ -161,21 +166,19 @@ def _tightened(interval: Interval, met: Bound | None, k: int | None) -> Interval
     narrower = interval.tighten(met)
     if narrower is interval:
         return interval
-    if narrower.decided:
-        return replace(narrower, stopped="The Kruskal rank is known.")
-    if k is not None and narrower.answers(k) is not None:
-        return replace(narrower, stopped=f"Whether every {k} are independent is known.")
-    return narrower
+    if not settled(narrower, k):
+        return narrower
+    return replace(narrower, stopped=known(None if narrower.decided else k))
 
 
 def _rounding(vectors: Vectors, question: Question) -> tuple[Rounding, ...]:
-    """The first sampled subsets: as few as keep the work bounded, and none of exact numbers."""
+    """The first random subsets: as few as keep the work bounded, and none of exact numbers."""
     k = question.k
-    if k is None or question.subsets == 0 or vectors.array.dtype.kind != "f":
+    if k is None or question.drawn == 0 or vectors.array.dtype.kind != "f":
         return ()
     if float(np.abs(vectors.array).max()) > _MOST_FLOAT32:
         return ()
-    count = max(1, min(_ROUNDED_SUBSETS, question.subsets, _ROUNDED_WORK // (k * k * vectors.d)))
+    count = max(1, min(_ROUNDED_SUBSETS, question.drawn, _ROUNDED_WORK // (k * k * vectors.d)))
     drawn = sequences(vectors.N, k, question.seed, 0, count).tolist()
     return tuple(
         Rounding(

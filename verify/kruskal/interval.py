@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from constructions.errors import InputError
 from verify.evidence import counted
 from verify.kruskal import circuits, coherence, exhaustive, information_sets, supports
 from verify.kruskal.bounds import Bound, Interval, witnessed
-from verify.kruskal.budget import Budget
+from verify.kruskal.budget import SHARE, Budget, Limit, Weighed
 from verify.kruskal.dependency import Dependency
 from verify.kruskal.parallel import parallel_bounds
 from verify.kruskal.vectors import Vectors
 from verify.rank.modular import rank_mod
 
-__all__ = ["Bound", "Interval", "close"]
-
-_SHARE = 0.2  # of what is left of the budget, for each search for witnesses
+__all__ = ["Bound", "Interval", "close", "settled"]
 
 _BASES = 200  # where there is no limit
 
@@ -38,6 +36,7 @@ def close(
     budget_s: float | None = 60.0,
     work: float | None = None,
     seed: int = 0,
+    kept: float = 0.0,
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> Interval:
@@ -48,6 +47,7 @@ def close(
     budget_s: seconds by the clock; None for no limit. work: nominal seconds (`budget.Budget`), for
         a result that does not depend on the machine; give budget_s=None then.
     seed:     of the random bases: they decide what is found, never whether it is true.
+    kept:     the fraction of budget_s that is not for this search (0 <= kept < 1).
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
 
     Raises InputError.
@@ -59,34 +59,55 @@ def close(
     """
     if k is not None and not 1 <= k <= min(vectors.N, vectors.d):
         raise InputError("k", f"from 1 to min(N, d) = {min(vectors.N, vectors.d)}", k)
-    search = _Search(vectors, k, Budget(budget_s, work), seed, progress or _silent)
+    seconds = None if budget_s is None else budget_s * (1 - kept)
+    budget = Budget(seconds, work)
+    limit = _limit(budget_s, work, kept)
+    search = _Search(vectors, k, budget, seed, progress or _silent)
     interval = Interval.trivial(vectors)
     for method in METHODS:
-        if _enough(interval, k) or search.budget.over:
+        if settled(interval, k) or search.budget.over:
             break
         for bound in method(search, interval):
             narrower = interval.tighten(bound)
             if narrower is not interval and watch is not None:
                 watch(narrower)
             interval = narrower
-            if _enough(interval, k):
+            if settled(interval, k):
                 break
-    return _stopped(search, interval)
+    return _stopped(search, interval, limit)
 
 
-def _stopped(search: _Search, interval: Interval) -> Interval:
+def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interval:
     """With the reason why the search ended, and what it would take to go on."""
     if interval.decided:
-        return replace(interval, stopped="The Kruskal rank is known.")
-    if _enough(interval, search.k):
-        return replace(interval, stopped=f"Whether every {search.k} are independent is known.")
+        return replace(interval, stopped=known(None))
+    if settled(interval, search.k):
+        return replace(interval, stopped=known(search.k))
     size = search.k or interval.lower.value + 1
+    weighed = search.weighed.get(size, Weighed(search.budget.left))
     price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
-    why = (
-        f"The budget does not go further: to look at all sets of {size} vectors would take about "
-        f"{price:.2g} s on two cores."
-    )
+    if limit is None:
+        why = f"All sets of {size} vectors were not looked at to the end."
+    else:
+        why = limit.fall_short(size, price, weighed)
     return replace(interval, stopped=why, timed=search.budget.timed)
+
+
+def _limit(seconds: float | None, work: float | None, kept: float) -> Limit | None:
+    if seconds is None or work is None:
+        only = work if seconds is None else seconds
+        return None if only is None else Limit(only, 0.0 if seconds is None else kept)
+    return Limit(min(seconds * (1 - kept), work))
+
+
+def known(k: int | None) -> str:
+    """The sentence for a search that answered the question.
+
+    >>> known(3)
+    'Whether every set of 3 is independent is known.'
+    """
+    what = "The Kruskal rank" if k is None else f"Whether every set of {k} is independent"
+    return f"{what} is known."
 
 
 @dataclass(frozen=True)
@@ -96,12 +117,14 @@ class _Search:
     budget: Budget
     seed: int
     progress: Progress
+    weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
 
 
 Method = Callable[[_Search, Interval], Iterator[Bound]]
 
 
-def _enough(interval: Interval, k: int | None) -> bool:
+def settled(interval: Interval, k: int | None) -> bool:
+    """Whether the Kruskal rank, or the answer for k, is known."""
     return interval.decided or (k is not None and interval.answers(k) is not None)
 
 
@@ -153,7 +176,7 @@ def _information_sets(search: _Search, interval: Interval) -> Iterator[Bound]:
 
 
 def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
-    part = search.budget.share(_SHARE)
+    part = search.budget.share(SHARE)
     yield from supports.support_bounds(
         search.vectors, interval.upper.value, part, seed=search.seed, progress=search.progress
     )
@@ -161,17 +184,21 @@ def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
 
 
 def _circuits(search: _Search, interval: Interval) -> Iterator[Bound]:
-    yield from _small_circuits(search, interval, search.budget.share(_SHARE))
+    yield from _small_circuits(search, interval, search.budget.share(SHARE))
 
 
 def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
     """The size asked for, if a share of what is left affords it; else from the first open one."""
     v, lower = search.vectors, interval.lower.value
     sizes = list(range(lower + 1, interval.upper.value + 1))
-    if search.k is not None and _affords(search, search.k, share):
-        sizes = [search.k]
+    if search.k is not None:
+        search.weighed[search.k] = Weighed(search.budget.left)
+        if _affords(search, search.k, share):
+            sizes = [search.k]
     for size in sizes:
+        left = search.budget.left
         if not _affords(search, size, share):
+            search.weighed[size] = Weighed(left)
             return
         stop = partial(getattr, search.budget, "over")
         found = exhaustive.decide(
@@ -180,6 +207,7 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
         ).bound()  # fmt: skip
         search.budget.charge(exhaustive.nominal_seconds(v.N, v.d, size))
         if found is None:
+            search.weighed[size] = Weighed(left, begun=True)
             return
         yield found
         if found.end == "upper":
@@ -193,7 +221,8 @@ def _affords(search: _Search, size: int, share: float) -> bool:
 
 
 def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:
-    yield from _exhaustive(search, interval, _SHARE)
+    yield from _exhaustive(search, interval, SHARE)
+    search.weighed.clear()  # what was too dear for a share of the budget is weighed again
 
 
 def _the_rest(search: _Search, interval: Interval) -> Iterator[Bound]:

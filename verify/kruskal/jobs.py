@@ -13,6 +13,7 @@ from typing import Any
 
 from constructions.errors import InputError
 from verify.kruskal.bases import BASES, BasesSearched, BasisSearch, searched_of
+from verify.kruskal.budget import plain
 from verify.kruskal.sampled import Samples, Sweep
 from verify.kruskal.sampling import Sampler, sampled_of, table_sha256
 from verify.kruskal.vectors import Vectors
@@ -25,6 +26,8 @@ from verify.scale.shards import Identity, Part, Plan, Result, Shard
 
 __all__ = ["Job", "Question", "identity", "jobs_of", "run_job", "run_part", "shown_by"]
 
+_SUBSETS = 1000
+
 
 @dataclass(frozen=True)
 class Question:
@@ -32,7 +35,8 @@ class Question:
 
     k:       "is every set of k vectors independent?"; None: the Kruskal rank.
     budget:  seconds by the clock, or None with `work`. work: nominal seconds (`budget.Budget`).
-    subsets: random k-subsets, or with k None random permutations; 0: none.
+    subsets: random k-subsets, or with k None random permutations; 0: none. None: 1,000, which
+             `examine` leaves out where its search has settled the question.
     bases:   random bases looked at as shards, before the search makes its own; 0: none.
     seed:    of subsets and bases. device: of subsets: auto, cpu or cuda. jobs: processes.
     Raises InputError for values that make no sense.
@@ -41,14 +45,14 @@ class Question:
     k: int | None = None
     budget: float | None = 60.0
     work: float | None = None
-    subsets: int = 1000
+    subsets: int | None = None
     bases: int = 0
     seed: int = 0
     device: str = "auto"
     jobs: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.subsets <= 10**9:
+        if not 0 <= self.drawn <= 10**9:
             raise InputError("--subsets", "a whole number from 0 to 10^9", self.subsets)
         if not 0 <= self.bases <= 10**9:
             raise InputError("--bases", "a whole number from 0 to 10^9", self.bases)
@@ -67,6 +71,11 @@ class Question:
             raise InputError("--k", f"a whole number from 1 to {sizes}", self.k)
 
     @property
+    def drawn(self) -> int:
+        """Random subsets, or permutations."""
+        return _SUBSETS if self.subsets is None else self.subsets
+
+    @property
     def threads(self) -> int:
         """CPU threads for each process."""
         return max(1, available_threads() // self.jobs)
@@ -75,9 +84,9 @@ class Question:
         """The command line that repeats this run, without paths."""
         words = ["attncert kruskal DATA"]
         words += [f"--k {self.k}"] if self.k is not None else []
-        words += [f"--budget {self.budget:g}s"] if self.budget is not None else []
-        words += [f"--work {self.work:g}"] if self.work is not None else []
-        words += [f"--subsets {self.subsets}"]
+        words += [f"--budget {plain(self.budget)}s"] if self.budget is not None else []
+        words += [f"--work {plain(self.work)}"] if self.work is not None else []
+        words += [f"--subsets {self.subsets}"] if self.subsets is not None else []
         words += [f"--bases {self.bases}"] if self.bases else []
         return " ".join([*words, f"--seed {self.seed}"])
 
@@ -98,8 +107,8 @@ def jobs_of(vectors: Vectors, question: Question, backend: str | None = None) ->
     """
     threads = 1 if backend is not None else question.threads
     seed, found = question.seed, list[Job]()
-    if question.subsets:
-        k, count, device = question.k, question.subsets, question.device
+    if question.drawn:
+        k, count, device = question.k, question.drawn, question.device
         sampler = Sampler.of(vectors, k, count, device=device, threads=threads)
         found.append(Job(sampler, sampler.plan(seed), sampler.settings(seed)))
     if question.bases:
