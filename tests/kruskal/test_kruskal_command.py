@@ -316,7 +316,8 @@ def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> 
     assert attncert.main([*words, str(tmp_path / "workers"), "--jobs", "2"]) == 0
     here = files(tmp_path / "here")
     assert len(here) == 3 and here == files(tmp_path / "there") == files(tmp_path / "workers")
-    assert b"byte for byte" in here["report.md"]
+    again = b"attncert kruskal DATA --work 1 --subsets 200 --bases 8 --seed 0\n```\n\nwrites this"
+    assert again in here["report.md"] and b"byte for byte" in here["report.md"]
 
 
 def test_a_run_that_the_clock_ended_says_so(planted: str, tmp_path: Path) -> None:
