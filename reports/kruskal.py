@@ -146,7 +146,7 @@ def sampled_line(sampled: Samples | Sweep) -> str:
     """What was sampled, in one sentence that claims no more."""
     done = sampled.subsets if isinstance(sampled, Samples) else sampled.permutations
     if done == 0:
-        return "Sampled: nothing, for lack of time."
+        return "Sampled: nothing, no shard was finished."
     if isinstance(sampled, Samples):
         k, independent, bound = sampled.k, sampled.independent, sampled.failing_at_most
     else:  # the leading vectors of random permutations, the longest of them
