@@ -21,7 +21,7 @@ class Level(enum.Enum):
     SAMPLED = "sampled"  # random subsets, with a 95 % bound on the failing fraction
     NUMERICAL = "numerical"  # floating point with a stated tolerance
     ASSUMED = "assumed"  # taken from the paper or the user, not checked
-    REFUTED = "refuted"  # false, with a witness that anyone can check
+    REFUTED = "refuted"  # false: shown by the witness and what the claim rests on
     UNDECIDED = "undecided"  # tried, not decided
     NOT_APPLICABLE = "not applicable"  # the theorem's hypotheses exclude this input
 
