@@ -1,0 +1,80 @@
+"""The tables of ranks in docs/measured.md, from the committed results of rank.py.
+
+python benchmarks/rank_tables.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cases import into_document, table
+
+OUT = "benchmarks/results/rank.json"
+
+
+def main() -> None:
+    into_document("rank_tables.py", markdown(json.loads(Path(OUT).read_text())))
+
+
+def markdown(report: dict[str, Any]) -> str:
+    parts = (_subsets(report), _layers(report), _detection(report), _growth(report))
+    return "\n\n".join(parts)
+
+
+def _subsets(report: dict[str, Any]) -> str:
+    headings = ["spectrum", "k", "reference, the better", "one projection", "ratio",
+                "systematic form", "ratio", "certified", "reference says"]  # fmt: skip
+    rows = []
+    for row in report["subsets"]["rows"]:
+        rate, ratio = row["per_second"], row["ratio"]
+        best = max(x for name, x in rate.items() if name.startswith("reference"))
+        rows.append([
+            row["spectrum"], row["k"], f"{best:,.0f}/s", f"{rate['projected']:,.0f}/s",
+            ratio["projected"], f"{rate['auto']:,.0f}/s", ratio["auto"],
+            row["certified_independent"]["auto"], row["reference_says_independent"],
+        ])  # fmt: skip
+    return table(headings, rows)
+
+
+def _layers(report: dict[str, Any]) -> str:
+    headings = ["contexts", "n", "d", "H", "T", "row blocks, CPU", "counted", "FLINT", "ratio",
+                "GPU"]  # fmt: skip
+    rows = []
+    for row in report["layers"]["rows"]:
+        cpu = row.get("cpu")
+        rows.append([
+            "shared" if row["shared"] else "distinct", row["n"], row["d"], row["heads"],
+            f"{row['T']:,}", f"{cpu['seconds']:.2f} s" if cpu else "-",
+            f"{cpu['counted_MiB']:,} MiB" if cpu else "-",
+            f"{row['flint_seconds']:.1f} s" if "flint_seconds" in row else "-",
+            row.get("ratio_to_flint", "-"), row["cuda"],
+        ])  # fmt: skip
+    return table(headings, rows)
+
+
+def _detection(report: dict[str, Any]) -> str:
+    headings = ["size", "one random subset of 197", "5,000 of them", "one basis", "found",
+                "slowest", "detections/s: subsets", "circuits", "ratio"]  # fmt: skip
+    rows = []
+    for row in report["detection"]["rows"]:
+        found = row["circuits"]
+        rows.append([
+            row["size"], f"{row['one subset of 197 holds it']:.1e}",
+            f"{row['5,000 subsets meet it']:.2g}", f"{row['one basis meets it']:.2f}",
+            f"{found['found']} of {found['planted']}", f"{found['slowest']:.2f} s",
+            f"{row['subsets: detections per second']:.2g}",
+            f"{row['circuits: detections per second']:.2g}", f"{row['ratio']:.2g}",
+        ])  # fmt: skip
+    return table(headings, rows)
+
+
+def _growth(report: dict[str, Any]) -> str:
+    rows = [[name, " ".join(f"{size:,}" for size in fit["sizes"]), fit["exponent"]]
+            for name, fit in report["growth"].items()]  # fmt: skip
+    return table(["cost against", "sizes", "exponent"], rows)
+
+
+if __name__ == "__main__":
+    main()
