@@ -193,6 +193,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = (
         "import os, signal, sys, threading, attncert\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's & ignores it
         "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Timer(1.0, interrupt).start()\n"
         f"words = ['prove', 'digits', '--examples', '400', '--out', {str(out)!r}]\n"

@@ -405,6 +405,7 @@ def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:
     words = ["kruskal", planted, "--subsets", "100000000", "--log", log, "--budget", "1h"]
     program = (
         "import os, signal, sys, threading, time, attncert\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's & ignores it
         "def interrupt():\n"
         f"    while not (os.path.exists({log!r}) and open({log!r}).read().count('\\n') > 2):\n"
         "        time.sleep(0.05)\n"
