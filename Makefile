@@ -36,6 +36,8 @@ gallery: setup
 bench: setup
 	$(BIN)/python benchmarks/prove.py
 	$(BIN)/python benchmarks/rank.py --out benchmarks/results/rank.json
+	$(BIN)/python benchmarks/digits.py
+	$(BIN)/python benchmarks/width_one.py --large
 
 fuzz: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -e '.[fuzz]'
