@@ -25,7 +25,7 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 tests/test_docs.py constructions verify reports attncert
+	$(BIN)/python -m pytest -q -n 2 tests/test_docs.py attncert
 
 slow: setup
 	$(BIN)/python -m pytest -q -m slow

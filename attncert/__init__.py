@@ -19,28 +19,28 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
     from attncert.cli import main
-    from constructions.dataset import Dataset
-    from constructions.loading import load
-    from verify.checker import Verdict
-    from verify.proof import Proof
-    from verify.prove import prove
-    from verify.settings import Settings
+    from attncert.constructions.data.dataset import Dataset
+    from attncert.constructions.data.loading import load
+    from attncert.verify.checker import Verdict
+    from attncert.verify.claims.proof import Proof
+    from attncert.verify.prove import prove
+    from attncert.verify.settings import Settings
 
 __all__ = ["Dataset", "InputError", "Proof", "Settings", "check", "load", "main", "prove"]
 
 # Loaded when first used: `attncert check` and `--help` need none of the heavy libraries, and a
 # Ctrl-C while they load is an interrupt like any other.
 _LAZY = {
-    "Dataset": "constructions.dataset",
-    "Proof": "verify.proof",
-    "Settings": "verify.settings",
-    "load": "constructions.loading",
+    "Dataset": "attncert.constructions.data.dataset",
+    "Proof": "attncert.verify.claims.proof",
+    "Settings": "attncert.verify.settings",
+    "load": "attncert.constructions.data.loading",
     "main": "attncert.cli",
-    "prove": "verify.prove",
+    "prove": "attncert.verify.prove",
 }
 
 
@@ -52,6 +52,6 @@ def __getattr__(name: str) -> Any:
 
 def check(path: str | os.PathLike[str]) -> Verdict:
     """Re-derive everything a certificate claims, from the file alone."""
-    from verify.checker import check_file
+    from attncert.verify.checker import check_file
 
     return check_file(str(path))

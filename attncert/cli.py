@@ -17,7 +17,7 @@ from attncert.commands.merge import merge
 from attncert.commands.output import Interrupted
 from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 _INTERRUPTED = 130
 _READER_GONE = 141  # as a shell has it for SIGPIPE: neither 0 nor 1, which would be an answer

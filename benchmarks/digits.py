@@ -84,12 +84,13 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
     from machine import peak_mebibytes
     from threadpoolctl import threadpool_limits
 
-    from constructions import mahdavi2024, rank_one
-    from constructions.construction import fewest_heads
-    from constructions.digits import digits
-    from constructions.layer import parameter_count
-    from constructions.readout import pivot_system, predicted_bits, readout, solve
-    from verify.prove import Settings, prove
+    from attncert.constructions import paper as the_paper
+    from attncert.constructions import width_one
+    from attncert.constructions.construction import fewest_heads
+    from attncert.constructions.data.digits import digits
+    from attncert.constructions.layer import parameter_count
+    from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
+    from attncert.verify.prove import Settings, prove
 
     data = digits().take(case["T"])
     start = time.perf_counter()
@@ -101,7 +102,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
             "peak_MiB": peak_mebibytes(),
         }
     with threadpool_limits(1, "blas"):
-        built = (rank_one if case["construction"] == "rank-one" else mahdavi2024).build(data)
+        built = (width_one if case["construction"] == "rank-one" else the_paper).build(data)
     built_in, start = time.perf_counter() - start, time.perf_counter()
     if case["what"] == "flint":
         solve(pivot_system(built, data), data.label_matrix)
@@ -132,19 +133,19 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
 def _compiled() -> float:
     """Seconds to compile the lifting, or to load it: once per machine, no part of a solve."""
-    from constructions import rank_one
-    from constructions.digits import digits
-    from constructions.lifting import lifted
+    from attncert.constructions import width_one
+    from attncert.constructions.data.digits import digits
+    from attncert.constructions.readout.lifting import lifted
 
     start = time.perf_counter()
     data = digits().take(7)
-    lifted(rank_one.build(data), data, [1] * 7, 100)
+    lifted(width_one.build(data), data, [1] * 7, 100)
     return round(time.perf_counter() - start, 2)
 
 
 def _bits_of_features(built: Any, data: Any) -> int:
     """Of the largest denominator in Z, before lowest terms: a softmax sum."""
-    from constructions.layer import integer_logits, powers_of_two
+    from attncert.constructions.layer import integer_logits, powers_of_two
 
     return max(
         sum(powers_of_two(row)).bit_length()
@@ -155,7 +156,7 @@ def _bits_of_features(built: Any, data: Any) -> int:
 
 def _check(built: Any, data: Any, x: Any) -> list[int]:
     """Z V = Y modulo each of CHECKS, features and all; the primes, or an error."""
-    from verify import features
+    from attncert.verify import features
 
     for p in CHECKS:
         residues = [int(e.p % p) * pow(int(e.q % p), -1, p) % p for e in x.entries()]

@@ -99,20 +99,21 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 def _proof(case: dict[str, Any]) -> dict[str, Any]:
     from machine import peak_mebibytes
 
-    from constructions import generators, mahdavi2024
-    from constructions.digits import digits
-    from constructions.readout import pivot_system, predicted_bits, solve
-    from verify.prove import Settings, prove
+    from attncert.constructions import paper
+    from attncert.constructions.data import generators
+    from attncert.constructions.data.digits import digits
+    from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve
+    from attncert.verify.prove import Settings, prove
 
     heads = case["heads"]
     if case["kind"] == "digits":
         data = digits().take(3 * heads + 1)
     else:
         n = case["n"]
-        examples = mahdavi2024.capacity(heads, n, n)
+        examples = paper.capacity(heads, n, n)
         data = generators.random(T=examples, n=n, d=n + 4, shared=case["shared"], bound=9, seed=1)
     start = time.perf_counter()
-    built = mahdavi2024.build(data, heads=heads)
+    built = paper.build(data, heads=heads)
     built_in = time.perf_counter() - start
     predicted = predicted_bits(built, data)
     start = time.perf_counter()
@@ -135,12 +136,12 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _solve(kind: str, examples: int) -> dict[str, Any]:
-    from constructions import mahdavi2024
-    from constructions.digits import digits
-    from constructions.readout import pivot_system, solve
+    from attncert.constructions import paper
+    from attncert.constructions.data.digits import digits
+    from attncert.constructions.readout.solve import pivot_system, solve
 
     data = digits().take(examples)
-    system = pivot_system(mahdavi2024.build(data), data)
+    system = pivot_system(paper.build(data), data)
     if kind == "flint":
         start = time.perf_counter()
         solve(system, data.label_matrix)

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from machine import machine
 
-from verify.kruskal.budget import Budget
-from verify.kruskal.circuits import depth_for, meeting_probability, small_circuits
-from verify.kruskal.vectors import Vectors
-from verify.rank.cpu import available_threads
-from verify.rank.modular import IndependenceTester
+from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.methods.circuits import depth_for, meeting_probability, small_circuits
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.rank.modular import IndependenceTester
 
 N, D, K = 2000, 768, 197
 SIZES = range(2, 13)

@@ -13,9 +13,9 @@ from rank_growth import fit
 from sympy import QQ, Matrix
 from sympy.polys.matrices import DomainMatrix
 
-from verify.rank.modular import rank_mod
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.rational import integer_matrix, rank
+from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.rational import integer_matrix, rank
 
 
 def run(quick: bool, threads: int) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from rank_layers import example, flint_seconds
 from rank_subsets import WIDTH, gaussian
 from threadpoolctl import threadpool_limits
 
-from verify.rank.layer import layer_rank
-from verify.rank.modular import IndependenceTester
+from attncert.verify.rank.modular import IndependenceTester
+from attncert.verify.rank.whole_layer.layer import layer_rank
 
 SIZES = {
     "k": [32, 64, 128, 256, 512],
@@ -112,7 +112,7 @@ def plot(curves: dict[str, Any], path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 
-    from reports.figures import BLUE, ORANGE, style, to_svg
+    from attncert.reports.proof.figures import BLUE, ORANGE, style, to_svg
 
     with style():
         figure = Figure(figsize=(8.0, 2.8), layout="constrained")

@@ -19,13 +19,13 @@ from machine import peak_mebibytes
 from rank_subsets import matrix_product_rate
 from threadpoolctl import threadpool_limits
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import Head, Layer
-from verify import features
-from verify.rank.devices import choose_device
-from verify.rank.layer import LayerRank, layer_rank
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.verify import features
+from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.whole_layer.layer import LayerRank, layer_rank
 
 # H, n, d, contexts shared, with FLINT, on a GPU only
 CASES = [

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from verify.rank.modular import IndependenceTester
+from attncert.verify.rank.modular import IndependenceTester
 
 VECTORS, WIDTH = 2000, 768
 SUBSETS = {32: 5000, 197: 5000, 768: 1000}  # k: how many of ours

@@ -1,7 +1,7 @@
 """At which precision does memorization survive? Our own weights for the digits, rounded.
 
 python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported
-as float64 and rounded; error enclosed, rank certified (verify/layer_audit.py). Deterministic.
+as float64 and rounded; error enclosed, rank certified (verify/audit/layer/error.py). Deterministic.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import sys
 
 import numpy as np
 
-from constructions.digits import digits
-from constructions.errors import InputError
-from constructions.layer_files import stored_layer
-from verify.attention import Attention
-from verify.layer_audit import audit_layer
-from verify.prove import prove
-from verify.settings import Settings
+from attncert.constructions.data.digits import digits
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer_files import stored_layer
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.error import audit_layer
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
 
 DTYPES = ("float64", "float32", "float16")
 

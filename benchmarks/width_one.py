@@ -66,9 +66,9 @@ def main() -> None:
 def _run(case: dict[str, Any]) -> dict[str, Any]:
     from machine import peak_mebibytes
 
-    from constructions.digits import digits
-    from constructions.generators import width_one_shape
-    from verify.prove import Settings, prove
+    from attncert.constructions.data.digits import digits
+    from attncert.constructions.data.generators import width_one_shape
+    from attncert.verify.prove import Settings, prove
 
     if case["contexts"] == "digits":
         data = digits()

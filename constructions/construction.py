@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 from flint import fmpq_mat, nmod_mat
 
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from constructions.exact_array import ExactArray
-from constructions.grouping import consecutive, find, violation
-from constructions.integers import null_relation
-from constructions.layer import Head, Layer
-from constructions.modular import PRIMES, UnluckyPrime, residues
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.integers import null_relation
+from attncert.constructions.exact.modular import PRIMES, UnluckyPrime, residues
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.search.grouping import consecutive, find, violation
 
 Groups = tuple[tuple[int, ...], ...]
 Result = TypeVar("Result")

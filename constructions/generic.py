@@ -2,9 +2,9 @@
 
 A maximal minor of Z is a real-analytic function of the weights. If it is not zero for all of them,
 it is not zero for almost all: then almost every choice of weights memorizes the data universally,
-at any width d_h ≥ 1. Under A1 and A2 some minor is not zero (constructions/rank_one.py); on other
-data there may be one, too. Nothing says how large the weights must be, so the smallest are tried
-first and the rank decides:
+at any width d_h ≥ 1. Under A1 and A2 some minor is not zero (constructions/width_one/theorem.py);
+on other data there may be one, too. Nothing says how large the weights must be, so the smallest are
+tried first and the rank decides:
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
@@ -24,19 +24,19 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from constructions import integers
-from constructions.construction import (
+from attncert.constructions.construction import (
     Construction,
     fewest_heads,
     over_primes,
     with_idle_heads,
 )
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.feature_blocks import FeatureBlocks, context_products
-from constructions.layer import Head
-from constructions.placement import Block, Placement, independent_rows
-from constructions.separation import differs
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.exact import integers
+from attncert.constructions.layer import Head
+from attncert.constructions.search.feature_blocks import FeatureBlocks, context_products
+from attncert.constructions.search.placement import Block, Placement, independent_rows
+from attncert.constructions.search.separation import differs
 
 _DOUBLINGS = 12  # values of b tried: 1, 2, 4, ..., 2048
 _DRAWS = 6  # more at every level: 6, 12, 18, ...

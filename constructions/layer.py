@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
-from constructions.dataset import Dataset
-from constructions.exact_array import ExactArray, narrow
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray, narrow
 
 
 @dataclass(frozen=True)

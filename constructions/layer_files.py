@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from constructions.conversion import describe
-from constructions.errors import InputError
-from constructions.exact_array import ExactArray
-from constructions.layer import Head, Layer
-from constructions.loading import MAX_JSON_BYTES, json_value, read_arrays
+from attncert.constructions.data.conversion import describe
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_arrays
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
 
 MAX_BYTES = 2**26  # of a file of weights, and of its arrays
 

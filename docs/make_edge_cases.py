@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from attncert.reports.words.text import markdown
+from attncert.verify.audit.edge_cases import CASES, FileCase
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from reports.text import markdown  # noqa: E402
-from verify.edge_cases import CASES, FileCase  # noqa: E402
-
 PAGE = ROOT / "docs" / "edge-cases.md"
 _INTRODUCTION = """# Edge cases
 
-Made from the catalogue in `verify/edge_cases/` by `python docs/make_edge_cases.py`; do not edit.
+Made from the catalogue in `verify/audit/edge_cases/` by `python docs/make_edge_cases.py`; do not
+edit.
 
 What must happen on data that are as small, as degenerate or as badly written as data can be. The
 test suite and `attncert audit` run every case and compare the standing of each conclusion, the
@@ -33,7 +31,7 @@ def page() -> str:
     for group in dict.fromkeys(case.group for case in CASES):
         cases = [case for case in CASES if case.group == group]
         lines += [f"## {group.capitalize()}", ""]
-        lines += [f"{len(cases)} cases, in `verify/edge_cases/{group}.py`.", ""]
+        lines += [f"{len(cases)} cases, in `verify/audit/edge_cases/{group}.py`.", ""]
         lines += ["| case | data | must happen | why | by |", "| --- | --- | --- | --- | --- |"]
         for case in cases:
             if isinstance(case, FileCase):

@@ -16,22 +16,20 @@ from importlib import metadata
 from pathlib import Path
 from textwrap import fill
 
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits, left_out
+from attncert.constructions.data.loading import load
+from attncert.constructions.layer import parameter_count
+from attncert.reports import render
+from attncert.reports.capacity.page import render_capacity
+from attncert.reports.proof.records import readable_json
+from attncert.reports.tightness import render_tightness
+from attncert.verify.capacity.constants import growth
+from attncert.verify.capacity.sweeps import sweep
+from attncert.verify.prove import Settings, prove
+from attncert.verify.tightness.studies import cases
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from constructions.dataset import Dataset  # noqa: E402
-from constructions.digits import digits, left_out  # noqa: E402
-from constructions.layer import parameter_count  # noqa: E402
-from constructions.loading import load  # noqa: E402
-from reports import render  # noqa: E402
-from reports.capacity import render_capacity  # noqa: E402
-from reports.records import readable_json  # noqa: E402
-from reports.tightness import render_tightness  # noqa: E402
-from verify.capacity import sweep  # noqa: E402
-from verify.constants import growth  # noqa: E402
-from verify.prove import Settings, prove  # noqa: E402
-from verify.tightness.studies import cases  # noqa: E402
-
 GALLERY = ROOT / "docs" / "gallery"
 MADE_WITH = "made-with.json"
 DRAWING = ("matplotlib", "numpy")

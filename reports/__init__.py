@@ -12,9 +12,9 @@
 Nothing is computed here that the `Proof` does not hold, and nothing is worded above its level.
 """
 
-from reports.folder import check_folder, write_folder
-from reports.records import one_line_verdict, summary_dict
-from reports.report import render, write_report
+from attncert.reports.folder import check_folder, write_folder
+from attncert.reports.proof.folder import render, write_report
+from attncert.reports.proof.records import one_line_verdict, summary_dict
 
 __all__ = [
     "check_folder",

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 MARK = "<!-- attncert report/1 -->"
 PAGES = ("report.md", "audit.md")

@@ -14,18 +14,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reports.folder import MARK, write_folder
-from reports.numbers import count, indices, real, size
-from reports.records import jsonable, readable_json
-from reports.templating import Filter, render
-from reports.text import code, markdown
-from reports.witness import readable
-from verify.certificate import canonical_bytes, dependent_set
-from verify.kruskal.bases import BasesSearched
-from verify.kruskal.bounds import Bound
-from verify.kruskal.examine import Findings
-from verify.kruskal.sampled import Samples, Sweep, chance_of_meeting
-from verify.rank.floating import Verdict
+from attncert.reports.folder import MARK, write_folder
+from attncert.reports.proof.records import jsonable, readable_json
+from attncert.reports.words.numbers import count, indices, real, size
+from attncert.reports.words.templating import Filter, render
+from attncert.reports.words.text import code, markdown
+from attncert.reports.words.witness import readable
+from attncert.verify.certificate import canonical_bytes, dependent_set
+from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.examine import Findings
+from attncert.verify.kruskal.sampling.bases import BasesSearched
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
+from attncert.verify.rank.floating import Verdict
 
 __all__ = [
     "bases_line",
@@ -107,9 +107,9 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
 def one_line(found: Findings) -> str:
     """The answer in one sentence, for a terminal; every part of it is proved or called undecided.
 
-    >>> from verify.kruskal.examine import examine
-    >>> from verify.kruskal.jobs import Question
-    >>> from verify.kruskal.vectors import Vectors
+    >>> from attncert.verify.kruskal.examine import examine
+    >>> from attncert.verify.kruskal.sampling.jobs import Question
+    >>> from attncert.verify.kruskal.vectors import Vectors
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]])
     >>> quick = dict(budget=None, work=1.0, subsets=0, device="cpu")
     >>> print(one_line(examine(vectors, Question(**quick))))

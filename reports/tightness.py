@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.folder import MARK, write_folder
-from reports.levels import WORDING
-from reports.numbers import count, value, words
-from reports.records import canonical_json, jsonable, readable_json
-from reports.templating import Filter, render
-from reports.text import code, markdown, sentence
-from reports.witness import readable
-from verify.evidence import Level
-from verify.tightness.studies import Study
-from verify.trace import ProofTrace
+from attncert.reports.folder import MARK, write_folder
+from attncert.reports.proof.records import canonical_json, jsonable, readable_json
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.numbers import count, value, words
+from attncert.reports.words.templating import Filter, render
+from attncert.reports.words.text import code, markdown, sentence
+from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.tightness.studies import Study
 
 FORMAT = "attncert-tightness/1"
 MOST_WITNESS = 700  # characters of a witness that the page shows; tightness.json has all of it

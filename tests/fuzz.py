@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 NAMES = ("json", "npz", "npz-arrays", "layer", "vectors", "certificate", "fast-check", "mutants")
-PARSERS = ("constructions/loading.py", "constructions/conversion.py",
+PARSERS = ("constructions/data/loading.py", "constructions/data/conversion.py",
            "constructions/layer_files.py", "verify/checker.py", "verify/fast_check.py")  # fmt: skip
 LONGEST = 8192  # bytes of an input
 NOTE = 100  # inputs after which the counts are written

@@ -25,12 +25,12 @@ from hypothesis import HealthCheck, given, settings
 from safetensors.numpy import save
 from small_certificates import CASES, changed, digested, layer_certificate, sealed
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer_files import load_layer
-from constructions.loading import load, read_npz
-from verify import checker, fast_check
-from verify.kruskal.vectors import load_vectors
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.loading import load, read_npz
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer_files import load_layer
+from attncert.verify import checker, fast_check
+from attncert.verify.kruskal.vectors import load_vectors
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
 HANG = 20.0  # seconds: far more than the limit and any pause of a busy machine

@@ -23,7 +23,7 @@ def golden_files() -> dict[Path, bytes]:
     """Path and content of every golden file, as the reports are written now."""
     from proof_fixtures import KINDS
 
-    from reports import render
+    from attncert.reports import render
 
     return {
         GOLDEN / kind / name: content

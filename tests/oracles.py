@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from constructions.dataset import Dataset
-from constructions.layer import Layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
 
 Rows = Sequence[Sequence[Fraction | int]]
 

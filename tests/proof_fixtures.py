@@ -17,12 +17,12 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz
 
-from constructions.dataset import Dataset
-from constructions.layer import Head, Layer, parameter_count
-from reports import render
-from verify.evidence import Claim, Level
-from verify.proof import HeadSummary, Proof
-from verify.trace import ProofTrace
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head, Layer, parameter_count
+from attncert.reports import render
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.trace import ProofTrace
 
 EXACT = "exact over ℚ (FLINT)"
 VERSIONS = {"attncert": "0.1.0", "python": "3.11.7", "python-flint": "0.9.0"}

@@ -16,8 +16,8 @@ import mpmath
 import numpy as np
 from flint import fmpq, fmpq_mat, nmod_mat
 
-from constructions.dataset import Dataset
-from constructions.layer import Head, Layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head, Layer
 
 Matrix = list[list[Fraction]]
 

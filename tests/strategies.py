@@ -11,9 +11,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.generators import Planted
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import Planted
 
 small_integers = st.integers(-5, 5)
 integers = st.one_of(

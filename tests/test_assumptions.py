@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from oracles import is_relation, kruskal_rank, meets_partition_condition, rank
 from strategies import planted
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.generators import Planted
-from verify import assumptions
-from verify.assumptions import (
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import Planted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.features import PRIMES
+from attncert.verify.steps import hypotheses
+from attncert.verify.steps.hypotheses import (
     capacity,
     independent_contexts,
     kruskal_at_least,
@@ -27,8 +29,6 @@ from verify.assumptions import (
     sizes,
     value_width,
 )
-from verify.evidence import Claim, Level
-from verify.features import PRIMES
 
 
 def with_queries(queries: Any) -> Dataset:
@@ -209,12 +209,12 @@ def test_many_samples_are_certified_in_batches_with_the_same_claim(
         queries[7:30] = queries[0] * np.arange(1, 24)[:, None]
     data = with_queries(queries.tolist())
     batched, claims = [], []
-    real = assumptions.independent_subsets
+    real = hypotheses.independent_subsets
     monkeypatch.setattr(
-        assumptions, "independent_subsets", lambda *a, **k: batched.append(1) or real(*a, **k)
+        hypotheses, "independent_subsets", lambda *a, **k: batched.append(1) or real(*a, **k)
     )
     for wide in (10**9, 0):
-        monkeypatch.setattr(assumptions, "_WIDE", wide)
+        monkeypatch.setattr(hypotheses, "_WIDE", wide)
         claims.append(kruskal_at_least(data, 4, "hypothesis.A1", 0))
     assert claims[0] == claims[1] and len(batched) == 1
     assert claims[0].level is (Level.REFUTED if dependent else Level.SAMPLED)
@@ -231,7 +231,7 @@ def test_sampling_finds_what_is_everywhere() -> None:
 def test_at_the_limit_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     data = with_queries(np.eye(6, dtype=int).tolist())
     subsets = math.comb(6, 3)
-    monkeypatch.setattr(assumptions, "_EXHAUSTIVE", subsets)
+    monkeypatch.setattr(hypotheses, "_EXHAUSTIVE", subsets)
     assert kruskal_at_least(data, 3, "A", 0).level is Level.PROVED
-    monkeypatch.setattr(assumptions, "_EXHAUSTIVE", subsets - 1)
+    monkeypatch.setattr(hypotheses, "_EXHAUSTIVE", subsets - 1)
     assert kruskal_at_least(data, 3, "A", 0).level is Level.SAMPLED

@@ -22,23 +22,24 @@ from oracles import (
     rank_mod,
 )
 
-from constructions import generators, rank_one
-from constructions.errors import HypothesisFails, InputError
-from constructions.grouping import consecutive
-from constructions.layer import Head, Layer
-from verify import attack_data
-from verify.attack import attack, case_number, examine, feature_rank, shrink
-from verify.attack_data import (
+from attncert.constructions import width_one
+from attncert.constructions.data import generators
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify.audit.attack import cases as attack_data
+from attncert.verify.audit.attack.cases import (
     Case,
     contexts_independent,
     independent,
     partition_holds,
     queries_independent,
 )
+from attncert.verify.audit.attack.search import attack, case_number, examine, feature_rank, shrink
 
 
 def sound(case: Case) -> Layer:
-    return rank_one.build(case.dataset, heads=case.heads, saturated=case.option).layer
+    return width_one.build(case.dataset, heads=case.heads, saturated=case.option).layer
 
 
 @pytest.mark.parametrize("construction", ["rank-one", "paper"])

@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from constructions.dataset import Dataset
-from reports.audit import audit_dict, one_line, render_audit, write_audit
-from reports.audit_figures import matrix_figures
-from reports.folder import MARK
-from verify.audit import AuditSection, Finding, Matrix, Scope, Section, Standing, Table, audit
+from attncert.constructions.data.dataset import Dataset
+from attncert.reports.audit.figures import matrix_figures
+from attncert.reports.audit.page import audit_dict, one_line, render_audit, write_audit
+from attncert.reports.folder import MARK
+from attncert.verify.audit.records import (
+    AuditSection,
+    Finding,
+    Matrix,
+    Scope,
+    Section,
+    Standing,
+    Table,
+    audit,
+)
 
 TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7], "tiny")
 WITNESS = {"examples": [0, 1], "coefficients": ["2", "-1"]}

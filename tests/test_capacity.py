@@ -13,15 +13,17 @@ from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions import layer as exact_layer
-from constructions.construction import capacity as theorem
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.generators import family
-from constructions.layer import Head, Layer
-from reports.capacity import CapacityReport, one_line, render_capacity, write_capacity
-from reports.folder import is_ours
-from verify.capacity import (
+from attncert.constructions import layer as exact_layer
+from attncert.constructions.construction import capacity as theorem
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.reports.capacity.page import CapacityReport, one_line, render_capacity, write_capacity
+from attncert.reports.folder import is_ours
+from attncert.verify.capacity.published_bounds import BOUNDS as PUBLISHED
+from attncert.verify.capacity.published_bounds import Kind
+from attncert.verify.capacity.sweeps import (
     BOUNDS,
     Capacity,
     Setting,
@@ -31,11 +33,9 @@ from verify.capacity import (
     independent_prefix,
     sweep,
 )
-from verify.evidence import Level
-from verify.published_bounds import BOUNDS as PUBLISHED
-from verify.published_bounds import Kind
-from verify.rank.primes import order_of_two
-from verify.tightness.probes import random_layer
+from attncert.verify.claims.evidence import Level
+from attncert.verify.rank.primes import order_of_two
+from attncert.verify.tightness.probes import random_layer
 
 TINY = SweepSettings(Setting(2, 2, 1, 3, False), heads=(1, 2), context=(1, 2), head_width=(1, 2))
 by_key = {bound.key: bound for bound in PUBLISHED}

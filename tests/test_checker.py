@@ -26,8 +26,8 @@ from small_certificates import (
 )
 from sympy import isprime
 
-from verify import checker
-from verify.checker import EXIT, Verdict, check_file
+from attncert.verify import checker
+from attncert.verify.checker import EXIT, Verdict, check_file
 
 CHECKER = Path(checker.__file__)
 SCHEMA = json.loads((CHECKER.parent / "schema" / "attncert-1.schema.json").read_text())

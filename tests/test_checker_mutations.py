@@ -30,7 +30,7 @@ from small_certificates import (
     written,
 )
 
-from verify.checker import check_file
+from attncert.verify.checker import check_file
 
 Place = tuple[str | int, ...]
 

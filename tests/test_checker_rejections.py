@@ -18,8 +18,8 @@ from small_certificates import (
     written,
 )
 
-from verify import checker
-from verify.checker import Verdict, check_file
+from attncert.verify import checker
+from attncert.verify.checker import Verdict, check_file
 
 # Every rejection. Each entry names the call of `need` it reaches by its message; a test below
 # compares with the source of the checker that none is missing.

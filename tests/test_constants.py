@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from constructions import layer as exact_layer
-from constructions import mahdavi2024, rank_one
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.generators import family
-from constructions.layer import Head, Layer
-from constructions.readout import predicted_bits
-from reports.capacity import CapacityReport, render_capacity
-from verify.capacity import Capacity, SweepSettings
-from verify.constants import (
+from attncert.constructions import layer as exact_layer
+from attncert.constructions import paper as the_paper
+from attncert.constructions import width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.readout.solve import predicted_bits
+from attncert.reports.capacity.page import CapacityReport, render_capacity
+from attncert.verify.capacity.constants import (
     CONSTRUCTIONS,
     ConstantsSettings,
     Growth,
@@ -28,7 +28,8 @@ from verify.constants import (
     layer_constants,
     least_certified,
 )
-from verify.tightness.probes import random_layer
+from attncert.verify.capacity.sweeps import Capacity, SweepSettings
+from attncert.verify.tightness.probes import random_layer
 
 QUICK = ConstantsSettings.quick()
 KINDS = ("paper", "rank-one")
@@ -43,8 +44,8 @@ def quick() -> Growth:
 def case(kind: str, seed: int = 0, shared: bool = True) -> tuple[Dataset, Construction]:
     data = family(7, 3, 5, shared=shared, seed=seed)
     if kind == "paper":
-        return data, mahdavi2024.build(data, seed=seed)
-    return data, rank_one.build(data, saturated=True, seed=seed)
+        return data, the_paper.build(data, seed=seed)
+    return data, width_one.build(data, saturated=True, seed=seed)
 
 
 def with_multiplier(built: Construction, number: int, c: int) -> Construction:

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import datasets, numbers, raw_data
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.digits import FILE, all_digits, digits, left_out
-from constructions.errors import HypothesisFails, InputError
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import FILE, all_digits, digits, left_out
+from attncert.constructions.errors import HypothesisFails, InputError
 
 RATIONAL = Dataset.of(
     [[0.5, "-2/3"], [0, -(2**63)]], [[1, 5e-324], ["1/7", 2]], [[3, -1], ["4/6", 0]]
@@ -168,7 +168,7 @@ def test_names_are_safe_as_names_of_folders(name: str, safe: str) -> None:
 def test_contexts_are_cached_only_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     few = Dataset.of(np.ones((2, 1, 3)), np.ones((2, 3)), [0, 1])
     assert few.context(1) is few.context(1)
-    monkeypatch.setattr("constructions.dataset._CACHED", 5)
+    monkeypatch.setattr("attncert.constructions.data.dataset._CACHED", 5)
     many = Dataset.of(np.ones((2, 1, 3)), np.ones((2, 3)), [0, 1])
     assert many.context(1) == few.context(1)
     assert many.context(1) is not many.context(1)

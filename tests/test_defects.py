@@ -1,6 +1,7 @@
 """Planted defects: each is caught by the check of its own step, and every check is needed.
 
-The records are those that `attncert audit` prints (verify/defects/); what is tested beside them is
+The records are those that `attncert audit` prints (verify/audit/defects/); what is tested beside
+them is
 that the test can fail: a blinded check, an unneeded one and a false alarm are reported.
 """
 
@@ -14,15 +15,15 @@ from unittest.mock import patch
 
 import pytest
 
-from verify import steps
-from verify.audit import Scope, Standing
-from verify.defects import certificates, paper, traces, width_one
-from verify.defects.defect import Defect, Family, Result, column, examine
-from verify.defects.runs import PAPER, WIDTH_ONE
-from verify.defects.runs import paper as paper_run
-from verify.defects.runs import width_one as width_one_run
-from verify.defects.section import FAMILIES, planted_defects, section
-from verify.evidence import Claim, Level
+from attncert.verify.audit.defects import certificates, paper, traces, width_one
+from attncert.verify.audit.defects.defect import Defect, Family, Result, column, examine
+from attncert.verify.audit.defects.runs import PAPER, WIDTH_ONE
+from attncert.verify.audit.defects.runs import paper as paper_run
+from attncert.verify.audit.defects.runs import width_one as width_one_run
+from attncert.verify.audit.defects.section import FAMILIES, planted_defects, section
+from attncert.verify.audit.records import Scope, Standing
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.steps import shared
 
 NAMES = [family.name for family in FAMILIES]
 
@@ -155,13 +156,13 @@ def test_without_a_check_a_defect_passes_unseen(step: str) -> None:
 
 def test_a_broken_check_is_found_by_the_section() -> None:
     """The separator's check no longer looks at the bottom of Eu."""
-    right = steps.separator
+    right = shared.separator
 
     def blind(data: object, head: object, number: int) -> Claim:
         claim = right(data, head, number)  # type: ignore[arg-type]
         return replace(claim, level=Level.PROVED)
 
-    with patch("verify.paper_steps.separator", blind):
+    with patch("attncert.verify.steps.paper.separator", blind):
         found = examine(FAMILIES[NAMES.index("paper")])
     assert len(found.missed) == 3 and all("Eu" in name for name in found.missed)
     assert "separator" in found.unneeded

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from constructions.digits import digits
-from reports import write_report
-from verify import checker, fast_check
-from verify.evidence import Level
-from verify.proof import Proof
-from verify.prove import Settings, prove
+from attncert.constructions.data.digits import digits
+from attncert.reports import write_report
+from attncert.verify import checker, fast_check
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
 
 
 def written(proof: Proof, folder: Path) -> str:

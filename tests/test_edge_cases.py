@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import attncert
-from verify import audit_sections
-from verify.audit import Scope, Standing
-from verify.edge_cases import CASES, EdgeCase, FileCase
-from verify.edge_cases.check import check
-from verify.edge_cases.records import Expect
-from verify.edge_cases.section import chosen, edge_cases
-from verify.evidence import Level
+from attncert.verify.audit import sections as audit_sections
+from attncert.verify.audit.edge_cases import CASES, EdgeCase, FileCase
+from attncert.verify.audit.edge_cases.check import check
+from attncert.verify.audit.edge_cases.records import Expect
+from attncert.verify.audit.edge_cases.section import chosen, edge_cases
+from attncert.verify.audit.records import Scope, Standing
+from attncert.verify.claims.evidence import Level
 
 DATA = [case for case in CASES if isinstance(case, EdgeCase)]
 FILES = [case for case in CASES if isinstance(case, FileCase)]

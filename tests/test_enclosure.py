@@ -21,12 +21,17 @@ from small_layers import (
     real_outputs,
 )
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import Layer
-from verify.defects.spoil import with_label
-from verify.enclosure import MAX_BITS, decimal, enclose_error, enclose_features
-from verify.evidence import Level
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Layer
+from attncert.verify.audit.defects.spoil import with_label
+from attncert.verify.claims.evidence import Level
+from attncert.verify.interpolation.enclosure import (
+    MAX_BITS,
+    decimal,
+    enclose_error,
+    enclose_features,
+)
 
 BITS = 600  # of mpmath, the other arithmetic
 

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import floats, integers, numbers
 
-from constructions.errors import InputError
-from constructions.exact_array import ExactArray
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
 
 rows = st.integers(1, 3).flatmap(
     lambda width: st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=1)

@@ -9,9 +9,9 @@ import pytest
 from small_certificates import CASES, changed, sealed, written
 
 from attncert.cli import main
-from constructions.errors import InputError
-from reports.compare import compare
-from reports.explain import explain, text
+from attncert.constructions.errors import InputError
+from attncert.reports.certificate.compare import compare
+from attncert.reports.certificate.explain import explain, text
 
 SAYS = {
     "interpolation": "outputs exactly the wanted label on each of 4 examples",

@@ -27,7 +27,7 @@ from small_certificates import (
 from test_checker_mutations import leaves, other_values, replaced
 from test_checker_rejections import REJECTIONS
 
-from verify import checker, fast_check
+from attncert.verify import checker, fast_check
 
 WIDE = 4611686018427377339  # a safe prime just below 2^62
 PRIMES = [
@@ -339,7 +339,7 @@ def test_the_command(tmp_path: Path) -> None:
     path = written(CASES["full-rank"](), tmp_path)
     for options in ([], ["--json"]):
         done = subprocess.run(
-            [sys.executable, "-m", "verify.fast_check", path, *options],
+            [sys.executable, "-m", "attncert.verify.fast_check", path, *options],
             capture_output=True,
             text=True,
             check=False,

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_layers import features as exact_features
 
-from constructions import float_weights, generators
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from constructions.float_weights import coarse, features, float64_weights
-from constructions.mahdavi2024 import build
-from verify.enclosure import enclose_error
-from verify.evidence import Level
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.paper.theorem import build
+from attncert.constructions.readout import float_weights
+from attncert.constructions.readout.float_weights import coarse, features, float64_weights
+from attncert.verify.claims.evidence import Level
+from attncert.verify.interpolation.enclosure import enclose_error
 
 
 def gaussian(seed: int, shared: bool = False) -> Dataset:

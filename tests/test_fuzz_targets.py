@@ -11,8 +11,8 @@ from fuzz import NAMES
 from fuzz_targets import TARGETS, Finding
 from small_certificates import CASES, changed
 
-from constructions.dataset import Dataset
-from verify.checker import Verdict
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.checker import Verdict
 
 
 def test_every_target_is_run_by_its_name() -> None:

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 from small_certificates import sealed
 
-from verify.fast_check import check_file
+from attncert.verify.fast_check import check_file
 
 SCRIPT = Path(__file__).parent.parent / "docs" / "make_gallery.py"
 

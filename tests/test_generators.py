@@ -12,10 +12,17 @@ from flint import fmpq_mat
 from hypothesis import given, settings
 from strategies import families, planted
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.generators import CONTEXTS, QUERIES, Planted, family, gaussian, random
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import (
+    CONTEXTS,
+    QUERIES,
+    Planted,
+    family,
+    gaussian,
+    random,
+)
+from attncert.constructions.errors import InputError
 
 
 def rank(rows: list[list[Fraction]]) -> int:

@@ -12,11 +12,12 @@ from oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
 from small_layers import features, fractions, outputs, times, transpose
 from strategies import families
 
-from constructions import construction, generators
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.generic import build
-from constructions.readout import pivot_system, predicted_bits, solve, with_readout
+from attncert.constructions import construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.generic import build
+from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
 
 
 def rank_of(data: Dataset, **options: int) -> int:

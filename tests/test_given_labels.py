@@ -15,14 +15,14 @@ from oracles import rank
 from small_layers import right_inverse
 from tightness_cases import EYE, found, shared
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify import checker
-from verify.certificate import canonical_bytes, certificate
-from verify.evidence import Level
-from verify.tightness import given_labels
-from verify.tightness.given_labels import fit_given_labels
-from verify.tightness.labels import label_rank
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify import checker
+from attncert.verify.certificate import canonical_bytes, certificate
+from attncert.verify.claims.evidence import Level
+from attncert.verify.tightness import given_labels
+from attncert.verify.tightness.given_labels import fit_given_labels
+from attncert.verify.tightness.labels import label_rank
 
 
 def test_labels_of_too_large_rank() -> None:

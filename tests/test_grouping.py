@@ -19,11 +19,11 @@ from oracles import (
     some_grouping,
 )
 
-from constructions import grouping
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from constructions.grouping import consecutive, find, violation
-from constructions.modular import PRIMES
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.search import grouping
+from attncert.constructions.search.grouping import consecutive, find, violation
 
 
 def with_queries(queries: Any) -> Dataset:

@@ -9,20 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verify import attack_data
-from verify.attack_data import independent, partition_holds
-from verify.audit import Scope, Standing, audit
-from verify.evidence import Level
-from verify.hypotheses import search
-from verify.hypotheses import section as hypotheses
-from verify.hypotheses.instance import Instance, affine_rank, rank
-from verify.hypotheses.kruskal import KINDS, Kappa, kruskal_rank, of_kruskal_rank, remarks
-from verify.hypotheses.search import explore, memorized, moves, served, shrink
-from verify.hypotheses.steps import STEPS, separator
-from verify.hypotheses.strength import Used, claimed
-from verify.hypotheses.weakenings import WEAKENINGS, Shape, Weakening, draw
-from verify.prove import prove
-from verify.settings import Settings
+from attncert.verify.audit.attack import cases as attack_data
+from attncert.verify.audit.attack.cases import independent, partition_holds
+from attncert.verify.audit.hypotheses import search
+from attncert.verify.audit.hypotheses import section as hypotheses
+from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
+from attncert.verify.audit.hypotheses.kruskal import (
+    KINDS,
+    Kappa,
+    kruskal_rank,
+    of_kruskal_rank,
+    remarks,
+)
+from attncert.verify.audit.hypotheses.search import explore, memorized, moves, served, shrink
+from attncert.verify.audit.hypotheses.steps import STEPS, separator
+from attncert.verify.audit.hypotheses.strength import Used, claimed
+from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Shape, Weakening, draw
+from attncert.verify.audit.records import Scope, Standing, audit
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
 
 STEP = {step.id: step for step in STEPS}
 BY_ID = {weakening.id: weakening for weakening in WEAKENINGS}
@@ -43,7 +49,7 @@ def some(count: int, seed: int = 0) -> list[Instance]:
 
 
 def all_independent(vectors: np.ndarray, size: int) -> bool:
-    """By FLINT; `verify/attack_data.py` has determinants of its own."""
+    """By FLINT; `verify/audit/attack/cases.py` has determinants of its own."""
     size = min(size, len(vectors))
     return all(
         rank(vectors[list(s)].tolist()) == size for s in combinations(range(len(vectors)), size)
@@ -51,7 +57,7 @@ def all_independent(vectors: np.ndarray, size: int) -> bool:
 
 
 def test_duals_and_selector_together_are_the_partition_condition() -> None:
-    """Against the determinants of `verify/attack_data.py`."""
+    """Against the determinants of `verify/audit/attack/cases.py`."""
     answers = []
     for x in some(400):
         if x.r == 1 and x.T > 1:

@@ -13,24 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from constructions.dataset import Dataset
-from constructions.digits import digits
-from constructions.errors import InputError
-from verify import checker
-from verify.audit import Scope, Standing
-from verify.evidence import Level
-from verify.prove import prove
-from verify.rank.rational import Relation
-from verify.settings import Settings
-from verify.tightness.impossibility import (
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.errors import InputError
+from attncert.verify import checker
+from attncert.verify.audit.impossibility import CASES, section
+from attncert.verify.audit.records import Scope, Standing
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.rank.rational import Relation
+from attncert.verify.settings import Settings
+from attncert.verify.tightness.impossibility import (
     certificate_of,
     impossibility,
     kind,
     too_few_parameters,
 )
-from verify.tightness.probes import feature_matrix, random_layer
-from verify.tightness.rows import broken_relation
-from verify.tightness.section import CASES, section
+from attncert.verify.tightness.probes import feature_matrix, random_layer
+from attncert.verify.tightness.rows import broken_relation
 
 SCHEMA = json.loads((Path(checker.__file__).parent / "schema/attncert-1.schema.json").read_text())
 BROKEN = [case for case in CASES if case.kind]

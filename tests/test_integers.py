@@ -11,7 +11,7 @@ from flint import fmpz_mat
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions import integers
+from attncert.constructions.exact import integers
 
 EDGE = [
     0, 1, -1, 2**26, 2**31, 2**52, 2**53 - 1, 2**53, 2**53 + 1, 2**61, 2**62 - 1, 2**62,

@@ -28,13 +28,13 @@ from small_layers import (
     times,
 )
 
-import constructions.layer
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import Head, Layer
-from verify.defects.spoil import changed, with_head, with_label
-from verify.evidence import Claim, Level
-from verify.interpolation import multiprecision, rational, symbolic
+from attncert.constructions import layer as constructions_layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.verify.audit.defects.spoil import changed, with_head, with_label
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation import multiprecision, rational, symbolic
 
 HOLDS = {"rational": Level.PROVED, "symbolic": Level.PROVED, "multiprecision": Level.NUMERICAL}
 
@@ -253,7 +253,7 @@ def test_no_route_uses_the_forward_pass_of_the_builders(monkeypatch: pytest.Monk
         raise AssertionError("the builders' forward pass")
 
     for name in ("integer_logits", "features", "powers_of_two", "to_float"):
-        monkeypatch.setattr(constructions.layer, name, broken)
+        monkeypatch.setattr(constructions_layer, name, broken)
         for module in (rational, symbolic, multiprecision):
             assert not hasattr(module, name)
     assert levels(p) == HOLDS

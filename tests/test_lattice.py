@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import rank
 
-from constructions.lattice import image_lattice, integral, kernel_and_preimages
+from attncert.constructions.exact.lattice import image_lattice, integral, kernel_and_preimages
 
 entries = st.one_of(st.integers(-4, 4), st.sampled_from([2**31, -(2**62), 2**64 + 1, 10**30]))
 

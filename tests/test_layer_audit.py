@@ -12,21 +12,27 @@ import pytest
 from flint import arb, fmpq, fmpq_mat
 from trained_layer import Arrays, forward, gradients, trained
 
-from constructions.dataset import Dataset
-from constructions.digits import digits
-from constructions.errors import InputError
-from constructions.generators import family
-from constructions.layer import Head, Layer
-from constructions.layer_files import StoredLayer, stored_layer
-from verify.attention import Attention, causal_mask
-from verify.audit import Scope
-from verify.evidence import Level
-from verify.layer_audit import LayerAudit, audit_layer, bounds, default_tolerance, interval
-from verify.layer_heads import head_view
-from verify.layer_section import Question, section
-from verify.prove import prove
-from verify.rank.ball import SingularValue
-from verify.settings import Settings
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.data.generators import family
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer_files import StoredLayer, stored_layer
+from attncert.verify.audit.layer.attention import Attention, causal_mask
+from attncert.verify.audit.layer.error import (
+    LayerAudit,
+    audit_layer,
+    bounds,
+    default_tolerance,
+    interval,
+)
+from attncert.verify.audit.layer.heads import head_view
+from attncert.verify.audit.layer.section import Question, section
+from attncert.verify.audit.records import Scope
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.rank.ball import SingularValue
+from attncert.verify.settings import Settings
 
 RNG = np.random.default_rng(5)
 CONTEXTS = RNG.integers(-2, 3, (6, 3, 4)).astype(float)

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from safetensors.numpy import save, save_file
 
 from attncert.cli import main
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer_files import StoredLayer, load_layer
-from verify.attention import read_mask
-from verify.prove import prove
-from verify.settings import Settings
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
 
 RNG = np.random.default_rng(1)
 H, D, WIDTH, VALUES, M = 3, 4, 2, 2, 1

@@ -11,12 +11,14 @@ from gmpy2 import invert, mpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions import generators, lifting, mahdavi2024, rank_one
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from constructions.digits import digits
-from constructions.readout import pivot_system, predicted_bits, readout, solve
-from constructions.reconstruction import common_denominator, join_digits
+from attncert.constructions import paper, width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.readout import lifting
+from attncert.constructions.readout.reconstruction import common_denominator, join_digits
+from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(2, 10**6))
@@ -52,15 +54,15 @@ def case(name: str) -> tuple[Dataset, Construction]:
     if name not in CASES:
         if name == "digits":
             data = digits().take(49)
-            CASES[name] = data, rank_one.build(data)
+            CASES[name] = data, width_one.build(data)
         elif name == "digits, paper":  # logits of thousands of bits
             data = digits().take(13)
-            CASES[name] = data, mahdavi2024.build(data)
+            CASES[name] = data, paper.build(data)
         else:
             data = generators.random(
                 T=9, n=3, d=5, shared=name == "shared", denominator=2, bound=5, seed=3
             )
-            CASES[name] = data, rank_one.build(data, saturated=True)
+            CASES[name] = data, width_one.build(data, saturated=True)
     return CASES[name]
 
 
@@ -73,8 +75,10 @@ def test_lifting_is_flints_solve(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(lifting.lifted(*arguments, **options))  # type: ignore[arg-type]
         return calls[-1]
 
-    monkeypatch.setattr("constructions.readout.lifting_is_shorter", lambda bits, T: True)
-    monkeypatch.setattr("constructions.readout.lifted", spied)
+    monkeypatch.setattr(
+        "attncert.constructions.readout.solve.lifting_is_shorter", lambda bits, T: True
+    )
+    monkeypatch.setattr("attncert.constructions.readout.solve.lifted", spied)
     assert readout(built, data, data.label_matrix) == solve(
         pivot_system(built, data), data.label_matrix
     )
@@ -94,13 +98,14 @@ def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
 def test_a_wrong_digit_is_noticed() -> None:
     """Numerators that are as long as the modulus are no solution: the proof by size fails.
 
-    (A wrong digit among the first is another short rational: verify/readout.py would refute it.)
+    (A wrong digit among the first is another short rational: verify/interpolation/readout.py would
+    refute it.)
     """
     data, built = case("digits")
     right = [int(y) for y in data.labels.numerators[:, 0]]
     state = lifting._start(built, data, right)
     assert state is not None
-    from constructions.lifting_kernel import lift
+    from attncert.constructions.readout.lifting_kernel import lift
 
     table = np.zeros((2 * predicted_bits(built, data) // 27 + 40, data.T), dtype=np.uint32)
     assert lift(table, *state.arguments)
@@ -116,7 +121,9 @@ def test_where_it_does_not_apply_flint_solves(monkeypatch: pytest.MonkeyPatch) -
     data, built = case("shared")
     large = Dataset(data.contexts, data.queries, generators.random(9, 1, 1, bound=2**55).labels)
     assert lifting.lifted(built, large, [2**60] * 9, 100) is None
-    monkeypatch.setattr("constructions.readout.lifting_is_shorter", lambda bits, T: True)
+    monkeypatch.setattr(
+        "attncert.constructions.readout.solve.lifting_is_shorter", lambda bits, T: True
+    )
     assert readout(built, large, large.label_matrix) == solve(
         pivot_system(built, large), large.label_matrix
     )

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import datasets, floats, numbers, raw_data
 
-from constructions import generators, loading
-from constructions.dataset import Dataset
-from constructions.digits import all_digits
-from constructions.errors import InputError
-from constructions.loading import load, parse_json, read_npz
+from attncert.constructions.data import generators, loading
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import all_digits
+from attncert.constructions.data.loading import load, parse_json, read_npz
+from attncert.constructions.errors import InputError
 
 
 def line_of(text: bytes) -> str:

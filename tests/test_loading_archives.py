@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from data_files import A_NUMBER, VALID, archive, member, traced, zipped
 
-from constructions.errors import InputError
-from constructions.loading import read_npz
+from attncert.constructions.data.loading import read_npz
+from attncert.constructions.errors import InputError
 
 NPZ = "an .npz archive as numpy.savez writes it"
 

@@ -12,8 +12,8 @@ from file_strategies import data_files, garbage, mutated
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from constructions.errors import InputError
-from constructions.loading import parse_json, read_npz
+from attncert.constructions.data.loading import parse_json, read_npz
+from attncert.constructions.errors import InputError
 
 
 def only_refuses(read: Any, content: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.modular import (
+from attncert.constructions.exact.modular import (
     PRIMES,
     SumVanishes,
     features_float,

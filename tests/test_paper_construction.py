@@ -10,11 +10,17 @@ from flint import fmpq, fmpq_mat
 from oracles import rank
 from small_layers import features, fractions, outputs, times, transpose
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.mahdavi2024 import Construction, PaperHead, build, capacity, fewest_heads
-from constructions.readout import (
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.paper.theorem import (
+    Construction,
+    PaperHead,
+    build,
+    capacity,
+    fewest_heads,
+)
+from attncert.constructions.readout.solve import (
     pivot_system,
     predicted_bits,
     right_inverse,

@@ -11,19 +11,20 @@ import pytest
 from flint import fmpq, fmpq_mat
 from small_layers import features, fractions
 
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from constructions.layer import Layer
-from constructions.mahdavi2024 import build
-from constructions.readout import pivot_system, solve, with_readout
-from verify import conclusions, paper_steps
-from verify import features as verify_features
-from verify.apriori import Conditioning
-from verify.defects import paper as defects
-from verify.defects.runs import PAPER, Built, paper
-from verify.defects.spoil import changed, weights, with_head, with_label
-from verify.evidence import Claim, Level
-from verify.readout import readout_solves
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.constructions.paper.theorem import build
+from attncert.constructions.readout.solve import pivot_system, solve, with_readout
+from attncert.verify import features as verify_features
+from attncert.verify.audit.defects import paper as defects
+from attncert.verify.audit.defects.runs import PAPER, Built, paper
+from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation.readout import readout_solves
+from attncert.verify.steps import conclusions
+from attncert.verify.steps import paper as paper_steps
+from attncert.verify.steps.apriori import Conditioning
 
 
 def example(name: str) -> tuple[Dataset, Construction]:

@@ -20,14 +20,14 @@ import pytest
 from oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank, rank_mod
 from small_layers import features, outputs
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from constructions.mahdavi2024 import build
-from constructions.readout import predicted_bits
-from verify.evidence import Level
-from verify.prove import Settings, prove
-from verify.trace import ProofTrace
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.paper.theorem import build
+from attncert.constructions.readout.solve import predicted_bits
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.prove import Settings, prove
 
 EACH = 14  # data sets of every shape in the normal suite
 EACH_SLOW = 125

@@ -13,12 +13,13 @@ import pytest
 from oracles import rank
 from small_layers import features
 
-from constructions.dataset import Dataset
-from verify import conclusions, paper_steps
-from verify.defects import paper as defects
-from verify.defects.runs import PAPER, Built, paper
-from verify.defects.spoil import HEAD, head
-from verify.evidence import Claim, Level
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.audit.defects import paper as defects
+from attncert.verify.audit.defects.runs import PAPER, Built, paper
+from attncert.verify.audit.defects.spoil import HEAD, head
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.steps import conclusions
+from attncert.verify.steps import paper as paper_steps
 
 STEPS = ["duals", "steering", "selector", "separator", "weights", "integral", "saturation",
          "independence", "rank"]  # fmt: skip
@@ -51,7 +52,7 @@ def test_ranks_can_be_left_out() -> None:
     assert not any(name.endswith((".rank", ".independence")) for name in found)
 
 
-# Witnesses, and defects that need a word more than their row in verify/defects/.
+# Witnesses, and defects that need a word more than their row in verify/audit/defects/.
 
 
 def witness_of(name: str) -> dict[str, Any]:

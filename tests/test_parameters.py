@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from oracles import SAFE_PRIME, features_mod, rank_mod
 
-from constructions import generic
-from constructions.errors import HypothesisFails
-from constructions.generators import family
-from reports.capacity import cost_rows, render_capacity
-from verify import parameters
-from verify.capacity import Capacity, SweepSettings, sweep
-from verify.parameters import costs
+from attncert.constructions import generic
+from attncert.constructions.data.generators import family
+from attncert.constructions.errors import HypothesisFails
+from attncert.reports.capacity.page import cost_rows, render_capacity
+from attncert.verify.capacity import parameters
+from attncert.verify.capacity.parameters import costs
+from attncert.verify.capacity.sweeps import Capacity, SweepSettings, sweep
 
 
 @pytest.mark.parametrize("shared", [True, False])

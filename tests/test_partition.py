@@ -23,18 +23,19 @@ from oracles import (
     some_grouping,
 )
 
-from constructions import mahdavi2024, rank_one
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from constructions.digits import all_digits, left_out
-from constructions.errors import HypothesisFails, InputError
-from verify.evidence import Level
-from verify.kruskal import partition, placing
-from verify.kruskal.directions import direction
-from verify.kruskal.partition import BestPartition, best_partition, certificate
-from verify.kruskal.placement_bound import Sizes, upper_bound
-from verify.kruskal.placing import place
-from verify.trace import ProofTrace
+from attncert.constructions import paper, width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import all_digits, left_out
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.partition import certificate as partition
+from attncert.verify.partition import search as placing
+from attncert.verify.partition.bound import Sizes, upper_bound
+from attncert.verify.partition.certificate import BestPartition, best_partition, certificate
+from attncert.verify.partition.search import place
+from attncert.verify.rank.directions import direction
 
 # e_1, e_2, e_1 + e_2 are dependent: A1 is false for n = 3. In this order (e_1, e_2, e_1+e_2) would
 # be the first group; in another order the condition holds.
@@ -88,7 +89,7 @@ def cases(draw: st.DrawFn, most: int = 6) -> tuple[list[list[int]], Sizes]:
 # A1 is false, memorization is proved.
 
 
-@pytest.mark.parametrize("build", [mahdavi2024.build, rank_one.build])
+@pytest.mark.parametrize("build", [paper.build, width_one.build])
 def test_memorization_is_proved_where_a1_is_false(build: Callable[..., Construction]) -> None:
     assert kruskal_rank(DEPENDENT) == 2  # A1 asks for 3
     rng = random.Random(4)

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import rank_mod
 
-from constructions.modular import PRIMES
-from constructions.placement import SLACK_BITS, Block, Placement, Span, choose, independent_rows
+from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.search.placement import (
+    SLACK_BITS,
+    Block,
+    Placement,
+    Span,
+    choose,
+    independent_rows,
+)
 
 P = PRIMES[0]
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reports.progress import Stages
+from attncert.progress import Stages
 
 
 class Terminal(io.StringIO):
@@ -21,7 +21,7 @@ def test_nothing_is_shown_elsewhere_or_for_short_work(
 ) -> None:
     screen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("reports.progress._QUIET_SECONDS", quiet)
+    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", quiet)
     with Stages() as stages:
         stages.say("2 <= Kruskal rank <= 8")
         stages("subsets", 1, 2)
@@ -31,10 +31,10 @@ def test_nothing_is_shown_elsewhere_or_for_short_work(
 def test_a_terminal_sees_the_lines_and_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("reports.progress._QUIET_SECONDS", 60.0)
+    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 60.0)
     with Stages() as stages:
         stages.say("1 <= Kruskal rank <= 8   (rank)")
-        monkeypatch.setattr("reports.progress._QUIET_SECONDS", 0.0)
+        monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.0)
         stages.say("2 <= Kruskal rank <= 8   (parallel [x])")
         stages("subsets", 1, 2)
     shown = screen.getvalue()

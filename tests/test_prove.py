@@ -18,19 +18,20 @@ from oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank
 from small_layers import outputs
 from strategies import datasets, numbers
 
-from constructions import generators, mahdavi2024
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from constructions.digits import digits
-from constructions.errors import InputError
-from verify import prove as pipeline
-from verify.certificate import canonical_bytes
-from verify.checker import check_file
-from verify.defects.spoil import changed, with_head
-from verify.evidence import Level
-from verify.proof import Proof
-from verify.prove import Settings, prove
-from verify.tightness.probes import random_layer
+from attncert.constructions import paper
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.errors import InputError
+from attncert.verify import prove as pipeline
+from attncert.verify.audit.defects.spoil import changed, with_head
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.checker import check_file
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
+from attncert.verify.tightness.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -291,7 +292,7 @@ def test_refused_with_the_hypothesis_that_fails(name: str) -> None:
 
 
 def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from constructions import grouping
+    from attncert.constructions.search import grouping
 
     planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
     data = Dataset.of(np.eye(4, dtype=int).tolist(), planes, [0] * 12)
@@ -325,10 +326,8 @@ def test_senseless_settings(options: dict[str, Any], argument: str) -> None:
 def built_with(
     monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Construction], Construction]
 ) -> None:
-    honest = mahdavi2024.build
-    monkeypatch.setattr(
-        mahdavi2024, "build", lambda *args, **options: spoil(honest(*args, **options))
-    )
+    honest = paper.build
+    monkeypatch.setattr(paper, "build", lambda *args, **options: spoil(honest(*args, **options)))
 
 
 def test_a_false_record_is_refuted_and_the_answer_stands(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,15 +12,16 @@ from flint import fmpq, fmpq_mat
 from oracles import SAFE_PRIME, features_mod, rank_mod
 from small_layers import outputs
 
-from constructions import generators, generic
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.certificate import canonical_bytes
-from verify.checker import check_file
-from verify.evidence import Level
-from verify.proof import Proof
-from verify.prove import Settings, prove
+from attncert.constructions import generic
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.checker import check_file
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)

@@ -23,18 +23,18 @@ from oracles import (
 from small_layers import features, fractions, outputs
 from strategies import families
 
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.layer import Head, Layer
-from constructions.rank_one import (
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
+from attncert.constructions.width_one.theorem import (
     Construction,
     RankOneHead,
     build,
     fewest_width_one_heads,
     width_one_capacity,
 )
-from constructions.readout import pivot_system, predicted_bits, solve, with_readout
 
 
 def rational() -> Dataset:

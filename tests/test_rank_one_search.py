@@ -11,19 +11,16 @@ from hypothesis import strategies as st
 from oracles import SAFE_PRIME, features_mod, rank, rank_mod
 from test_rank_one import CASES, curve
 
-from constructions import (
-    construction,
-    feature_blocks,
-    generators,
-    rank_one,
-    rank_one_coordinates,
-    rank_one_short,
-)
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from constructions.rank_one import build
-from constructions.rank_one_coordinates import GroupQueries, UnluckyPrime
-from constructions.readout import predicted_bits
+from attncert.constructions import construction, width_one
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.readout.solve import predicted_bits
+from attncert.constructions.search import feature_blocks
+from attncert.constructions.width_one import coordinates as rank_one_coordinates
+from attncert.constructions.width_one import short as rank_one_short
+from attncert.constructions.width_one.coordinates import GroupQueries, UnluckyPrime
+from attncert.constructions.width_one.theorem import build
 
 
 @pytest.fixture
@@ -115,13 +112,13 @@ def test_narrow_integers_are_not_overflowed() -> None:
 def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo 3 nine examples cannot be independent on so few values; the next prime is taken."""
     tried: list[int] = []
-    original = rank_one.HeadBuilder
+    original = width_one.HeadBuilder
 
     def spy(data: Dataset, *, seed: int, prime: int) -> Any:
         tried.append(prime)
         return original(data, seed=seed, prime=prime)
 
-    monkeypatch.setattr(rank_one, "HeadBuilder", spy)
+    monkeypatch.setattr(width_one, "HeadBuilder", spy)
     monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
     data = curve(9, 3, 4, shared=True, seed=1)
     built = build(data, saturated=True)
@@ -159,7 +156,7 @@ def test_short_heads_are_shorter() -> None:
 @pytest.mark.parametrize("shared", [False, True])
 def test_621_examples_of_32_tokens(shared: bool, saturated: bool) -> None:
     """H = 20, n = 32, d = 64, d_h = 1; the rank again with verify's own features and primes."""
-    from verify.conclusions import full_rank
+    from attncert.verify.steps.conclusions import full_rank
 
     rng = np.random.default_rng(0)
     contexts = rng.integers(-127, 128, (1 if shared else 621, 32, 64), dtype=np.int8)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from oracles import SAFE_PRIME, features_mod, meets_partition_condition, rank_mod
 
-from constructions import generators
-from constructions.dataset import Dataset
-from verify.evidence import Level
-from verify.proof import Proof
-from verify.prove import Settings, prove
-from verify.tightness.probes import random_layer
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
+from attncert.verify.tightness.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
@@ -120,7 +120,7 @@ def test_the_partition_certificate_in_place_of_a1() -> None:
 
 
 def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verify.refusal.MOST_PLACED", 0)
+    monkeypatch.setattr("attncert.verify.refusal.MOST_PLACED", 0)
     for name in ("MOST_ROWS", "MOST_FEATURES"):
         monkeypatch.setattr(f"verify.tightness.limits.{name}", 0)
     proof = proof_of(SHARED, heads=2)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from constructions import generators
-from constructions.loading import load
-from reports import one_line_verdict, render, write_report
-from reports.constructions import voice
-from verify.proof import Proof
-from verify.prove import Settings, prove
+from attncert.constructions.data import generators
+from attncert.constructions.data.loading import load
+from attncert.reports import one_line_verdict, render, write_report
+from attncert.reports.proof.voices import voice
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
 
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -21,12 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from proof_fixtures import KINDS
 
-import reports
-from reports import figures, layout
-from reports.mermaid import escape, flowchart
-from reports.view import MOST_BOXES, Diagram, compact, diagram, weakest
-from verify.evidence import Claim, Level
-from verify.trace import ProofTrace
+from attncert import reports
+from attncert.reports.proof import figures, layout
+from attncert.reports.proof.mermaid import escape, flowchart
+from attncert.reports.proof.view import MOST_BOXES, Diagram, compact, diagram, weakest
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
 
 TESTS = Path(__file__).parent
 NODE = re.compile(r'    n(\d+)\["([^"\[\]`<>|{}]*)<br/>([a-z ]+)"\]:::(\w+)')

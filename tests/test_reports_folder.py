@@ -8,10 +8,10 @@ from pathlib import Path
 import proof_fixtures as fixtures
 import pytest
 
-import reports
-from constructions.errors import InputError
-from reports import folder
-from reports.folder import MARK, OUR_FILES, check_folder, write_folder
+from attncert import reports
+from attncert.constructions.errors import InputError
+from attncert.reports import folder
+from attncert.reports.folder import MARK, OUR_FILES, check_folder, write_folder
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
 OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}

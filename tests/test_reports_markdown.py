@@ -13,12 +13,12 @@ import pytest
 from markdown_it import MarkdownIt
 from proof_fixtures import KINDS, rendered
 
-import reports
-from constructions.dataset import Dataset
-from reports.levels import WORDING
-from verify.evidence import Claim, Level
-from verify.proof import Proof
-from verify.trace import ProofTrace
+from attncert import reports
+from attncert.constructions.data.dataset import Dataset
+from attncert.reports.words.levels import WORDING
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
 
 PARSER = MarkdownIt("commonmark").enable("table")
 every_kind = pytest.mark.parametrize("kind", [*KINDS, "large"])

@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from reports import numbers, text
-from reports.levels import WORDING
-from reports.witness import readable
-from verify.evidence import Level
+from attncert.reports.words import numbers, text
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import Level
 
 PARSER = MarkdownIt("commonmark").enable("table")
 # Plain characters, everything that Markdown, HTML or LaTeX gives a meaning, and a few odd ones.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.separation import Pair, separating_pairs
+from attncert.constructions.search.separation import Pair, separating_pairs
 
 
 def pairs_for(

@@ -10,9 +10,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracles import rank
 
-from constructions import integers
-from constructions.exact_array import narrow
-from constructions.steering import Solver, short_kernel, shortened
+from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.exact import integers
+from attncert.constructions.search.steering import Solver, short_kernel, shortened
 
 entries = st.one_of(st.integers(-6, 6), st.sampled_from([2**40, -(2**63), 10**25]))
 

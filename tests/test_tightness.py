@@ -20,17 +20,18 @@ from oracles import SAFE_PRIME, features_mod, rank, rank_mod
 from strategies import datasets, families
 from tightness_cases import EYE, found, shared
 
-from constructions import generators, mahdavi2024
-from constructions.dataset import Dataset
-from constructions.layer import Layer, features
-from verify.evidence import Level
-from verify.tightness import explore, flat, probes, rows, separated
-from verify.tightness.explore import KINDS, degenerate_queries, explore_distinct_queries
-from verify.tightness.flat import affine_bound, column_relations, flat_of
-from verify.tightness.rows import row_bound, row_relations
-from verify.tightness.separated import logit_patterns, separated_layer
-from verify.tightness.shared import largest_rank, shared_capacity
-from verify.trace import ProofTrace
+from attncert.constructions import paper
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer, features
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.tightness import explore, flat, probes, rows, separated
+from attncert.verify.tightness.explore import KINDS, degenerate_queries, explore_distinct_queries
+from attncert.verify.tightness.flat import affine_bound, column_relations, flat_of
+from attncert.verify.tightness.rows import row_bound, row_relations
+from attncert.verify.tightness.separated import logit_patterns, separated_layer
+from attncert.verify.tightness.shared import largest_rank, shared_capacity
 
 
 def random_layers(data: Dataset, heads: int, seed: int, count: int = 2) -> list[Layer]:
@@ -106,7 +107,7 @@ def test_shared_and_permuted_contexts_reach_the_bound(contexts: str) -> None:
 
 def test_the_bound_is_what_the_constructions_give() -> None:
     data = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=2)
-    layer = mahdavi2024.build(data, heads=3).layer
+    layer = paper.build(data, heads=3).layer
     assert true_rank(data, layer) == 7 == flat_of(data).bound(3)
 
 

@@ -10,15 +10,15 @@ import pytest
 from tightness_cases import found
 
 import attncert
-from constructions import generators
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from reports.tightness import one_line, render_tightness
-from verify.certificate import canonical_bytes
-from verify.checker import check_file
-from verify.evidence import Level
-from verify.tightness import studies
-from verify.tightness.studies import Study, cases, study
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.reports.tightness import one_line, render_tightness
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.checker import check_file
+from attncert.verify.claims.evidence import Level
+from attncert.verify.tightness import studies
+from attncert.verify.tightness.studies import Study, cases, study
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 UNIVERSAL = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify.evidence import Claim, Level
-from verify.trace import ProofTrace, TraceError
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace, TraceError
 
 P, N, A = Level.PROVED, Level.NUMERICAL, Level.ASSUMED
 STRONGEST_FIRST = [

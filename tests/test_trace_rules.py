@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions import generators
-from constructions.dataset import Dataset
-from verify import prove as pipeline
-from verify.defects import traces
-from verify.evidence import Level
-from verify.prove import Settings, prove
-from verify.trace import ProofTrace
-from verify.trace_rules import trace_claims
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import prove as pipeline
+from attncert.verify.audit.defects import traces
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.rules import trace_claims
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.prove import Settings, prove
 
 
 def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
@@ -57,12 +57,12 @@ def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.Mo
     assert "head.1.rank" not in proof.trace
     broken = {c.id for c in trace_claims(proof) if not c.level.holds}
     assert broken == {"trace.complete"}
-    monkeypatch.setattr("verify.trace_rules.RANKS_EACH_HEAD", 3)
+    monkeypatch.setattr("attncert.verify.claims.rules.RANKS_EACH_HEAD", 3)
     assert all(c.level is Level.PROVED for c in trace_claims(proof))
 
 
 def test_the_limits_are_the_same() -> None:
-    from verify import trace_rules
+    from attncert.verify.claims import rules as trace_rules
 
     assert trace_rules.RANKS_EACH_HEAD == pipeline.RANKS_EACH_HEAD
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.generators import family, random, signed_pairs
-from verify.attack import feature_rank
-from verify.evidence import Level
-from verify.tightness import universal as module
-from verify.tightness.probes import Reached, adversarial_layers, best_rank, random_layer
-from verify.tightness.shared import largest_rank
-from verify.tightness.universal import bound_from_above, universal
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family, random, signed_pairs
+from attncert.constructions.errors import InputError
+from attncert.verify.audit.attack.search import feature_rank
+from attncert.verify.claims.evidence import Level
+from attncert.verify.tightness import universal as module
+from attncert.verify.tightness.probes import Reached, adversarial_layers, best_rank, random_layer
+from attncert.verify.tightness.shared import largest_rank
+from attncert.verify.tightness.universal import bound_from_above, universal
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
@@ -41,7 +41,9 @@ def test_no_weights_exceed_the_bound(name: str) -> None:
 
 
 def test_the_bound_is_above_every_layer_that_was_tried() -> None:
-    """Ranks by `verify/attack.py`, in plain Python, of random and of adversarial layers."""
+    """Ranks by `verify/audit/attack/search.py`, in plain Python, of random and of adversarial
+    layers.
+    """
     rng = np.random.default_rng(0)
     tight = 0
     for seed in range(30):

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 import attncert
-from constructions.dataset import Dataset
-from constructions.generators import family, signed_pairs
-from reports.audit import one_line, render_audit
-from verify import audit_sections, user_data
-from verify.audit import AuditSection, Finding, Scope, Standing, audit
-from verify.edge_cases import CASES, EdgeCase
-from verify.evidence import Level
-from verify.prove import prove
-from verify.settings import Settings
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family, signed_pairs
+from attncert.reports.audit.page import one_line, render_audit
+from attncert.verify.audit import sections as audit_sections
+from attncert.verify.audit import user_data
+from attncert.verify.audit.edge_cases import CASES, EdgeCase
+from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, audit
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 PROVED = family(5, 3, 4, seed=1)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from constructions.dataset import Dataset
-from verify.evidence import Claim
-from verify.trace import ProofTrace
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.trace import ProofTrace
 
 EYE = [[int(i == j) for j in range(6)] for i in range(6)]
 

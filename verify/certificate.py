@@ -12,11 +12,11 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz
 
-from constructions.dataset import Dataset
-from constructions.layer import Layer
-from verify.kruskal.dependency import Dependency
-from verify.kruskal.vectors import Vectors
-from verify.rank.rational import Relation
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
 

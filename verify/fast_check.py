@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verify import checker
-from verify.checker import Rejected, Verdict, afford, integers, need, read, typed
+from attncert.verify import checker
+from attncert.verify.checker import Rejected, Verdict, afford, integers, need, read, typed
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above

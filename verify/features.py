@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
-from constructions.dataset import Dataset
-from constructions.layer import Head, Layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head, Layer
 
 # Safe primes below 2^31 with p ≡ 3 (mod 8): 2 generates the whole group, so that 2^k mod p tells
 # exponents apart as well as any prime of this size can. Not the builder's primes.

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from constructions import generic, mahdavi2024, rank_one
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from verify import generic_steps, paper_steps, rank_one_steps
-from verify.evidence import Claim, counted
-from verify.kruskal.partition import memorizes
-from verify.settings import Settings
-from verify.tightness.flat import flat_of
+from attncert.constructions import generic, paper, width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.partition.certificate import memorizes
+from attncert.verify.settings import Settings
+from attncert.verify.steps import generic as generic_steps
+from attncert.verify.steps import paper as paper_steps
+from attncert.verify.steps import width_one as rank_one_steps
+from attncert.verify.tightness.flat import flat_of
 
 
 class HeadClaims(Protocol):
@@ -55,7 +57,7 @@ def method(settings: Settings) -> Method:
 def _build_paper(
     data: Dataset, settings: Settings, progress: Callable[[int, int], None]
 ) -> Construction:
-    return mahdavi2024.build(
+    return paper.build(
         data,
         head_width=settings.width(data),
         heads=settings.heads,
@@ -68,7 +70,7 @@ def _build_paper(
 def _build_rank_one(
     data: Dataset, settings: Settings, progress: Callable[[int, int], None]
 ) -> Construction:
-    return rank_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
+    return width_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
 
 
 def _build_generic(

@@ -11,31 +11,38 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from constructions.construction import Construction, capacity, fewest_heads
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from constructions.float_weights import float64_weights
-from constructions.grouping import consecutive
-from constructions.layer import Layer, parameter_count
-from constructions.readout import predicted_bits, readout, right_inverse, with_readout
-from verify import assumptions, conclusions, refusal, steps
-from verify.certificate import certificate
-from verify.enclosure import enclose_error
-from verify.evidence import Claim, Level
-from verify.interpolation.multiprecision import affordable_bits, multiprecision
-from verify.interpolation.rational import rational
-from verify.interpolation.symbolic import feasible, symbolic
-from verify.methods import Method, method
-from verify.proof import Proof
-from verify.rank.devices import Device, choose_device
-from verify.rank.sizes import require_room
-from verify.readout import readout_solves
-from verify.settings import CLAIMS, CONSTRUCTIONS, Settings
-from verify.summaries import summaries
-from verify.tightness.impossibility import certificate_of
-from verify.tightness.limits import limits
-from verify.tightness.rows import broken_relation
-from verify.trace import ProofTrace
+from attncert.constructions.construction import Construction, capacity, fewest_heads
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.readout.float_weights import float64_weights
+from attncert.constructions.readout.solve import (
+    predicted_bits,
+    readout,
+    right_inverse,
+    with_readout,
+)
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify import refusal
+from attncert.verify.certificate import certificate
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.interpolation.enclosure import enclose_error
+from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
+from attncert.verify.interpolation.rational import rational
+from attncert.verify.interpolation.readout import readout_solves
+from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.methods import Method, method
+from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.whole_layer.sizes import require_room
+from attncert.verify.settings import CLAIMS, CONSTRUCTIONS, Settings
+from attncert.verify.steps import conclusions, shared
+from attncert.verify.steps import hypotheses as assumptions
+from attncert.verify.summaries import summaries
+from attncert.verify.tightness.impossibility import certificate_of
+from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.rows import broken_relation
 
 __all__ = ["CLAIMS", "CONSTRUCTIONS", "Settings", "prove", "versions"]
 
@@ -114,7 +121,7 @@ class _Run:
 
     def check(self, function: Callable[..., Claim], *arguments: Any) -> Claim:
         """Run a check, time it, and put its claim on record."""
-        self.claims.append(steps.timed(partial(function, *arguments)))
+        self.claims.append(shared.timed(partial(function, *arguments)))
         return self.claims[-1]
 
     def afford(self) -> None:
@@ -193,7 +200,7 @@ class _Run:
         self.check(assumptions.capacity, data.T, heads, self.r, bound, source)
         if self.method.partition:
             self.check(assumptions.partition, data, built.partition or built.groups)
-        self.check(steps.placement, data, built, source)
+        self.check(shared.placement, data, built, source)
         named = ("A1", "A2", "context-size", "value-width", "capacity")
         premises = [c for c in self.claims if c.id in {f"hypothesis.{name}" for name in named}]
         self.claims.append(conclusions.theorem_applies(self.method.theorem, premises, source))

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails
-from verify.evidence import Claim, Level, counted
-from verify.kruskal.partition import best_partition
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.partition.certificate import best_partition
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for

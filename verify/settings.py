@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.rank.devices import choose_device
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.engines.devices import choose_device
 
 CONSTRUCTIONS = ("paper", "rank-one", "generic")
 CLAIMS = ("auto", "interpolation", "full-rank")

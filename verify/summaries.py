@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from constructions.construction import Construction
-from constructions.dataset import Dataset
-from verify import features, steps
-from verify.apriori import Conditioning
-from verify.proof import HeadSummary
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import features
+from attncert.verify.claims.proof import HeadSummary
+from attncert.verify.steps import shared
+from attncert.verify.steps.apriori import Conditioning
 
 
 def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, ...]:
@@ -14,7 +15,7 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logits(weights, data)
-        lead = None if record.selector is None else steps.lead(data, record)
+        lead = None if record.selector is None else shared.lead(data, record)
         numbers = conditioning.add(record, table, lead)
         own = features.softmax_float(table[list(record.group)])
         out.append(

@@ -17,8 +17,8 @@ def attack(
     as_json: Annotated[bool, typer.Option("--json", help="counts as JSON on stdout")] = False,
 ) -> int:
     """Search small degenerate data for one on which a construction fails."""
-    from reports.progress import Stages
-    from verify.attack import attack
+    from attncert.progress import Stages
+    from attncert.verify.audit.attack.search import attack
 
     with Stages() as progress:
         report = attack(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 
 def audit(
@@ -30,12 +30,12 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="findings as JSON on stdout")] = False,
 ) -> int:
     """Edge cases, what each hypothesis is for, planted defects; and DATA, where given."""
-    from constructions.loading import load
-    from reports.audit import audit_dict, one_line, write_audit
-    from reports.progress import Stages
-    from verify.audit import Scope
-    from verify.audit_sections import sections
-    from verify.layer_section import question
+    from attncert.constructions.data.loading import load
+    from attncert.progress import Stages
+    from attncert.reports.audit.page import audit_dict, one_line, write_audit
+    from attncert.verify.audit.layer.section import question
+    from attncert.verify.audit.records import Scope
+    from attncert.verify.audit.sections import sections
 
     if not 0 <= seed < 2**63:
         raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 
 def capacity(
@@ -21,10 +21,10 @@ def capacity(
     """Certify the largest T with full rank over sweeps of H, n and d_h; write a report."""
     from dataclasses import replace
 
-    from reports.capacity import one_line, write_capacity
-    from reports.progress import Stages
-    from verify.capacity import SweepSettings
-    from verify.constants import ConstantsSettings
+    from attncert.progress import Stages
+    from attncert.reports.capacity.page import one_line, write_capacity
+    from attncert.verify.capacity.constants import ConstantsSettings
+    from attncert.verify.capacity.sweeps import SweepSettings
 
     if not 0 <= seed < 2**63:
         raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 _WHAT = {
     "UnicodeDecodeError": "one that is no text (UTF-8)",
@@ -29,12 +29,12 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from verify import checker
+    from attncert.verify import checker
 
     if not Path(certificate).is_file():
         raise InputError("certificate", "a file", certificate)
     if fast:
-        from verify import fast_check
+        from attncert.verify import fast_check
 
         verdict = fast_check.check_file(certificate, limit_seconds)
     else:

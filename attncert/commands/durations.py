@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _MOST = 10**7  # four months

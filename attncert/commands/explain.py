@@ -18,9 +18,9 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="as JSON on stdout")] = False,
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words."""
-    from reports.compare import compare as differences
-    from reports.compare import compared_text, same_data
-    from reports.explain import explain, text
+    from attncert.reports.certificate.compare import compare as differences
+    from attncert.reports.certificate.compare import compared_text, same_data
+    from attncert.reports.certificate.explain import explain, text
 
     first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:

@@ -10,10 +10,10 @@ import typer
 
 from attncert.commands.durations import seconds
 from attncert.commands.output import Interrupted, print_json
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
-    from verify.kruskal.bounds import Interval
+    from attncert.verify.kruskal.bounds import Interval
 
 _DEFAULT_BUDGET = "60s"
 
@@ -40,15 +40,21 @@ def kruskal(
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Enclose the Kruskal rank of DATA from both sides; write a report and a witness."""
-    from reports.folder import check_folder
-    from reports.kruskal import bases_line, kruskal_dict, one_line, sampled_line, write_kruskal
-    from reports.progress import Stages
-    from verify.kruskal.examine import examine
-    from verify.kruskal.jobs import Question, identity, run_part
-    from verify.kruskal.vectors import load_vectors
-    from verify.scale.engine import dask as connected
-    from verify.scale.log import ShardLog
-    from verify.scale.shards import Part
+    from attncert.progress import Stages
+    from attncert.reports.folder import check_folder
+    from attncert.reports.kruskal import (
+        bases_line,
+        kruskal_dict,
+        one_line,
+        sampled_line,
+        write_kruskal,
+    )
+    from attncert.verify.kruskal.examine import examine
+    from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
+    from attncert.verify.kruskal.vectors import load_vectors
+    from attncert.verify.scale.engine import dask as connected
+    from attncert.verify.scale.log import ShardLog
+    from attncert.verify.scale.shards import Part
 
     if budget is not None and work is not None:
         raise InputError("--work", "left out where --budget is given", work)

@@ -15,10 +15,10 @@ def merge(
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Unite the logs that `attncert kruskal --shard i/k --log FILE` wrote; say what they show."""
-    from reports.kruskal import bases_line, sampled_line
-    from verify.kruskal.jobs import shown_by
-    from verify.scale.log import write_log
-    from verify.scale.merge import unite
+    from attncert.reports.kruskal import bases_line, sampled_line
+    from attncert.verify.kruskal.sampling.jobs import shown_by
+    from attncert.verify.scale.log import write_log
+    from attncert.verify.scale.merge import unite
 
     united = unite(files)
     if out is not None:

@@ -28,11 +28,11 @@ def prove(
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
     """Build weights that memorize DATA, prove every step, write a report and a certificate."""
-    from constructions.loading import load
-    from reports import check_folder, one_line_verdict, summary_dict, write_report
-    from reports.progress import Stages
-    from verify.prove import prove
-    from verify.settings import Settings
+    from attncert.constructions.data.loading import load
+    from attncert.progress import Stages
+    from attncert.reports import check_folder, one_line_verdict, summary_dict, write_report
+    from attncert.verify.prove import prove
+    from attncert.verify.settings import Settings
 
     settings = Settings(
         construction=construction,

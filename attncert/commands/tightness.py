@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 
 def tightness(
@@ -21,13 +21,13 @@ def tightness(
     as_json: Annotated[bool, typer.Option("--json", help="claims as JSON on stdout")] = False,
 ) -> int:
     """Bounds on memorizing DATA that hold for every choice of weights, and what reaches them."""
-    from constructions.loading import load
-    from reports import check_folder
-    from reports.progress import Stages
-    from reports.records import jsonable
-    from reports.tightness import one_line, write_tightness
-    from verify.evidence import Level
-    from verify.tightness.studies import study
+    from attncert.constructions.data.loading import load
+    from attncert.progress import Stages
+    from attncert.reports import check_folder
+    from attncert.reports.proof.records import jsonable
+    from attncert.reports.tightness import one_line, write_tightness
+    from attncert.verify.claims.evidence import Level
+    from attncert.verify.tightness.studies import study
 
     if not 0 <= seed < 2**63:
         raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)

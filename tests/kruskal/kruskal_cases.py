@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 from oracles import kruskal_rank, rank
 
-from verify.kruskal.bounds import Bound
-from verify.kruskal.vectors import Vectors
+from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.vectors import Vectors
 
 ENTRIES = {
     "small": st.integers(-2, 2),

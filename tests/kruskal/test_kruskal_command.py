@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import attncert
-from verify.scale.log import read_log, write_log
+from attncert.verify.scale.log import read_log, write_log
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--work", "1", "--subsets", "200", "--bases", "8", "--device", "cpu"]
@@ -153,7 +153,7 @@ def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
 def test_a_large_table_has_a_witness_of_its_own_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("verify.certificate._MOST_NUMBERS", 100)
+    monkeypatch.setattr("attncert.verify.certificate._MOST_NUMBERS", 100)
     data, out = tmp_path / "d.json", tmp_path / "o"
     rows = table(size=3)
     rows[[0, 7]], rows[[1, 30]] = rows[[7, 0]], rows[[30, 1]]
@@ -235,7 +235,7 @@ def test_missing_cuda_is_one_line(
     def missing() -> Any:
         raise ModuleNotFoundError("cupy")
 
-    monkeypatch.setattr("verify.rank.devices._load_cupy", missing)
+    monkeypatch.setattr("attncert.verify.rank.engines.devices._load_cupy", missing)
     assert attncert.main(["kruskal", planted, "--device", "cuda"]) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1 and "CuPy is not installed" in printed.err

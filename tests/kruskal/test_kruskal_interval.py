@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
-from constructions.errors import InputError
-from verify.kruskal.bounds import Bound, Interval
-from verify.kruskal.budget import Budget, Limit, Weighed
-from verify.kruskal.dependency import Dependency
-from verify.kruskal.exhaustive import decide
-from verify.kruskal.interval import close
-from verify.kruskal.vectors import Vectors, load_vectors
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.budget import Budget, Limit, Weighed
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.interval import close
+from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.vectors import Vectors, load_vectors
 
 
 @settings(deadline=None, max_examples=40)

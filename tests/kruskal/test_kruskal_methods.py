@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 from oracles import rank, rank_mod
 
-from constructions.errors import InputError
-from verify.evidence import Level
-from verify.kruskal import exhaustive
-from verify.kruskal.budget import Budget
-from verify.kruskal.circuits import meeting_probability, small_circuits
-from verify.kruskal.coherence import coherence_bound
-from verify.kruskal.dependency import Dependency
-from verify.kruskal.exhaustive import decide
-from verify.kruskal.information_sets import information_set_bounds
-from verify.kruskal.parallel import parallel_bounds, parallel_classes
-from verify.kruskal.quotient_kernels import HITS, search
-from verify.kruskal.small_primes import inverses, search_primes
-from verify.kruskal.supports import coordinate_subspaces, support_bounds
-from verify.kruskal.vectors import Vectors
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.methods import exhaustive
+from attncert.verify.kruskal.methods.circuits import meeting_probability, small_circuits
+from attncert.verify.kruskal.methods.coherence import coherence_bound
+from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.methods.information_sets import information_set_bounds
+from attncert.verify.kruskal.methods.parallel import parallel_bounds, parallel_classes
+from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.small_primes import inverses, search_primes
+from attncert.verify.kruskal.methods.supports import coordinate_subspaces, support_bounds
+from attncert.verify.kruskal.vectors import Vectors
 
 quick = settings(deadline=None, max_examples=40)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from kruskal_cases import planted, vandermonde
 from oracles import rank_mod
 
-from verify.kruskal import middle
-from verify.kruskal.exhaustive import decide
-from verify.kruskal.middle import five, worth_trying
-from verify.kruskal.middle_kernels import pairs_of, quadruples, slices
-from verify.kruskal.vectors import Vectors
+from attncert.verify.kruskal.methods import middle
+from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.methods.middle import five, worth_trying
+from attncert.verify.kruskal.methods.middle_kernels import pairs_of, quadruples, slices
+from attncert.verify.kruskal.vectors import Vectors
 
 
 def words(rows: np.ndarray) -> np.ndarray:

@@ -15,15 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from constructions.errors import InputError
-from verify.evidence import Level
-from verify.kruskal.dependency import Dependency
-from verify.kruskal.draws import BLOCK, sequences
-from verify.kruskal.sampled import Samples, Sweep, chance_of_meeting, failing_at_most
-from verify.kruskal.sampling import PREFIXES, SUBSETS, Sampler, table_sha256
-from verify.kruskal.vectors import Vectors
-from verify.scale.engine import run
-from verify.scale.shards import Plan, Shard
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
+from attncert.verify.kruskal.sampling.sampled import (
+    Samples,
+    Sweep,
+    chance_of_meeting,
+    failing_at_most,
+)
+from attncert.verify.kruskal.sampling.subsets import PREFIXES, SUBSETS, Sampler, table_sha256
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.scale.engine import run
+from attncert.verify.scale.shards import Plan, Shard
 
 
 def sampled(vectors: Vectors, k: int | None, count: int, seed: int = 0, **how: Any) -> Any:
@@ -129,7 +134,7 @@ def test_results_do_not_depend_on_the_cut_the_order_or_the_processes() -> None:
 def test_counting_stops_short_of_long_exact_decisions_and_then_says_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("verify.kruskal.sampling._EXACT_WORK", 1)
+    monkeypatch.setattr("attncert.verify.kruskal.sampling.subsets._EXACT_WORK", 1)
     rank_two = np.arange(40).reshape(20, 2) @ np.array([[1, 2, 3, 4], [4, 1, 1, 7]])
     found = sampled(Vectors.of(rank_two), 4, 64)
     assert found.independent == 0 and found.dependent + found.undecided == 64

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from data_files import VALID, as_json
 
-from constructions.errors import InputError
-from verify.kruskal.vectors import Vectors, load_vectors
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.vectors import Vectors, load_vectors
 
 
 def saved(folder: Path, **arrays: Any) -> Path:

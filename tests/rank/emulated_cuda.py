@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verify.rank.cuda_source import SOURCE
+from attncert.verify.rank.engines.cuda_source import SOURCE
 
 HARNESS = r"""
 #include <algorithm>

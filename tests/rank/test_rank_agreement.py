@@ -16,10 +16,10 @@ from rank_cases import planted
 from sympy.polys.domains import ZZ
 from sympy.polys.matrices import DomainMatrix
 
-from verify.rank.ball import certify_full_row_rank
-from verify.rank.modular import rank_mod
-from verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from verify.rank.rational import rank
+from attncert.verify.rank.ball import certify_full_row_rank
+from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+from attncert.verify.rank.rational import rank
 
 Rows = list[list[int]]
 Kind = Callable[[np.random.Generator, int, int], Rows]

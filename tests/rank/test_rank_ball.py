@@ -12,8 +12,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.errors import InputError
-from verify.rank.ball import (
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.ball import (
     certify_full_row_rank,
     enclosed_solution,
     smallest_singular_value,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from rank_cases import CASES, Case, exact_rank
 
-from verify.rank.ball import certify_full_row_rank
-from verify.rank.decide import decide
-from verify.rank.floating import numerical_rank
-from verify.rank.modular import rank_mod
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.rational import rank
-from verify.rank.residues import as_table, residues
-from verify.rank.streaming import Elimination
+from attncert.verify.rank.ball import certify_full_row_rank
+from attncert.verify.rank.decide import decide
+from attncert.verify.rank.floating import numerical_rank
+from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.rational import rank
+from attncert.verify.rank.residues import as_table, residues
+from attncert.verify.rank.whole_layer.streaming import Elimination
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from emulated_cuda import device_array
 
-from verify.rank import batched, cpu
-from verify.rank.cuda import CudaKernels, launch_shape
-from verify.rank.cuda_source import SOURCE
-from verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.engines import batched, cpu
+from attncert.verify.rank.engines.cuda import CudaKernels, launch_shape
+from attncert.verify.rank.engines.cuda_source import SOURCE
+from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 P = PRIMES_FLOAT64[0]
 needs_host_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")

@@ -12,10 +12,10 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from constructions.errors import InputError
-from verify.rank import devices
-from verify.rank.devices import choose_device
-from verify.rank.modular import independent_subsets
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.engines import devices
+from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.modular import independent_subsets
 
 TABLE = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]]
 

@@ -14,9 +14,9 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify.rank import batched, cpu, cpu_kernels
-from verify.rank.coordinates import random_projection, systematic
-from verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+from attncert.verify.rank.coordinates import random_projection, systematic
+from attncert.verify.rank.engines import batched, cpu, cpu_kernels
+from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
 P = PRIMES_FLOAT64[0]
 
@@ -182,7 +182,7 @@ def test_projection_preserves_dependence_and_rarely_loses_independence() -> None
 
 
 def test_float32_needs_a_small_prime() -> None:
-    from constructions.errors import InputError
+    from attncert.constructions.errors import InputError
 
     with pytest.raises(InputError, match="elimination in float32"):
         cpu.prefixes(np.ones((2, 2), np.float32), np.array([[0, 1]]), P)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.errors import InputError
-from verify.rank.ball import smallest_singular_value
-from verify.rank.floating import Verdict, numerical_rank, robustness
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.ball import smallest_singular_value
+from attncert.verify.rank.floating import Verdict, numerical_rank, robustness
 
 
 @settings(max_examples=40, deadline=None)

@@ -17,21 +17,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from constructions import generators, rank_one
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import Head, Layer
-from constructions.modular import SumVanishes
-from verify import checker, conclusions, fast_check, features
-from verify.evidence import Level
-from verify.prove import prove
-from verify.rank import cpu
-from verify.rank import layer as layers
-from verify.rank.feature_rows import FeatureRows, is_integral
-from verify.rank.layer import layer_rank
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.sizes import Footprint
-from verify.settings import Settings
+from attncert.constructions import width_one
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.layer import Head, Layer
+from attncert.verify import checker, fast_check, features
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.whole_layer import layer as layers
+from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
+from attncert.verify.rank.whole_layer.layer import layer_rank
+from attncert.verify.rank.whole_layer.sizes import Footprint
+from attncert.verify.settings import Settings
+from attncert.verify.steps import conclusions
 
 P = PRIMES_FLOAT64[0]
 
@@ -125,7 +127,7 @@ def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_random_columns_lose_no_rank_where_heads_do_their_share(shared: bool) -> None:
     data = generators.random(41, 6, 20, shared=shared, seed=3)
-    built = rank_one.build(data, heads=8).layer
+    built = width_one.build(data, heads=8).layer
     found = layer_rank(data, built)
     assert found.width == 14 < data.d  # (41 + 64)/8, rounded up
     assert (found.rank, len(found.tried)) == (41, 1)

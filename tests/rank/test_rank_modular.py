@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_cases import exact_rank, planted
 
-from constructions.errors import InputError
-from verify.rank.decide import settle
-from verify.rank.modular import (
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.decide import settle
+from attncert.verify.rank.modular import (
     IndependenceTester,
     certify_prefixes,
     independent_subsets,
     rank_mod,
 )
-from verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
 
 def gaussian(vectors: int, width: int, seed: int = 0) -> np.ndarray:
@@ -177,7 +177,7 @@ def test_same_seed_same_result_whatever_the_threads() -> None:
 def test_memory_budget_is_obeyed_in_chunks_and_refused_when_too_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from verify.rank import batched
+    from attncert.verify.rank.engines import batched
 
     seen: list[int] = []
     real = batched.prefixes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from constructions.errors import InputError
-from verify.rank import primes
-from verify.rank.arithmetic import lazy_terms
-from verify.rank.modular import rank_mod
+from attncert.constructions.errors import InputError
+from attncert.verify.rank import primes
+from attncert.verify.rank.engines.arithmetic import lazy_terms
+from attncert.verify.rank.modular import rank_mod
 
 ALL = (
     primes.PRIME_FLOAT32,

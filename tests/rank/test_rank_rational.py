@@ -12,12 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_cases import CASES, Case, exact_rank, planted
 
-from constructions.errors import InputError
-from verify.rank.decide import Decision, decide
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.rational import Relation, find_relation, integer_matrix, null_vectors, rank
-from verify.rank.rational import relations as all_relations
-from verify.rank.residues import as_table
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.decide import Decision, decide
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.rational import (
+    Relation,
+    find_relation,
+    integer_matrix,
+    null_vectors,
+    rank,
+)
+from attncert.verify.rank.rational import relations as all_relations
+from attncert.verify.rank.residues import as_table
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 LADDER = math.prod(PRIMES_FLOAT64)

@@ -12,9 +12,9 @@ from flint import fmpq_mat, fmpz_mat
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from constructions.errors import InputError
-from constructions.exact_array import ExactArray
-from verify.rank.residues import as_subsets, as_table, residues
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.residues import as_subsets, as_table, residues
 
 PRIMES = [11, 13, 1019, 11863067, 47453111]
 

@@ -11,12 +11,13 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.errors import InputError
-from verify.rank import cpu, streaming
-from verify.rank.arithmetic import reduce
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.sizes import panel_bytes
-from verify.rank.streaming import Elimination
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.engines.arithmetic import reduce
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.whole_layer import streaming
+from attncert.verify.rank.whole_layer.sizes import panel_bytes
+from attncert.verify.rank.whole_layer.streaming import Elimination
 
 P = PRIMES_FLOAT64[0]
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from verify.scale.engine import run
-from verify.scale.log import ShardLog
-from verify.scale.shards import Plan, Shard
+from attncert.verify.scale.engine import run
+from attncert.verify.scale.log import ShardLog
+from attncert.verify.scale.shards import Plan, Shard
 
 PLAN = Plan("digests", seed=3, count=40, size=3)
 IDENTITY = {"version": "1", "input_sha256": "0" * 64, "settings": {}, "plans": [PLAN.as_dict()]}

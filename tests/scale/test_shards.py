@@ -16,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from constructions.errors import InputError
-from verify.scale.engine import dask, run
-from verify.scale.log import ShardLog, _line, difference, read_log, write_log
-from verify.scale.merge import unite
-from verify.scale.shards import Part, Plan, Shard
+from attncert.constructions.errors import InputError
+from attncert.verify.scale.engine import dask, run
+from attncert.verify.scale.log import ShardLog, _line, difference, read_log, write_log
+from attncert.verify.scale.merge import unite
+from attncert.verify.scale.shards import Part, Plan, Shard
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # processes import the module by its name

@@ -18,9 +18,9 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq, fmpq_mat
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import Layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Layer
 
 EXACT_BITS = 600  # a longer number is given by its leading digits and its size
 

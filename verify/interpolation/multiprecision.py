@@ -37,10 +37,10 @@ from typing import Any
 from flint import fmpq_mat, fmpz
 from mpmath import MPContext
 
-from constructions.dataset import Dataset
-from constructions.layer import Layer
-from verify.evidence import Claim, Level
-from verify.interpolation import require_readout
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation import require_readout
 
 GUARD = 64  # bits by which a tolerance must be below 1 and below the labels
 WORK_LIMIT = 3 * 10**10  # see `affordable_bits`: 10 to 20 seconds

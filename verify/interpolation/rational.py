@@ -20,10 +20,10 @@ from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from constructions.dataset import Dataset
-from constructions.layer import Head, Layer
-from verify.evidence import Claim, Level
-from verify.interpolation import require_readout, short
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head, Layer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation import require_readout, short
 
 MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an example
 

@@ -28,10 +28,10 @@ from sympy.polys.domains import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement, ring
 
-from constructions.dataset import Dataset
-from constructions.layer import Layer
-from verify.evidence import Claim, Level
-from verify.interpolation import require_readout, require_shape, short
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation import require_readout, require_shape, short
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
 _ENDLESS = 1e30  # stands for a length beyond float64

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from verify.evidence import Level, counted
-from verify.kruskal.dependency import Dependency
-from verify.kruskal.vectors import Vectors
+from attncert.verify.claims.evidence import Level, counted
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.vectors import Vectors
 
 __all__ = ["Bound", "Interval"]
 

@@ -11,7 +11,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 __all__ = ["SHARE", "Budget", "Limit", "Weighed", "plain"]
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from constructions.errors import InputError
-from verify.kruskal.vectors import Vectors
-from verify.rank.rational import Relation, find_relation
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation, find_relation
 
 __all__ = ["Dependency"]
 

@@ -17,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from verify.kruskal.bases import BASES, BasesSearched, searched_of
-from verify.kruskal.bounds import Bound, Interval, witnessed
-from verify.kruskal.draws import sequences
-from verify.kruskal.interval import Watch, close, known, settled
-from verify.kruskal.jobs import Question, jobs_of, run_job
-from verify.kruskal.sampled import Samples, Sweep
-from verify.kruskal.sampling import sampled_of
-from verify.kruskal.vectors import Vectors
-from verify.rank.devices import choose_device
-from verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
-from verify.scale.engine import Progress
-from verify.scale.log import ShardLog
+from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
+from attncert.verify.kruskal.interval import Watch, close, known, settled
+from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, searched_of
+from attncert.verify.kruskal.sampling.draws import sequences
+from attncert.verify.kruskal.sampling.jobs import Question, jobs_of, run_job
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.sampling.subsets import sampled_of
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
+from attncert.verify.scale.engine import Progress
+from attncert.verify.scale.log import ShardLog
 
 __all__ = ["Findings", "Rounding", "examine"]
 

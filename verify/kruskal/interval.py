@@ -11,15 +11,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from constructions.errors import InputError
-from verify.evidence import counted
-from verify.kruskal import circuits, coherence, exhaustive, information_sets, supports
-from verify.kruskal.bounds import Bound, Interval, witnessed
-from verify.kruskal.budget import SHARE, Budget, Limit, Weighed
-from verify.kruskal.dependency import Dependency
-from verify.kruskal.parallel import parallel_bounds
-from verify.kruskal.vectors import Vectors
-from verify.rank.modular import rank_mod
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import counted
+from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
+from attncert.verify.kruskal.budget import SHARE, Budget, Limit, Weighed
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.methods import (
+    circuits,
+    coherence,
+    exhaustive,
+    information_sets,
+    supports,
+)
+from attncert.verify.kruskal.methods.parallel import parallel_bounds
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.modular import rank_mod
 
 __all__ = ["Bound", "Interval", "close", "settled"]
 

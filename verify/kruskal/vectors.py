@@ -15,12 +15,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from flint import fmpz_mat
 
-from constructions import loading
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.exact_array import ExactArray
-from verify.rank.rational import integer_matrix
-from verify.rank.residues import as_table
+from attncert.constructions.data import loading
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.rational import integer_matrix
+from attncert.verify.rank.residues import as_table
 
 __all__ = ["Vectors", "load_vectors"]
 

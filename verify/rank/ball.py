@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq_mat, fmpz_mat
 
-from constructions.errors import InputError
-from verify.rank.residues import as_table
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.residues import as_table
 
 __all__ = [
     "FullRowRank",

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.rank import cpu
-from verify.rank.arithmetic import matmul
+from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.engines.arithmetic import matmul
 
 __all__ = ["Systematic", "projected_width", "random_projection", "systematic", "worth_systematic"]
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from constructions.errors import InputError
-from verify.rank.modular import SubsetRanks, rank_mod
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.rational import Relation, find_relation
-from verify.rank.residues import as_subsets, as_table
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.modular import SubsetRanks, rank_mod
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.rational import Relation, find_relation
+from attncert.verify.rank.residues import as_subsets, as_table
 
 __all__ = ["Decision", "decide", "settle"]
 
@@ -54,7 +54,7 @@ def settle(
 ) -> Iterator[tuple[int, Decision]]:
     """Decide, one after the other, the subsets that `ranks` leaves undecided (at most `limit`).
 
-    >>> from verify.rank.modular import independent_subsets
+    >>> from attncert.verify.rank.modular import independent_subsets
     >>> table, subsets = [[1, 2], [0, 1], [2, 4]], [[0, 1], [0, 2]]
     >>> ranks = independent_subsets(table, subsets, device="cpu")
     >>> [(i, found.relation.coefficients) for i, found in settle(table, subsets, ranks)]

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from constructions.errors import InputError
-from verify.rank.decide import Decision, decide
-from verify.rank.residues import as_table
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.decide import Decision, decide
+from attncert.verify.rank.residues import as_table
 
 __all__ = ["NumericalRank", "Robustness", "Verdict", "numerical_rank", "robustness"]
 

@@ -20,19 +20,19 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from constructions.errors import InputError
-from verify.rank import batched, cpu
-from verify.rank.arithmetic import modulus
-from verify.rank.coordinates import (
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.coordinates import (
     Systematic,
     projected_width,
     random_projection,
     systematic,
     worth_systematic,
 )
-from verify.rank.devices import Device, choose_device
-from verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from verify.rank.residues import as_subsets, as_table, residues, to_host
+from attncert.verify.rank.engines import batched, cpu
+from attncert.verify.rank.engines.arithmetic import modulus
+from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+from attncert.verify.rank.residues import as_subsets, as_table, residues, to_host
 
 __all__ = [
     "IndependenceTester",
@@ -340,7 +340,7 @@ def _array_engine(device: Device, table: Any) -> tuple[Any, batched.Kernels]:
     if device.kind == "cuda":
         import array_api_compat.cupy as xp
 
-        from verify.rank.cuda import CudaKernels
+        from attncert.verify.rank.engines.cuda import CudaKernels
 
         return xp, CudaKernels()
     return array_namespace(table), batched.ARRAY

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from flint import fmpz
 
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 __all__ = [
     "PRIMES_31",

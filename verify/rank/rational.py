@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
-from constructions.errors import InputError
-from verify.rank import cpu
-from verify.rank.primes import PRIMES_FLOAT64
-from verify.rank.residues import as_table, residues
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.residues import as_table, residues
 
 __all__ = [
     "RationalRank",

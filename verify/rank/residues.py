@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from constructions.errors import InputError
-from constructions.exact_array import ExactArray, narrow
+from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.errors import InputError
 
 __all__ = ["as_subsets", "as_table", "residues", "to_host"]
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
-from constructions.errors import InputError
-from verify.rank.cpu import available_threads
-from verify.scale.log import ShardLog
-from verify.scale.shards import Result, Shard
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.scale.log import ShardLog
+from attncert.verify.scale.shards import Result, Shard
 
 __all__ = ["Progress", "Work", "dask", "run"]
 

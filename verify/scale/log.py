@@ -22,8 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from constructions.errors import InputError
-from verify.scale.shards import Identity, Result, Shard
+from attncert.constructions.errors import InputError
+from attncert.verify.scale.shards import Identity, Result, Shard
 
 __all__ = ["FORMAT", "LogContent", "ShardLog", "difference", "read_log", "write_log"]
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from constructions.errors import InputError
-from verify.scale.log import LogContent, difference, read_log
-from verify.scale.shards import Identity, Plan, Result, Shard
+from attncert.constructions.errors import InputError
+from attncert.verify.scale.log import LogContent, difference, read_log
+from attncert.verify.scale.shards import Identity, Plan, Result, Shard
 
 __all__ = ["United", "unite"]
 

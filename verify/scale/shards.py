@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from constructions.errors import InputError
+from attncert.constructions.errors import InputError
 
 __all__ = ["Identity", "Part", "Plan", "Result", "Shard"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.evidence import Claim, Level
-from verify.tightness.probes import best_rank
-from verify.tightness.separated import separated_layer
-from verify.tightness.shared import applies
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.tightness.probes import best_rank
+from attncert.verify.tightness.separated import separated_layer
+from attncert.verify.tightness.shared import applies
 
 __all__ = ["KINDS", "degenerate_queries", "explore_distinct_queries"]
 

@@ -24,13 +24,18 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 
-from constructions import integers
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.evidence import Claim, Level, counted
-from verify.features import PRIMES
-from verify.rank import rational
-from verify.tightness.probes import adversarial_layers, annihilates, best_rank, random_layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.exact import integers
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.features import PRIMES
+from attncert.verify.rank import rational
+from attncert.verify.tightness.probes import (
+    adversarial_layers,
+    annihilates,
+    best_rank,
+    random_layer,
+)
 
 __all__ = ["Flat", "affine_bound", "column_bound", "column_relations", "flat_of"]
 

@@ -25,12 +25,12 @@ from fractions import Fraction
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import Head, Layer
-from verify.evidence import Claim, Level, counted
-from verify.interpolation.rational import rational
-from verify.tightness.shared import applies, largest_rank
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.interpolation.rational import rational
+from attncert.verify.tightness.shared import applies, largest_rank
 
 __all__ = ["Fit", "fit_given_labels"]
 

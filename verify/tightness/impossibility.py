@@ -31,16 +31,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from constructions.layer import parameter_count
-from verify.certificate import impossible_certificate
-from verify.evidence import Claim, Level, counted
-from verify.kruskal.directions import direction
-from verify.rank.rational import Relation
-from verify.tightness.labels import label_rank
-from verify.tightness.rows import Broken, broken_relation, complete
-from verify.tightness.universal import universal
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import parameter_count
+from attncert.verify.certificate import impossible_certificate
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.rank.directions import direction
+from attncert.verify.rank.rational import Relation
+from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.rows import Broken, broken_relation, complete
+from attncert.verify.tightness.universal import universal
 
 __all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from flint import fmpz_mat
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.evidence import Claim, Level, counted
-from verify.rank import rational
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.rank import rational
 
 __all__ = ["label_rank"]
 
@@ -23,7 +23,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
 
     Refuted with a nonzero minor of Y of more than H·d_v rows. Exact. Raises InputError.
 
-    >>> from constructions.generators import random
+    >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
     'refuted'
     """

@@ -6,13 +6,13 @@ sees that it holds, and only those that say something: a bound below T, a relati
 
 from __future__ import annotations
 
-from constructions.construction import fewest_heads
-from constructions.dataset import Dataset
-from verify.evidence import Claim, Level
-from verify.tightness.flat import column_bound
-from verify.tightness.labels import label_rank
-from verify.tightness.rows import MOST_ROWS, row_bound, row_relations, tied_examples
-from verify.tightness.shared import applies, shared_capacity
+from attncert.constructions.construction import fewest_heads
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.tightness.flat import column_bound
+from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.rows import MOST_ROWS, row_bound, row_relations, tied_examples
+from attncert.verify.tightness.shared import applies, shared_capacity
 
 __all__ = ["limits"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
-from constructions.dataset import Dataset
-from constructions.layer import Head, Layer
-from verify import features
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head, Layer
+from attncert.verify import features
 
 _EXACT_BITS = 200_000  # of all exponents together, up to which features are written as rationals
 _BOUNDS = (1, 3, 9, 30)  # of the entries of random keys and queries, tried in turn

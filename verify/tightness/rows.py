@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
-from constructions.dataset import Dataset
-from verify.evidence import Claim, Level, counted
-from verify.kruskal.directions import direction
-from verify.rank import rational
-from verify.rank.rational import Relation
-from verify.tightness.probes import adversarial_layers, annihilates, random_layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.rank import rational
+from attncert.verify.rank.directions import direction
+from attncert.verify.rank.rational import Relation
+from attncert.verify.tightness.probes import adversarial_layers, annihilates, random_layer
 
 __all__ = [
     "MOST_ROWS",
@@ -67,7 +67,7 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
 
     Exact; coefficients are integers.
 
-    >>> from constructions.generators import signed_pairs
+    >>> from attncert.constructions.data.generators import signed_pairs
     >>> row_relations(signed_pairs())
     (Relation(indices=(0, 1, 2, 3), coefficients=(1, 1, -1, -1)),)
     """

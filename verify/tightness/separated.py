@@ -24,9 +24,9 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from constructions.dataset import Dataset
-from constructions.layer import Head, Layer
-from verify.tightness.probes import Reached, rank_of
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head, Layer
+from attncert.verify.tightness.probes import Reached, rank_of
 
 __all__ = ["logit_patterns", "separated_layer"]
 

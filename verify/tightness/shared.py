@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.evidence import Claim, Level, counted
-from verify.kruskal.directions import direction
-from verify.tightness.probes import Reached, best_rank
-from verify.tightness.rows import same_rows
-from verify.tightness.separated import separated_layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.rank.directions import direction
+from attncert.verify.tightness.probes import Reached, best_rank
+from attncert.verify.tightness.rows import same_rows
+from attncert.verify.tightness.separated import separated_layer
 
 __all__ = ["Largest", "applies", "largest_rank", "shared_capacity"]
 
@@ -48,7 +48,7 @@ def applies(data: Dataset) -> bool:
 def largest_rank(data: Dataset, heads: int) -> Largest:
     """The table above. data: contexts equal up to the order of their rows, of rank n. Exact.
 
-    >>> from constructions.generators import signed_pairs
+    >>> from attncert.constructions.data.generators import signed_pairs
     >>> largest_rank(signed_pairs(), 7)
     Largest(rank=3, by_heads=8, by_queries=3, examples=(0, 2))
     """

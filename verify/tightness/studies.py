@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from constructions import generic
-from constructions.dataset import Dataset
-from constructions.errors import HypothesisFails, InputError
-from constructions.generators import family, signed_pairs
-from constructions.layer import Layer
-from verify.certificate import certificate
-from verify.evidence import Claim, Level, counted
-from verify.tightness.explore import explore_distinct_queries
-from verify.tightness.flat import affine_bound, column_bound
-from verify.tightness.given_labels import fit_given_labels
-from verify.tightness.labels import label_rank
-from verify.tightness.probes import best_rank, rank_of
-from verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
-from verify.tightness.shared import applies, shared_capacity
+from attncert.constructions import generic
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family, signed_pairs
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.layer import Layer
+from attncert.verify.certificate import certificate
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.tightness.explore import explore_distinct_queries
+from attncert.verify.tightness.flat import affine_bound, column_bound
+from attncert.verify.tightness.given_labels import fit_given_labels
+from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.probes import best_rank, rank_of
+from attncert.verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
+from attncert.verify.tightness.shared import applies, shared_capacity
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
@@ -64,7 +64,7 @@ def study(
     heads: default the fewest that are promised to be enough under A1 and A2. value_width: d_v,
     default m. Raises InputError. Deterministic for a seed.
 
-    >>> from constructions.generators import signed_pairs
+    >>> from attncert.constructions.data.generators import signed_pairs
     >>> study(signed_pairs(), 2).universal.value
     'refuted'
     """

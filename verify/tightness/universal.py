@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from constructions.dataset import Dataset
-from constructions.errors import InputError
-from verify.evidence import Claim, Level, counted
-from verify.tightness.flat import flat_of
-from verify.tightness.probes import best_rank
-from verify.tightness.rows import row_relations, shortest
-from verify.tightness.separated import separated_layer
-from verify.tightness.shared import applies
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.tightness.flat import flat_of
+from attncert.verify.tightness.probes import best_rank
+from attncert.verify.tightness.rows import row_relations, shortest
+from attncert.verify.tightness.separated import separated_layer
+from attncert.verify.tightness.shared import applies
 
 __all__ = ["Bound", "bound_from_above", "universal"]
 
@@ -40,7 +40,7 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
     Rows and columns, apart. Where contexts are equal up to the order of their rows and have rank n,
     this is the largest rank that some weights reach (shared.py).
 
-    >>> from constructions.generators import signed_pairs
+    >>> from attncert.constructions.data.generators import signed_pairs
     >>> bound_from_above(signed_pairs(), 7).witness["relation"]
     {'indices': [0, 1, 2, 3], 'coefficients': ['1', '1', '-1', '-1']}
     """

@@ -1,0 +1,1 @@
+"""Data sets: T examples of (context, query, label), exact: from files, generators, digits."""

@@ -1,0 +1,233 @@
+"""Numbers as people write them -> integers over one common denominator, with nothing rounded.
+
+Integers and fractions are taken as they are. A float is the dyadic rational that it stores:
+m·2^e with an integer m of at most 53 bits. What is no finite exact number is refused, by place.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpz
+
+from attncert.constructions.errors import InputError
+
+MAX_AXES = 8  # of nested lists
+MAX_DIGITS = 4_300  # in the p and in the q of a string "p/q"; Python's own default limit
+MAX_DENOMINATOR_BITS = 2**18  # of the common denominator: every numerator grows by as much
+MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
+
+_NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
+_A_NUMBER = 'an integer, a finite float or a string "p/q"'
+_INT64 = 2**63 - 1
+_CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
+
+Exact = tuple[np.ndarray, int]  # numerators (integer dtype or Python integers), denominator > 0
+
+
+def from_lists(argument: str, values: Any) -> Exact:
+    """Nested lists (or tuples, arrays) of int, float, Fraction, "p/q", and the like.
+
+    Raises InputError, with the place, where they are ragged or an entry is no finite number.
+
+    >>> from_lists("labels", [1, 0.5, "-2/3"])
+    (array([ 6,  3, -4]), 6)
+    >>> from_lists("labels", [[1, 2], [3, float("nan")]])
+    Traceback (most recent call last):
+    constructions.errors.InputError: labels[1][1]: must be an integer, a finite float or a string \
+"p/q", not nan
+    """
+    flat, shape = _flatten(argument, values)
+    kinds = set(map(type, flat))
+    if kinds <= {int}:
+        return narrow(flat, shape), 1
+    if kinds == {float} and shape:
+        return from_floats(argument, np.array(flat).reshape(shape))
+    ratios = []
+    for index, x in enumerate(flat):
+        ratio = _ratio(x)
+        if ratio is None:
+            long = isinstance(x, str) and len(x) > MAX_DIGITS
+            must = f"a number of at most {MAX_DIGITS} digits" if long else _A_NUMBER
+            raise InputError(place(argument, index, shape), must, describe(x))
+        ratios.append(ratio)
+    return _over_common_denominator(argument, ratios, shape)
+
+
+def from_array(argument: str, array: np.ndarray) -> Exact:
+    """A NumPy array of integers, or of floats of at most 64 bits. Raises InputError."""
+    if array.dtype.kind == "O" or array.ndim == 0:
+        return from_lists(argument, array.tolist())
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return from_floats(argument, array)
+    if array.dtype.kind not in "iu":
+        raise InputError(argument, "integers, or floats of at most 64 bits", f"dtype {array.dtype}")
+    if array.dtype.itemsize == 8 and array.size:
+        low, high = int(array.min()), int(array.max())
+        if low < -_INT64 or high > _INT64:
+            _check_size(argument, array.size, 64)
+            return narrow(array.ravel().tolist(), array.shape), 1
+    if array.dtype.kind == "u" or not array.dtype.isnative:
+        width = array.dtype.itemsize * (2 if array.dtype.kind == "u" else 1)
+        return array.astype(f"i{min(width, 8)}"), 1
+    return array, 1
+
+
+def from_floats(argument: str, array: np.ndarray) -> Exact:
+    """Floats (one axis or more, at most 64 bits) over the smallest power of two that serves all."""
+    low, high = 0, 0  # all entries are integers times 2^low, and below 2^high
+    for part in _chunks(array):
+        if not np.isfinite(part).all():
+            where = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+            index = int(np.ravel_multi_index(where, array.shape))
+            raise InputError(place(argument, index, array.shape), _A_NUMBER, array[where])
+        whole, power = _odd_times_power(part)
+        nonzero = whole != 0
+        low = min(low, int(power[nonzero].min(initial=0)))
+        high = max(high, int(np.frexp(part)[1][nonzero].max(initial=0)))
+    _check_size(argument, array.size, high - low)
+    if high - low <= 63:
+        out = np.empty(array.shape, dtype=np.int64)
+        for part, target in zip(_chunks(array), _chunks(out), strict=True):
+            target[...] = np.ldexp(part.astype(np.float64), -low)  # an integer below 2^63
+        return out, 1 << -low
+    out = np.empty(array.shape, dtype=object)
+    for part, target in zip(_chunks(array), _chunks(out), strict=True):
+        whole, power = _odd_times_power(part)
+        shift = np.where(whole == 0, 0, power - low)
+        pairs = zip(whole.ravel().tolist(), shift.ravel().tolist(), strict=True)
+        target[...] = objects([w << s for w, s in pairs], part.shape)
+    return out, 1 << -low
+
+
+def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+    """Python integers as int64 where they all fit (with room to negate), else as objects."""
+    if min(flat, default=0) >= -_INT64 and max(flat, default=0) <= _INT64:
+        return np.array(flat, dtype=np.int64).reshape(shape)
+    return objects([int(x) for x in flat], shape)
+
+
+def objects(flat: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+    """Python integers as an object array."""
+    out = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out.reshape(shape)
+
+
+def place(argument: str, index: int, shape: tuple[int, ...]) -> str:
+    """Where entry `index` of the flattened array is: 'contexts[3][0][1]'."""
+    return argument + "".join(f"[{i}]" for i in np.unravel_index(index, shape))
+
+
+def describe(value: Any) -> str:
+    """A value that is no number, in a few words."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return repr(value[:200])
+    if isinstance(value, float):
+        return str(value)
+    words = {int: "an integer", list: "a list", dict: "an object"}
+    return words.get(type(value), f"a {type(value).__name__}")
+
+
+def _flatten(argument: str, values: Any) -> tuple[list[Any], tuple[int, ...]]:
+    """Entries in row-major order, one axis at a time (so nothing recurses), and the shape."""
+    level: list[Any] = [values]
+    shape: tuple[int, ...] = ()
+    while True:
+        kinds = set(map(type, level))
+        if any(issubclass(kind, np.ndarray) for kind in kinds):
+            level = [x.tolist() if isinstance(x, np.ndarray) else x for x in level]
+            kinds = set(map(type, level))
+        if not any(issubclass(kind, (list, tuple)) for kind in kinds):
+            return level, shape
+        if len(shape) == MAX_AXES:
+            raise InputError(argument, f"nested at most {MAX_AXES} deep", "deeper")
+        lengths = [len(x) if isinstance(x, (list, tuple)) else None for x in level]
+        if len(set(lengths)) > 1:
+            usual = lengths[0]
+            odd = next(i for i, length in enumerate(lengths) if length != usual)
+            first = place(argument, 0, shape)
+            must = f"{_length(usual)}, like {first}"
+            raise InputError(place(argument, odd, shape), must, _length(lengths[odd]))
+        shape = (*shape, len(level[0]))
+        level = list(chain.from_iterable(level))
+
+
+def _length(length: int | None) -> str:
+    return "a number" if length is None else f"a list of {length}"
+
+
+def _ratio(x: Any) -> tuple[int, int] | None:
+    """Numerator and denominator in lowest terms; None for what is no finite exact number."""
+    if isinstance(x, str):
+        if len(x) > 2 * MAX_DIGITS + 2 or not _NUMBER.fullmatch(x):
+            return None
+        top, _, bottom = x.partition("/")
+        if len(top) - top.startswith("-") > MAX_DIGITS or len(bottom) > MAX_DIGITS:
+            return None
+        p, q = _integer(top), _integer(bottom or "1")
+        common = math.gcd(p, q)
+        return p // common, q // common
+    if isinstance(x, bool):
+        return None
+    if isinstance(x, (int, float, Fraction)):
+        return x.as_integer_ratio() if not isinstance(x, float) or math.isfinite(x) else None
+    if isinstance(x, np.floating):
+        return _ratio(float(x)) if x.dtype.itemsize <= 8 else None
+    if isinstance(x, (fmpz, fmpq)):
+        return int(x.numerator), int(x.denominator)
+    if isinstance(x, Rational):
+        return Fraction(int(x.numerator), int(x.denominator)).as_integer_ratio()
+    return None
+
+
+def _integer(digits: str) -> int:
+    # int() has a limit, which the environment can lower to 640 digits; FLINT has none
+    return int(digits) if len(digits) < 640 else int(fmpz(digits))
+
+
+def _over_common_denominator(
+    argument: str, ratios: Sequence[tuple[int, int]], shape: tuple[int, ...]
+) -> Exact:
+    common = 1
+    denominators = {q for _, q in ratios}
+    for q in denominators:
+        common = math.lcm(common, q)
+        if common.bit_length() > MAX_DENOMINATOR_BITS:
+            must = f"numbers with a common denominator of at most {MAX_DENOMINATOR_BITS} bits"
+            raise InputError(argument, must, "numbers with a longer one")
+    widest = max(p.bit_length() - q.bit_length() for p, q in ratios) + common.bit_length() + 1
+    _check_size(argument, len(ratios), widest)
+    factor = {q: common // q for q in denominators}
+    return narrow([p * factor[q] for p, q in ratios], shape), common
+
+
+def _check_size(argument: str, entries: int, bits: int) -> None:
+    # 64 bits are 8 bytes; else a pointer, the header of an int, and 4 bytes for every 30 bits
+    size = entries * (8 if bits <= 63 else 40 + bits // 7)
+    if size > MAX_BYTES:
+        must = f"numbers that fit {MAX_BYTES >> 30} GiB over their common denominator"
+        raise InputError(argument, must, f"{entries} integers of up to {bits} bits")
+
+
+def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Views of slices along the first axis."""
+    step = max(1, _CHUNK * len(array) // array.size) if array.size else 1
+    return (array[start : start + step] for start in range(0, len(array), step))
+
+
+def _odd_times_power(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x = whole·2^power with `whole` odd (0 where x is 0), both int64."""
+    mantissa, exponent = np.frexp(part.astype(np.float64))
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    zeros = np.maximum(np.frexp((whole & -whole).astype(np.float64))[1] - 1, 0)
+    return whole >> zeros, exponent.astype(np.int64) - 53 + zeros

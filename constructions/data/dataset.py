@@ -1,0 +1,189 @@
+"""A data set for memorization: T examples of (context, query, label), held exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import operator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat, fmpz_mat
+
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
+
+_CACHED = 2**22  # contexts with more numbers than this in all are converted each time
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """T examples: contexts E (n×d, rows are tokens), queries e in Q^d, labels y in Q^m.
+
+    contexts: (T, n, d), or (1, n, d) when all examples share one context.
+    queries:  (T, d).
+    labels:   (T, m).
+    name:     letters, digits, '.', '_', '-': it names folders; other characters become '-'.
+    Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
+    >>> data.T, data.n, data.d, data.m, data.shared
+    (2, 2, 2, 1, True)
+    >>> Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7, 9])
+    Traceback (most recent call last):
+    constructions.errors.InputError: labels: must be one for each of the 2 queries, not 3 of them
+    """
+
+    contexts: ExactArray
+    queries: ExactArray
+    labels: ExactArray
+    name: str = "data"
+    _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
+    _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        shapes = self.contexts.shape, self.queries.shape, self.labels.shape
+        full = full_shapes(*shapes)
+        for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
+            if shape != wanted:
+                raise InputError(argument, f"of shape {wanted}", shape)
+        object.__setattr__(self, "name", _safe(self.name))
+
+    @classmethod
+    def of(cls, contexts: Any, queries: Any, labels: Any, name: str = "data") -> Dataset:
+        """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
+
+        contexts may be (n, d), shared by all; labels may be (T,). Floats are taken exactly.
+        """
+        E, e, y = (
+            x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
+            for argument, x in zip(ARGUMENTS, (contexts, queries, labels), strict=True)
+        )
+        full = full_shapes(E.shape, e.shape, y.shape)
+        return cls(E.reshape(full[0]), e.reshape(full[1]), y.reshape(full[2]), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
+        return Dataset, (self.contexts, self.queries, self.labels, self.name)
+
+    @property
+    def T(self) -> int:
+        return self.queries.shape[0]
+
+    @property
+    def n(self) -> int:
+        return self.contexts.shape[1]
+
+    @property
+    def d(self) -> int:
+        return self.contexts.shape[2]
+
+    @property
+    def m(self) -> int:
+        return self.labels.shape[1]
+
+    @property
+    def shared(self) -> bool:
+        """One context for all examples (also when T = 1)."""
+        return self.contexts.shape[0] == 1
+
+    def context(self, t: int) -> fmpq_mat:
+        """E of example t, n×d, exact."""
+        index = 0 if self.shared else t
+        if index in self._cache:
+            return self._cache[index]
+        matrix = self.contexts[index].matrix()
+        if self.contexts.stored.size <= _CACHED:
+            self._cache[index] = matrix
+        return matrix
+
+    @property
+    def token_rows(self) -> fmpz_mat:
+        """Numerators of all contexts' rows, one below the other: (T·n or n)×d integers."""
+        if self._rows:
+            return self._rows[0]
+        matrix = self.contexts.reshape((-1, self.d)).integer_matrix()
+        if self.contexts.stored.size <= _CACHED:
+            self._rows.append(matrix)
+        return matrix
+
+    @cached_property
+    def query_matrix(self) -> fmpq_mat:
+        """All queries as rows, T×d, exact."""
+        return self.queries.matrix()
+
+    @cached_property
+    def label_matrix(self) -> fmpq_mat:
+        """All labels as rows, T×m, exact."""
+        return self.labels.matrix()
+
+    def take(self, examples: Sequence[int] | int) -> Dataset:
+        """The data set of these examples, in this order; an integer means the first so many."""
+        if not isinstance(examples, (Sequence, np.ndarray)):
+            count = operator.index(examples)
+            if not 1 <= count <= self.T:
+                raise InputError("examples", f"between 1 and the {self.T} there are", count)
+            examples = range(count)
+        if not len(examples):
+            raise InputError("examples", "one or more", "none")
+        for t in examples:
+            if not 0 <= t < self.T:
+                raise InputError("examples", f"indices from 0 to {self.T - 1}", t)
+        index = np.array(examples, dtype=np.intp)
+        contexts = self.contexts if self.shared else self.contexts[index]
+        return Dataset(contexts, self.queries[index], self.labels[index], self.name)
+
+    def canonical(self) -> dict[str, Any]:
+        """The `data` object of a certificate: nested lists of "p" and "p/q"."""
+        return {argument: getattr(self, argument).strings() for argument in ARGUMENTS}
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the canonical JSON of `canonical()`, which is not held as a whole."""
+        digest = hashlib.sha256()
+        for piece in self._canonical_json():
+            digest.update(piece.encode("ascii"))
+        return digest.hexdigest()
+
+    def _canonical_json(self) -> Iterator[str]:
+        """Keys sorted, no white space: one piece for each context, query and label."""
+        for k, argument in enumerate(sorted(ARGUMENTS)):
+            yield f'{"," if k else "{"}"{argument}":'
+            array = getattr(self, argument)
+            for i in range(len(array)):
+                yield "," if i else "["
+                yield json.dumps(array[i].strings(), separators=(",", ":"))
+            yield "]"
+        yield "}"
+
+
+ARGUMENTS = ("contexts", "queries", "labels")
+
+
+def full_shapes(contexts: Shape, queries: Shape, labels: Shape) -> tuple[Shape, Shape, Shape]:
+    """(T or 1, n, d), (T, d), (T, m) of shapes that may be (n, d) and (T,). Raises InputError."""
+    if len(contexts) not in (2, 3) or 0 in contexts:
+        raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
+    if len(queries) != 2 or 0 in queries:
+        raise InputError("queries", "(T, d) numbers, no size 0", queries)
+    if len(labels) not in (1, 2) or 0 in labels:
+        raise InputError("labels", "(T,) or (T, m) numbers, no size 0", labels)
+    contexts = contexts if len(contexts) == 3 else (1, *contexts)
+    labels = labels if len(labels) == 2 else (*labels, 1)
+    T, d = queries
+    if contexts[0] not in (1, T):
+        must = f"one for each of the {T} queries, or one shared by all"
+        raise InputError("contexts", must, f"{contexts[0]} of them")
+    if labels[0] != T:
+        raise InputError("labels", f"one for each of the {T} queries", f"{labels[0]} of them")
+    if contexts[2] != d:
+        raise InputError("queries", f"as wide as the contexts' rows, {contexts[2]}", d)
+    return contexts, queries, labels
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64].strip(".-") or "data"

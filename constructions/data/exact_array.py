@@ -1,0 +1,125 @@
+"""Exact rational arrays: integer numerators over one common denominator.
+
+Small integers keep the dtype they came in, so that a data set of 10^8 bytes stays one of 10^8
+bytes; what is wider than 64 bits becomes Python integers. Either way nothing is rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from attncert.constructions.data.conversion import from_array, from_lists, narrow
+
+__all__ = ["ExactArray", "narrow"]
+
+_SMALL = 2**20  # arrays of fewer entries are widened once and for all
+
+
+@dataclass(frozen=True, eq=False)
+class ExactArray:
+    """`numerators / denominator`, exactly; the denominator is positive and shared by all entries.
+
+    stored: the numerators, of any shape, in a signed integer dtype (above -2^63, so that they can
+    be negated) or as Python integers in an object array. For arithmetic take `numerators`, which
+    is never narrower than int64: int8 would overflow in silence.
+
+    >>> ExactArray.of([["1/2", 3], [0.25, -1]]).strings()
+    [['1/2', '3'], ['1/4', '-1']]
+    """
+
+    stored: np.ndarray
+    denominator: int = 1
+
+    def __post_init__(self) -> None:
+        if self.stored.dtype.kind not in "iO" or self.denominator < 1:
+            raise TypeError(f"not integers over a positive one: {self.stored.dtype}")
+
+    @classmethod
+    def of(cls, values: Any, argument: str = "values") -> ExactArray:
+        """Exact array of nested lists of int, float (taken as dyadic), Fraction or "p/q", or of a
+        NumPy array. Raises InputError, naming the `argument` and the place in it."""
+        if not isinstance(values, np.ndarray):
+            return cls(*from_lists(argument, values))
+        stored, denominator = from_array(argument, values)
+        if stored.dtype != object and stored.size < _SMALL:
+            stored = stored.astype(np.int64)
+        return cls(stored, denominator)
+
+    @property
+    def numerators(self) -> np.ndarray:
+        """int64 or object. A copy where they are stored narrower: slice large arrays first."""
+        wide = self.stored.dtype.itemsize == 8
+        return self.stored if wide else self.stored.astype(np.int64)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.stored.shape
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def __getitem__(self, index: Any) -> ExactArray:
+        return ExactArray(np.asarray(self.stored[index]), self.denominator)
+
+    def reshape(self, shape: tuple[int, ...]) -> ExactArray:
+        return ExactArray(self.stored.reshape(shape), self.denominator)
+
+    def integer_matrix(self) -> fmpz_mat:
+        """The numerators of a 2-D array as a FLINT integer matrix."""
+        rows, columns = self.shape
+        return fmpz_mat(rows, columns, self.stored.ravel().tolist())
+
+    def matrix(self) -> fmpq_mat:
+        """A 2-D array as a FLINT rational matrix."""
+        return fmpq_mat(self.integer_matrix()) / fmpq(self.denominator)
+
+    def floats(self) -> np.ndarray:
+        """The nearest float64 of each entry, ±inf beyond the largest."""
+        if self.stored.dtype != object and max(self._largest(), self.denominator) <= 2**53:
+            return self.stored / np.float64(self.denominator)  # both exact: rounded once
+        flat = [_nearest(x, self.denominator) for x in self.stored.ravel().tolist()]
+        return np.array(flat, dtype=np.float64).reshape(self.shape)
+
+    def fractions(self) -> Any:
+        """Nested lists of Fraction."""
+        return _nest(self.stored, lambda x: Fraction(x, self.denominator))
+
+    def strings(self) -> Any:
+        """Nested lists of "p" or "p/q" in lowest terms: the numbers of the certificate."""
+        if self.denominator > 1:
+            bottom = fmpz(self.denominator)
+            return _nest(self.stored, lambda x: fmpq(x, bottom).str())
+        wide = self.stored.dtype == object  # str() refuses over 4,300 digits, FLINT does not
+        return _nest(self.stored, (lambda x: fmpz(x).str()) if wide else str)
+
+    def bits(self) -> int:
+        """Bits of the largest numerator (absolute value) or of the denominator."""
+        return max(self._largest().bit_length(), self.denominator.bit_length())
+
+    def _largest(self) -> int:
+        """Largest absolute value of the numerators."""
+        if self.stored.size == 0:
+            return 0
+        return max(int(self.stored.max()), -int(self.stored.min()))
+
+
+def _nest(array: np.ndarray, leaf: Callable[[int], Any]) -> Any:
+    if array.ndim == 0:
+        return leaf(array.item())
+    if array.ndim == 1:
+        return [leaf(x) for x in array.tolist()]
+    return [_nest(row, leaf) for row in array]
+
+
+def _nearest(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator  # int / int rounds correctly
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf

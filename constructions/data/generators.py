@@ -1,0 +1,314 @@
+"""Data sets for tests, examples and attacks: seeded, exact, and with their properties stated.
+
+`random` and `gaussian` promise nothing. `family` gives contexts of rank n (A2 holds) and queries of
+a named kind, most of them hard in some way. `dependent_query` and `dependent_context` plant one
+exact dependency and say which. The same arguments and seed give the same data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpz_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
+
+_DRAWS = 1000  # of a matrix, until it has full rank
+
+
+def random(
+    T: int,
+    n: int,
+    d: int,
+    *,
+    m: int = 1,
+    shared: bool = False,
+    bound: int = 9,
+    denominator: int = 1,
+    seed: int = 0,
+) -> Dataset:
+    """Independent entries a/b, a uniform in [-bound, bound], b in [1, denominator].
+
+    >>> data = random(5, 2, 3, m=2, shared=True, denominator=6, seed=1)
+    >>> data.contexts.shape, data.queries.shape, data.labels.shape
+    ((1, 2, 3), (5, 3), (5, 2))
+    """
+    _require_positive(2**62, T=T, n=n, d=d, m=m, bound=bound, denominator=denominator)
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape: int) -> ExactArray:
+        top = rng.integers(-bound, bound, shape, endpoint=True)
+        if denominator == 1:
+            return ExactArray(top)
+        bottom = rng.integers(1, denominator, shape, endpoint=True)
+        pairs = zip(top.ravel().tolist(), bottom.ravel().tolist(), strict=True)
+        return ExactArray.of([Fraction(p, q) for p, q in pairs]).reshape(shape)
+
+    return Dataset(draw(1 if shared else T, n, d), draw(T, d), draw(T, m), "random")
+
+
+def width_one_shape(
+    heads: int, n: int, d: int, *, shared: bool = False, bound: int = 9, seed: int = 0
+) -> Dataset:
+    """As many random examples as that many heads of width one memorize, H(n-1) + 1.
+
+    Small integers, kept in one byte each: contexts of T·n·d entries stay of that many bytes.
+    Their ranks are not looked at (for n well below d they are full but for very small bounds).
+
+    >>> width_one_shape(20, 32, 64, shared=True).T
+    621
+    """
+    _require_positive(2**62, heads=heads, n=n, d=d)
+    _require_positive(127, bound=bound)
+    rng, T = np.random.default_rng(seed), heads * (n - 1) + 1
+    shapes = (1 if shared else T, n, d), (T, d), (T, 1)
+    E, e, y = (
+        ExactArray(rng.integers(-bound, bound, shape, dtype=np.int8, endpoint=True))
+        for shape in shapes
+    )
+    return Dataset(E, e, y, f"width-one-{n}x{d}")
+
+
+def gaussian(
+    T: int,
+    n: int,
+    d: int,
+    *,
+    m: int = 1,
+    shared: bool = False,
+    dtype: type[np.floating] = np.float32,
+    seed: int = 0,
+) -> Dataset:
+    """Standard normal floats, taken exactly: dyadic rationals, in general position but for luck."""
+    _require_positive(2**62, T=T, n=n, d=d, m=m)
+    rng = np.random.default_rng(seed)
+    shapes = (1 if shared else T, n, d), (T, d), (T, m)
+    E, e, y = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
+    return Dataset.of(E, e, y, "gaussian")
+
+
+def family(
+    T: int,
+    n: int,
+    d: int,
+    *,
+    contexts: str = "random",
+    queries: str = "random",
+    m: int = 1,
+    shared: bool = False,
+    bound: int = 9,
+    seed: int = 0,
+) -> Dataset:
+    """Integer data with contexts of rank n ≤ d and queries of a kind.
+
+    contexts: a key of CONTEXTS
+        random    entries in [-bound, bound]
+        permuted  one matrix, its rows in another order for every example
+        scaled    random, times 10^k with k from 0 to 12, drawn for every example
+        sparse    one or two entries in a row are not 0
+    queries: a key of QUERIES
+        random          entries in [-bound, bound]
+        near-collinear  1000·bound times one vector, plus random
+        moment-curve    (1, t, …, t^(d-1)) at T distinct integers t: every d are independent
+        one-subspace    a moment curve in a subspace of dimension min(n, d):
+                        every n are independent, no n + 1 are
+        sparse          one or two entries are not 0
+    Raises InputError where n > d, or where no context of rank n was met (bound too small).
+
+    >>> family(4, 2, 3, contexts="permuted", queries="moment-curve").queries.strings()[3]
+    ['1', '1', '1']
+    """
+    _require_positive(10**6, T=T, n=n, d=d, m=m, bound=bound)
+    if n > d:
+        raise InputError("n", f"at most d = {d}, for contexts of rank n", n)
+    for argument, kind, kinds in (("contexts", contexts, CONTEXTS), ("queries", queries, QUERIES)):
+        if kind not in kinds:
+            raise InputError(argument, f"one of {', '.join(kinds)}", repr(kind))
+    rng = np.random.default_rng(seed)
+    E = CONTEXTS[contexts](rng, 1 if shared else T, n, d, bound)
+    e = QUERIES[queries](rng, T, n, d, bound)
+    y = rng.integers(-bound, bound, (T, m), endpoint=True)
+    name = f"{contexts}-contexts-{queries}-queries"
+    return Dataset(ExactArray(E), ExactArray.of(e), ExactArray(y), name)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A data set with one dependency: Σ relation[i]·row_i = 0, no coefficient 0.
+
+    The rows are those of context number `context`, or the queries where that is None.
+    """
+
+    data: Dataset
+    context: int | None
+    relation: dict[int, Fraction]
+
+
+def dependent_query(
+    data: Dataset, target: int, combination: Mapping[int, Fraction | int]
+) -> Planted:
+    """The data with query `target` replaced by Σ combination[i]·query_i.
+
+    {} plants a zero query, {s: 1} a repeated one, {s: -2} a parallel one, more a dependent group.
+
+    >>> dependent_query(random(3, 1, 2), 2, {0: 1, 1: -1}).relation[2]
+    Fraction(-1, 1)
+    """
+    rows, relation = _combine(data.queries, target, combination)
+    return Planted(replace(data, queries=rows), None, relation)
+
+
+def dependent_context(
+    data: Dataset, context: int, target: int, combination: Mapping[int, Fraction | int]
+) -> Planted:
+    """The data with row `target` of that context replaced by Σ combination[i]·row_i: A2 is false.
+
+    In a data set with a shared context, `context` is 0.
+    """
+    if not 0 <= context < len(data.contexts):
+        raise InputError("context", f"from 0 to {len(data.contexts) - 1}", context)
+    rows, relation = _combine(data.contexts[context], target, combination)
+    tables = [data.contexts[t].fractions() for t in range(len(data.contexts))]
+    tables[context] = rows.fractions()
+    return Planted(replace(data, contexts=ExactArray.of(tables)), context, relation)
+
+
+def step_seven_trap() -> Dataset:
+    """Contexts {e1, e2, e3} three times, {e3, e4, e5} twice; queries I_5; n = 3, d = 5.
+
+    With H = 2, d_h = 3 the second group's two examples bring the same new direction: leaving the
+    span of the *earlier* rows is not enough, each must leave the span of all rows so far.
+    """
+    unit = np.eye(5, dtype=np.int64)
+    contexts = np.stack([unit[:3]] * 3 + [unit[2:]] * 2)
+    return Dataset.of(contexts, unit, np.arange(1, 6), "step-seven-trap")
+
+
+def signed_pairs() -> Dataset:
+    """Queries e, -e, f, -f and one shared context with n = 2: A(e) + A(-e) = A(f) + A(-f) always.
+
+    With two tokens the softmax weights at q and -q add up to (1, 1), whatever the weights; the
+    labels 1, 0, 0, 0 violate the relation, so no layer memorizes them.
+    """
+    queries = [[1, 2], [-1, -2], [3, 1], [-3, -1]]
+    return Dataset.of([[1, 0], [0, 1]], queries, [1, 0, 0, 0], "signed-pairs")
+
+
+def _random_contexts(
+    rng: np.random.Generator, count: int, n: int, d: int, bound: int
+) -> np.ndarray:
+    return np.stack([_full_rank(rng, n, d, bound) for _ in range(count)])
+
+
+def _permuted_contexts(
+    rng: np.random.Generator, count: int, n: int, d: int, bound: int
+) -> np.ndarray:
+    matrix = _full_rank(rng, n, d, bound)
+    return np.stack([matrix[rng.permutation(n)] for _ in range(count)])
+
+
+def _scaled_contexts(
+    rng: np.random.Generator, count: int, n: int, d: int, bound: int
+) -> np.ndarray:
+    scale = 10 ** rng.integers(0, 12, (count, 1, 1), endpoint=True)
+    return _random_contexts(rng, count, n, d, bound) * scale
+
+
+def _sparse_contexts(
+    rng: np.random.Generator, count: int, n: int, d: int, bound: int
+) -> np.ndarray:
+    # Triangular up to the order of rows and columns, so of rank n.
+    out = np.zeros((count, n, d), dtype=np.int64)
+    for matrix in out:
+        columns = rng.permutation(d)
+        for i, row in enumerate(rng.permutation(n)):
+            matrix[row, columns[rng.integers(0, i + 1)]] = rng.integers(-bound, bound + 1)
+            matrix[row, columns[i]] = _nonzero(rng, bound)
+    return out
+
+
+def _random_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+    return rng.integers(-bound, bound, (T, d), endpoint=True)
+
+
+def _collinear_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+    direction: np.ndarray = 1000 * bound * _full_rank(rng, 1, d, bound)
+    return direction + _random_queries(rng, T, n, d, bound)
+
+
+def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+    points = np.arange(T) - T // 2  # as small as T distinct integers get; Vandermonde
+    powers: np.ndarray = points.astype(object)[:, None] ** np.arange(d)
+    return powers
+
+
+def _subspace_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+    curve = _moment_queries(rng, T, n, n, bound)
+    embedded: np.ndarray = curve @ _full_rank(rng, n, d, bound).astype(object)
+    return embedded
+
+
+def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+    out = np.zeros((T, d), dtype=np.int64)
+    for row in out:
+        for _ in range(2):
+            row[rng.integers(d)] = _nonzero(rng, bound)
+    return out
+
+
+Maker = Callable[[np.random.Generator, int, int, int, int], np.ndarray]
+
+CONTEXTS: dict[str, Maker] = {
+    "random": _random_contexts,
+    "permuted": _permuted_contexts,
+    "scaled": _scaled_contexts,
+    "sparse": _sparse_contexts,
+}
+QUERIES: dict[str, Maker] = {
+    "random": _random_queries,
+    "near-collinear": _collinear_queries,
+    "moment-curve": _moment_queries,
+    "one-subspace": _subspace_queries,
+    "sparse": _sparse_queries,
+}
+
+
+def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) -> np.ndarray:
+    for _ in range(_DRAWS):
+        matrix = rng.integers(-bound, bound, (rows, columns), endpoint=True)
+        if fmpz_mat(matrix.tolist()).rank() == rows:
+            return matrix
+    raise InputError("bound", f"large enough for {rows}×{columns} matrices of full rank", bound)
+
+
+def _nonzero(rng: np.random.Generator, bound: int) -> int:
+    return int(rng.integers(1, bound, endpoint=True) * rng.choice((-1, 1)))
+
+
+def _combine(
+    rows: ExactArray, target: int, combination: Mapping[int, Fraction | int]
+) -> tuple[ExactArray, dict[int, Fraction]]:
+    count = len(rows)
+    for i in (target, *combination):
+        if not 0 <= i < count:
+            raise InputError("target, combination", f"rows from 0 to {count - 1}", i)
+    if target in combination:
+        raise InputError("combination", "of rows other than the target", target)
+    relation = {i: Fraction(c) for i, c in combination.items() if c} | {target: Fraction(-1)}
+    table = rows.fractions()
+    others = [(c, table[i]) for i, c in relation.items() if i != target]
+    table[target] = [
+        sum((c * row[j] for c, row in others), Fraction(0)) for j in range(rows.shape[1])
+    ]
+    return ExactArray.of(table), relation
+
+
+def _require_positive(most: int, **arguments: int) -> None:
+    for argument, value in arguments.items():
+        if not 1 <= value <= most:
+            raise InputError(argument, f"an integer from 1 to {most}", value)

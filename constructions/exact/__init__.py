@@ -1,0 +1,1 @@
+"""Exact arithmetic that every construction uses: integer arrays, lattices, residues."""

@@ -1,0 +1,82 @@
+"""Exact arithmetic on integer arrays: int64 while the result provably fits, Python integers beyond.
+
+Every function returns int64 where the sizes of its inputs prove that this is enough, object (Python
+int) otherwise; nothing ever wraps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from flint import fmpz_mat
+
+from attncert.constructions.data.exact_array import narrow
+
+_LIMIT = 2**62
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The matrix product a·b of 2-D integer arrays."""
+    if max(largest(a), 1) * max(largest(b), 1) * max(a.shape[1], 1) < 2**53:
+        return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+    return from_flint(to_flint(a) * to_flint(b))
+
+
+def add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a + b, broadcast."""
+    return _entrywise(np.add, a, b)
+
+
+def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a - b, broadcast."""
+    return _entrywise(np.subtract, a, b)
+
+
+def multiply(a: np.ndarray | int, b: np.ndarray) -> np.ndarray:
+    """a·b entry by entry, broadcast.
+
+    >>> multiply(2**40, np.array([2**40, -1])).tolist()
+    [1208925819614629174706176, -1099511627776]
+    """
+    if isinstance(a, int):
+        a = narrow([a], (1,))
+    return _entrywise(np.multiply, a, b)
+
+
+def largest(array: np.ndarray) -> int:
+    """Largest absolute value; 0 for an empty array."""
+    return max(abs(int(array.max())), abs(int(array.min()))) if array.size else 0
+
+
+def to_flint(array: np.ndarray) -> fmpz_mat:
+    """A 2-D integer array as a FLINT matrix."""
+    return fmpz_mat(*array.shape, [int(x) for x in array.ravel().tolist()])
+
+
+def from_flint(matrix: fmpz_mat) -> np.ndarray:
+    """A FLINT integer matrix as a 2-D integer array."""
+    return narrow([int(x) for x in matrix.entries()], (matrix.nrows(), matrix.ncols()))
+
+
+def null_relation(rows: fmpz_mat) -> list[int] | None:
+    """Integers c ≠ 0 with c·rows = 0, no common factor, the first nonzero one positive.
+
+    None if the rows are independent. (verify/ finds its relations with code of its own.)
+
+    >>> null_relation(fmpz_mat([[1, 2], [0, 1], [2, 0]])), null_relation(fmpz_mat([[1, 2]]))
+    ([2, -4, -1], None)
+    """
+    basis, nullity = rows.transpose().nullspace()
+    if nullity == 0:
+        return None
+    column = [int(row[0]) for row in basis.tolist()]
+    content = math.gcd(*column) * (1 if next(x for x in column if x) > 0 else -1)
+    return [x // content for x in column]
+
+
+def _entrywise(operation: np.ufunc, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    p, q = largest(a), largest(b)
+    dtype = np.int64 if max(p + q, p * q) < _LIMIT else object
+    result: np.ndarray = operation(a.astype(dtype), b.astype(dtype))
+    return result

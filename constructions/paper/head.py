@@ -1,0 +1,248 @@
+"""Steps 2 to 8 for one head after the other: the search behind constructions.mahdavi2024.
+
+    M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
+
+Everything here is integral: contexts and queries by their numerators, vectors by their coordinates
+in the image lattices, so that "short" means short logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
+from attncert.constructions.exact.lattice import image_lattice
+from attncert.constructions.exact.modular import UnluckyPrime
+from attncert.constructions.search.feature_blocks import FeatureBlocks
+from attncert.constructions.search.placement import Block, Placement, Span, choose
+from attncert.constructions.search.separation import Pair, separating_pairs
+from attncert.constructions.search.steering import Reducer, Solver, short_kernel, shortened
+
+_PAIRS = 8  # pairs (u, v) for which the whole head is worked out
+_LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
+
+
+@dataclass(frozen=True)
+class Dual:
+    """f·ê_t by its coordinates, its products with all queries (T,), and f ≥ 1."""
+
+    vector: np.ndarray
+    products: np.ndarray
+    factor: int
+
+
+@dataclass(frozen=True)
+class Direction:
+    """u and v by their coordinates, E⁽ˢ⁾u (T or 1, n), and v·e_s (T,)."""
+
+    u: np.ndarray
+    v: np.ndarray
+    rows: np.ndarray
+    products: np.ndarray
+
+    @property
+    def lead(self) -> np.ndarray:
+        """(v·e_s) E⁽ˢ⁾u, (T, n): what c multiplies."""
+        return integers.multiply(self.products[:, None], self.rows)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A head worked out: w_t (coordinates), the direction and its c, targets, logits, pivots."""
+
+    duals: list[Dual]
+    steering: list[np.ndarray]
+    direction: Direction | None
+    c: int | None
+    targets: np.ndarray
+    logits: np.ndarray
+    features: Block
+    pivots: list[int]
+
+    @property
+    def bits(self) -> int:
+        """Bits that the head adds to the softmax denominators of all examples."""
+        return sum((self.logits.max(axis=1) - self.logits.min(axis=1)).tolist())
+
+
+class HeadBuilder:
+    """Builds the heads in order; holds the lattices and what was placed."""
+
+    def __init__(self, data: Dataset, *, interior: bool, seed: int, prime: int) -> None:
+        self.data, self.interior, self.prime = data, interior, prime
+        self.rng = np.random.default_rng(seed)
+        count, n, _ = data.contexts.shape
+        self.keys = image_lattice(data.token_rows)
+        self.queries = image_lattice(data.queries.integer_matrix())
+        self.context_images = integers.from_flint(self.keys.images).reshape(count, n, -1)
+        self.query_images = integers.from_flint(self.queries.images)
+        self.features = FeatureBlocks(data, prime)
+        self.placed = Placement(data.T, prime)
+        self._steers: dict[int, Solver] = {}
+
+    def add(self, group: Sequence[int]) -> Draft:
+        """The shortest head found for this group; its examples count as placed from now on."""
+        solver = Solver.of(self.query_images[list(group)])
+        duals = self._duals(group, solver)
+        if self.placed.rows:
+            draft = self._shortest(group, duals, solver)
+        else:
+            draft = self._place(group, duals, None)
+        self.placed.extend(list(group), draft.features, draft.pivots)
+        return draft
+
+    def _duals(self, group: Sequence[int], solver: Solver) -> list[Dual]:
+        """Step 2: f·ê_t·e_t' = f·δ_tt' on the group, short on all other queries."""
+        duals = []
+        reduced = Reducer(solver.kernel, self.query_images[self._outside(group)])
+        for unit in np.eye(len(group), dtype=np.int64):
+            factor = solver.factor(unit)
+            vector = reduced(solver.solve(integers.multiply(factor, unit)))
+            products = integers.product(self.query_images, vector[:, None])[:, 0]
+            duals.append(Dual(vector, products, factor))
+        return duals
+
+    def _shortest(self, group: Sequence[int], duals: list[Dual], solver: Solver) -> Draft:
+        kernel = short_kernel(solver.kernel, self.query_images)
+        selectors = integers.product(self.query_images, kernel)
+        pairs = separating_pairs(
+            self.context_images,
+            selectors,
+            self.placed.rows,
+            self._outside(group),
+            _PAIRS,
+            self.rng,
+        )
+        best: Draft | None = None
+        for pair in pairs:
+            draft = self._place(group, duals, self._direction(pair, kernel))
+            if best is None or draft.bits < best.bits:
+                best = draft
+            if not any(w.any() for w in draft.steering):
+                break  # nothing disturbs the earlier examples, and the later pairs are longer
+        assert best is not None
+        return best
+
+    def _direction(self, pair: Pair, kernel: np.ndarray) -> Direction:
+        """Steps 3 and 4, in exact integers."""
+        v = integers.product(kernel, pair.v[:, None])[:, 0]
+        count, n, k = self.context_images.shape
+        rows = integers.product(self.context_images.reshape(-1, k), pair.u[:, None])
+        products = integers.product(self.query_images, v[:, None])[:, 0]
+        return Direction(pair.u, v, rows.reshape(count, n), products)
+
+    def _place(self, group: Sequence[int], duals: list[Dual], direction: Direction | None) -> Draft:
+        """Steps 5 to 8: targets one example at a time, then the smallest c."""
+        earlier = self.placed.rows
+        targets = np.zeros(0, dtype=np.int64)
+        if direction is not None:
+            targets = direction.lead[earlier].argmax(axis=1)
+        steering, finite = [], np.zeros((self.data.T, self.data.n), dtype=np.int64)
+        wanted = self._choose_logits(group, duals, targets)
+        for t, dual, logits in zip(group, duals, wanted, strict=True):
+            w, rows = self._steer(t, dual, logits)
+            steering.append(w)
+            finite = integers.add(finite, integers.multiply(dual.products[:, None], rows))
+        for c in self._multipliers(direction, finite, targets):
+            logits = finite
+            if direction is not None and c is not None:
+                logits = integers.add(integers.multiply(c, direction.lead), finite)
+            features = self.features.of(logits)
+            pivots = self.placed.pivots(list(group), features)
+            if pivots is not None:
+                return Draft(duals, steering, direction, c, targets, logits, features, pivots)
+        raise UnluckyPrime
+
+    def _choose_logits(
+        self, group: Sequence[int], duals: list[Dual], targets: np.ndarray
+    ) -> list[np.ndarray]:
+        """Step 7: each example's logits (up to a constant), in the limit c → ∞."""
+        limit = self.features.rows(self.placed.rows, targets)
+        span, chosen = Span(self.prime), []
+        for t, dual in zip(group, duals, strict=True):
+            logits = self._candidates(t)
+            finite = integers.multiply(dual.factor, logits)
+            multipliers = self.placed.multipliers([t] * len(logits))
+            residual = self.placed.residual(multipliers, self.features.points(t, finite), limit)
+            best = choose(span, residual, [int(g.max() - g.min()) for g in finite])
+            if best is None:
+                raise UnluckyPrime
+            span.add(residual[best : best + 1])
+            chosen.append(logits[best])
+        return chosen
+
+    def _candidates(self, t: int) -> np.ndarray:
+        """Logits that example t may be given, (k, n), first entry 0.
+
+        The barycentre (all logits equal; not in the first head, where it would save little and
+        leave M_1 empty); then, with D·1_i the smallest multiple of a unit vector
+        that integral weights reach, ±D·1_i for every row i, and short vectors that they reach.
+        The n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
+        scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
+        """
+        n = self.data.n
+        uniform = n == 1 or (self.interior and bool(self.placed.rows))
+        options = [np.zeros(n, dtype=np.int64)] if uniform else []
+        if n > 1:
+            solver = self._steer_solver(t)
+            units = np.vstack([-np.ones(n - 1, dtype=np.int64), np.eye(n - 1, dtype=np.int64)])
+            reached = [integers.multiply(solver.factor(unit), unit) for unit in units]
+            reached += list(solver.reach.T)
+            for step in reached:
+                for signed in (step, -step):
+                    options.append(np.concatenate([np.zeros(1, dtype=np.int64), signed]))
+        seen: dict[tuple[int, ...], np.ndarray] = {}
+        for option in options:
+            seen.setdefault(tuple(option.tolist()), option)
+        return np.stack(list(seen.values()))
+
+    def _steer(self, t: int, dual: Dual, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
+        count, n, k = self.context_images.shape
+        if logits.min() == logits.max():
+            return np.zeros(k, dtype=np.int64), np.zeros((count, n), dtype=np.int64)
+        solver = self._steer_solver(t)
+        w = solver.solve(integers.subtract(logits[1:], logits[:1]))
+        if count > 1:
+            weight = np.abs(dual.products)
+            weight[t] = 0
+            steps = integers.subtract(self.context_images[:, 1:], self.context_images[:, :1])
+            images = integers.multiply(weight[:, None, None], steps)
+            w = shortened(w, solver.kernel, images.reshape(-1, k))
+        rows = integers.product(self.context_images.reshape(-1, k), w[:, None])
+        return w, rows.reshape(count, n)
+
+    def _steer_solver(self, t: int) -> Solver:
+        where = self._context(t)
+        if where not in self._steers:
+            rows = self.context_images[where]
+            self._steers[where] = Solver.of(integers.subtract(rows[1:], rows[:1]))
+        return self._steers[where]
+
+    def _multipliers(
+        self, direction: Direction | None, finite: np.ndarray, targets: np.ndarray
+    ) -> Iterator[int | None]:
+        """Step 8: values of c to try, from the least at which every target row leads by a bit."""
+        if direction is None:
+            yield None
+            return
+        earlier = self.placed.rows
+        lead, beta = direction.lead[earlier], finite[earlier]
+        rows = np.arange(len(earlier))
+        gap = integers.subtract(lead[rows, targets][:, None], lead)
+        need = integers.add(integers.subtract(beta, beta[rows, targets][:, None]), np.array([1]))
+        others = np.arange(self.data.n)[None, :] != targets[:, None]
+        least = max([1, *(-(-need[others] // gap[others])).tolist()])
+        yield from range(least, least + _LINEAR_SEARCH)
+        for doubling in range(1, 64):
+            yield (least + _LINEAR_SEARCH) << doubling
+
+    def _outside(self, group: Sequence[int]) -> list[int]:
+        return [t for t in range(self.data.T) if t not in group]
+
+    def _context(self, t: int) -> int:
+        return 0 if self.data.shared else t

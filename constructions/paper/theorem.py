@@ -1,0 +1,169 @@
+"""The paper's construction, exact (Mahdavi, Liao, Thrampoulidis 2024, Theorem 1).
+
+With r = min(n, d_h), the examples are split into groups G_1 of r and G_2, ..., G_H of r - 1. Head h
+places its group and saturates on every earlier example:
+
+    M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ                rank at most 1 + (r - 1) = r ≤ d_h
+
+    ê_t   dual to the group's queries:     ê_t·e_t' = 1 if t = t', else 0        (t, t' ∈ G_h)
+    v     selector:    v ⊥ e_t for t ∈ G_h,   v·e_s ≠ 0 for every earlier s
+    u     separator:   E⁽ˢ⁾u has a unique maximum and a unique minimum for every earlier s
+    w_t   E⁽ᵗ⁾w_t = g_t, the logits that example t is to have
+    c     a whole number
+
+For t in the group the logits are E⁽ᵗ⁾M_h e_t = g_t: free of c. For an earlier s they are
+c·(v·e_s)·E⁽ˢ⁾u + β_s with β_s = Σ_t (ê_t·e_s) E⁽ˢ⁾w_t, so as c grows s attends to the one row L_s
+of E⁽ˢ⁾ where (v·e_s)·E⁽ˢ⁾u is largest. The first head has no earlier examples and no u vᵀ.
+
+Logits are in units of ln 2 and integral for *all* examples, so that every softmax weight is a
+rational number. That is arranged by taking u, w_t from the lattice of points with integral
+products with all context rows, v and f_t ê_t from that of all queries (f_t: the smallest factor
+that makes the dual vector integral; g_t is then a multiple of f_t).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.construction import (
+    Construction,
+    capacity,
+    fewest_heads,
+    over_primes,
+    require_independent_rows,
+    theorem_groups,
+    with_idle_heads,
+)
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.exact import integers
+from attncert.constructions.layer import Head
+from attncert.constructions.paper.head import Draft, HeadBuilder
+
+__all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
+
+
+@dataclass(frozen=True)
+class PaperHead:
+    """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
+
+    group, earlier: examples placed by this head, and by the heads before it.
+    duals:     ê_t for t in the group.
+    steering:  w_t for t in the group.
+    logits:    g_t for t in the group, n integers each: E⁽ᵗ⁾w_t.
+    selector, separator: v and u; None in the first head.
+    c:         multiplier of u vᵀ; None in the first head.
+    targets:   for each earlier s the row L_s it attends to.
+    gap_bits:  B: the least logit gap, over earlier s, between L_s and any other row (None: n = 1).
+    pivots:    the feature columns of this head whose residuals on the group are invertible.
+    """
+
+    group: tuple[int, ...]
+    earlier: tuple[int, ...]
+    duals: tuple[fmpq_mat, ...]
+    steering: tuple[fmpq_mat, ...]
+    logits: tuple[tuple[int, ...], ...]
+    selector: fmpq_mat | None
+    separator: fmpq_mat | None
+    c: int | None
+    targets: tuple[int, ...]
+    gap_bits: int | None
+    pivots: tuple[int, ...]
+
+
+def build(
+    data: Dataset,
+    *,
+    head_width: int | None = None,
+    heads: int | None = None,
+    interior: bool = True,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Construction:
+    """Key and query weights with which the features of all examples are independent.
+
+    head_width: d_h, default n. heads: H, default the fewest that the theorem allows (more, if only
+    they admit a grouping). interior: whether a group's example may also attend uniformly to its
+    context (barycentre), where that costs at most 3 bits of conditioning; such targets keep the
+    logits of all other examples far shorter than vertices do. Exact; rank decided mod p here and
+    proved again by verify/. Raises InputError, and HypothesisFails with a witness where A2, the
+    capacity or the partition condition fails.
+    """
+    width = data.n if head_width is None else head_width
+    for argument, value in (("head_width", width), ("heads", 1 if heads is None else heads)):
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)
+    r = min(data.n, width)
+    require_independent_rows(data)
+    groups, regrouped = theorem_groups(data, r, heads, seed)
+
+    def attempt(prime: int) -> list[PaperHead]:
+        builder = HeadBuilder(data, interior=interior, seed=seed, prime=prime)
+        chosen: list[PaperHead] = []
+        for group in groups:
+            progress(len(chosen), len(groups))
+            earlier = tuple(builder.placed.rows)
+            chosen.append(_record(builder, group, earlier, builder.add(group)))
+        return chosen
+
+    chosen = over_primes(attempt)
+    layer_heads = [_layer_head(head, width, data.d) for head in chosen]
+    layer = with_idle_heads(layer_heads, max(heads or 0, len(chosen)))
+    return Construction("mahdavi2024", layer, groups, tuple(chosen), width, r, regrouped)
+
+
+def _record(
+    builder: HeadBuilder, group: tuple[int, ...], earlier: tuple[int, ...], draft: Draft
+) -> PaperHead:
+    """From lattice coordinates to vectors in the data's own units.
+
+    The lattices are those of the numerators D·E; if D·E x = k then E (D x) = k.
+    """
+    data = builder.data
+
+    def key(x: np.ndarray) -> fmpq_mat:
+        column = fmpq_mat(integers.to_flint(x[:, None]))
+        return builder.keys.basis * column * fmpq(data.contexts.denominator)
+
+    def query(x: np.ndarray, factor: int = 1) -> fmpq_mat:
+        column = fmpq_mat(integers.to_flint(x[:, None]))
+        return builder.queries.basis * column * fmpq(data.queries.denominator, factor)
+
+    direction, placed = draft.direction, list(earlier)
+    gap_bits = None
+    if direction is not None and data.n > 1:
+        ordered = np.sort(draft.logits[placed], axis=1)
+        gap_bits = int((ordered[:, -1] - ordered[:, -2]).min())
+    return PaperHead(
+        group=group,
+        earlier=earlier,
+        duals=tuple(query(dual.vector, dual.factor) for dual in draft.duals),
+        steering=tuple(
+            key(w) * fmpq(dual.factor) for w, dual in zip(draft.steering, draft.duals, strict=True)
+        ),
+        logits=tuple(tuple(int(k) for k in draft.logits[t].tolist()) for t in group),
+        selector=None if direction is None else query(direction.v),
+        separator=None if direction is None else key(direction.u),
+        c=draft.c,
+        targets=tuple(int(i) for i in draft.targets),
+        gap_bits=gap_bits,
+        pivots=tuple(draft.pivots),
+    )
+
+
+def _layer_head(head: PaperHead, width: int, d: int) -> Head:
+    """Key [c·u, w_1, w_2, ...] and query [v, ê_1, ê_2, ...], padded with zero columns to d_h."""
+    key, query = list(head.steering), list(head.duals)
+    if head.separator is not None:
+        key.insert(0, head.separator * fmpq(head.c))
+        query.insert(0, head.selector)
+    return Head(_columns(key, width, d), _columns(query, width, d))
+
+
+def _columns(vectors: list[fmpq_mat], width: int, d: int) -> fmpq_mat:
+    rows = [vector.entries() for vector in vectors] + [[0] * d] * (width - len(vectors))
+    return fmpq_mat(width, d, [x for row in rows for x in row]).transpose()

@@ -1,0 +1,247 @@
+"""One right-hand side of the readout by p-adic lifting that keeps the softmax in pieces (ours).
+
+Wanted is x with Z[:, C] x = y, where row t reads, with S_th = Σ_i 2^k_thi,
+
+    Σ_h w_th = y_t,        S_th w_th = Σ_i 2^k_thi a_thi,        a_thi = Σ_{j ∈ C_h} E_tij x_hj.
+
+Clearing denominators would multiply every entry of row t by all the other S_th: T² numbers of a
+thousand bits. Dixon's lifting needs Z modulo one small prime only, and integer *carries*. With w_th
+as unknowns of their own every equation has its own carry, hardly longer than S_th:
+
+    x ≡ Z⁻¹ (r - Σ_h c/S),   w ≡ (c + Σ_i 2^k_i a_i)/S   mod p,
+    c ← (c + Σ_i 2^k_i (a_i - w))/p,   r ← (r - Σ_h w)/p                          one digit of x, w.
+
+All heads that attend uniformly at t share S = n, and share one carry. A digit costs T² products of
+residues, T·n·d·H small ones and one pass over the carries.
+
+From x mod p^K, the common denominator D is that of a random combination of the entries (rational
+reconstruction, constructions/readout/reconstruction.py); the numerators are D·x mod p^K. That these
+solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an equation between
+integers that holds mod p^K, and both sides are less than p^K / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import lcm
+from typing import Any
+
+import numpy as np
+from flint import nmod_mat
+from gmpy2 import gcd, mpz
+
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
+from attncert.constructions.layer import integer_logits
+from attncert.constructions.readout.reconstruction import common_denominator, join_digits
+
+__all__ = ["Solution", "lifted"]
+
+LIMB = 28  # bits
+PRIME = 268435399  # the largest below 2^LIMB
+
+_EXACT = 2**52  # sums of products that float64 holds
+_MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
+_FIRST = 1.5  # first attempt, in multiples of the predicted bits of x; then in steps of
+_FURTHER = 0.08
+_CHUNK = 256  # digits between two calls of `progress`
+_SMALL = lcm(*range(1, 64))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """x = numerators / denominator, at the pivots head by head."""
+
+    numerators: list[Any]
+    denominator: Any
+
+
+def lifted(
+    construction: Construction,
+    data: Dataset,
+    right: list[int],
+    bits: int,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Solution | None:
+    """The solution of Z[:, C] x = right (T integers), exact; None where this method does not apply.
+
+    bits: about how many x has; a bad guess only costs time.
+    """
+    state = _start(construction, data, right)
+    return None if state is None else _solve(state, data.T, bits, progress)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What the kernel works on: its arguments after `digits`.
+
+    beyond: bits that both sides of a row, times Π_h S_th, have at most beyond those of x.
+    """
+
+    arguments: tuple[Any, ...]
+    beyond: int
+
+
+def _solve(
+    state: _State, T: int, bits: int, progress: Callable[[int, int], None]
+) -> Solution | None:
+    from attncert.constructions.readout.lifting_kernel import lift
+
+    rng = np.random.default_rng(0)
+    digits = np.zeros((0, T), dtype=np.uint32)
+    count = int(_FIRST * bits) // LIMB + 16
+    while count * LIMB < 8 * bits + 2**20:
+        further = [digits]
+        for start in range(len(digits), count, _CHUNK):
+            progress(start, count)
+            further.append(np.zeros((min(_CHUNK, count - start), T), dtype=np.uint32))
+            if not lift(further[-1], *state.arguments):
+                return None
+        digits = np.vstack(further)
+        denominator = _denominator(digits, rng.integers(1, 2**16, T))
+        if denominator is not None:
+            found = _numerators(digits, denominator, state.beyond)
+            if found is not None:
+                return found
+        count += int(_FURTHER * bits) // LIMB + 16
+    return None
+
+
+def _denominator(digits: np.ndarray, weights: np.ndarray) -> Any | None:
+    """A common denominator of x, if the digits are enough to see that there is one.
+
+    That of a random combination Σ weights·x, which may lack small primes that cancel in it.
+    """
+    modulus = mpz(PRIME) ** len(digits)
+    mixed = join_digits((digits.astype(np.int64) @ weights).tolist(), PRIME)  # below 2^62
+    denominator = common_denominator(mixed % modulus, modulus, _MARGIN)
+    return None if denominator is None else denominator * _SMALL
+
+
+def _numerators(digits: np.ndarray, denominator: Any, beyond: int) -> Solution | None:
+    """x = D·x / D where the numerators are so short that they solve the system: proved by size.
+
+    They have about the bits of D, so fewer digits may be enough.
+    """
+    enough = (denominator.bit_length() + beyond + _MARGIN) // (LIMB - 1)
+    used = digits[: min(len(digits), enough + enough // 16)]
+    modulus = mpz(PRIME) ** len(used)
+    limit = modulus >> (beyond + 1)
+    if denominator > limit:
+        return None
+    numerators, common = [], mpz(_SMALL)
+    for column in _pairs(used).T.tolist():
+        x = join_digits(column, PRIME**2) * denominator % modulus
+        x = x - modulus if 2 * x > modulus else x
+        if abs(x) > limit:
+            return None
+        numerators.append(x)
+        common = gcd(common, x)
+    common = gcd(common, denominator)
+    return Solution([x // common for x in numerators], denominator // common)
+
+
+def _pairs(digits: np.ndarray) -> np.ndarray:
+    """Digits base p², (⌈K/2⌉, T) int64."""
+    wide = digits.astype(np.int64)
+    low, high = wide[::2], wide[1::2]
+    low[: len(high)] += high * PRIME
+    return low
+
+
+def _start(construction: Construction, data: Dataset, right: list[int]) -> _State | None:
+    """The state before the first digit; None where the prime or the sizes do not allow it."""
+    p = PRIME
+    T, n, heads = data.T, data.n, construction.heads
+    numerators = data.contexts.numerators
+    largest = integers.largest(numerators)
+    scaled = [y * data.contexts.denominator for y in right]
+    if largest * p * data.d * max(len(heads), n) >= _EXACT or n > 64:
+        return None
+    if max(map(abs, scaled), default=0) >= 2**50:
+        return None
+    first, head_of, shifts = [0], list[int](), list[list[int]]()
+    tables = [
+        integer_logits(layer_head, data)
+        for layer_head, _ in zip(construction.layer.heads, heads, strict=False)
+    ]
+    for t in range(T):
+        rows = [[k - min(table[t]) for k in table[t]] for table in tables]
+        own = [h for h, row in enumerate(rows) if any(row)]
+        if len(own) < len(rows):
+            head_of.append(-1)
+            shifts.append([0] * n)
+        head_of += own
+        shifts += [rows[h] for h in own]
+        first.append(len(head_of))
+    if max(map(max, shifts)) >= 2**31:
+        return None
+    exponents = np.array(shifts, dtype=np.int64)
+    powers = np.array([[pow(2, k, p) for k in row] for row in shifts], dtype=np.int64)
+    sums = powers.sum(axis=1) % p
+    if not sums.all():
+        return None
+    inverses = np.array([pow(int(s), -1, p) for s in sums], dtype=np.int64)
+    ranges = exponents.max(axis=1)
+    growth = (4 * n * (largest * data.d * len(heads) + 2)).bit_length()
+    sizes = np.maximum((ranges + growth) // LIMB, ranges // LIMB + 1) + 2
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    limb_powers = np.array([pow(2, LIMB * k, p) for k in range(int(sizes.max()))], np.int64)
+    owner = np.array([h for h, head in enumerate(heads) for _ in head.pivots])
+    columns = np.array([j for head in heads for j in head.pivots])
+    weights = powers * inverses[:, None] % p
+    inverse = _inverse_of_features(weights, first, head_of, numerators, owner, columns, p)
+    if inverse is None:
+        return None
+    row_of = np.repeat(np.arange(T), np.diff(first))
+    row_bits = np.bincount(row_of, ranges + n.bit_length(), T)
+    arguments = (
+        inverse,
+        numerators.astype(np.float64),
+        owner,
+        columns,
+        np.array(first),
+        np.array(head_of),
+        exponents,
+        powers,
+        inverses,
+        offsets,
+        np.zeros(int(offsets[-1]), dtype=np.int32),
+        limb_powers,
+        np.zeros(len(head_of), dtype=np.int64),
+        np.array(scaled, dtype=np.int64),
+    )
+    labels = max(map(abs, scaled), default=0)
+    beyond = int(row_bits.max()) + largest.bit_length() + labels.bit_length() + T.bit_length() + 2
+    return _State(arguments, beyond)
+
+
+def _inverse_of_features(
+    weights: np.ndarray,
+    first: list[int],
+    head_of: list[int],
+    contexts: np.ndarray,
+    owner: np.ndarray,
+    columns: np.ndarray,
+    p: int,
+) -> np.ndarray | None:
+    """Z[:, C]⁻¹ mod p, (T, T) uint32; None if there is none."""
+    T = len(first) - 1
+    table = np.zeros((T, T), dtype=np.int64)
+    uniform = pow(contexts.shape[1], -1, p)
+    for t in range(T):
+        context = contexts[t if len(contexts) > 1 else 0] % p
+        by_head = np.full((int(owner.max()) + 1, contexts.shape[1]), uniform, dtype=np.int64)
+        for q in range(first[t], first[t + 1]):
+            if head_of[q] >= 0:
+                by_head[head_of[q]] = weights[q]
+        for i in range(contexts.shape[1]):
+            table[t] = (table[t] + by_head[owner, i] * context[i, columns]) % p
+    matrix = nmod_mat(T, T, table.ravel().tolist(), p)
+    try:
+        inverse = matrix.inv()
+    except ZeroDivisionError:
+        return None
+    return np.array([int(x) for x in inverse.entries()], dtype=np.uint32).reshape(T, T)

@@ -1,0 +1,134 @@
+"""The inner loop of constructions/readout/lifting.py, compiled: digits of the solution, base PRIME.
+
+Limbs have LIMB bits, the prime p is below 2^LIMB: a product of two residues stays below 2^56, and
+128 of them add up in 64 bits. Both are constants here, so that no remainder costs a division.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from attncert.constructions.readout.lifting import LIMB, PRIME
+
+_INVERSE = pow(PRIME, -1, 1 << LIMB)
+_MASK = (1 << LIMB) - 1
+_TERMS = 128  # products of residues added up before they are reduced
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def lift(
+    digits: np.ndarray,
+    inverse: np.ndarray,
+    contexts: np.ndarray,
+    heads: np.ndarray,
+    columns: np.ndarray,
+    first: np.ndarray,
+    head_of: np.ndarray,
+    shifts: np.ndarray,
+    powers: np.ndarray,
+    sum_inverses: np.ndarray,
+    offsets: np.ndarray,
+    limbs: np.ndarray,
+    limb_powers: np.ndarray,
+    carries_mod: np.ndarray,
+    residuals: np.ndarray,
+) -> bool:
+    """Fill `digits` (K, T) with the next K digits of x; the state is updated in place.
+
+    inverse (T, T): of Z at the pivots, mod p.
+    contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
+    The terms (t, h) of row t are first[t] to first[t+1]: head_of[q] is h, or -1 for the sum of all
+    heads that attend uniformly at t; shifts, powers (Q, n): the exponents and 2^them mod p;
+    sum_inverses: 1/S mod p; limbs[offsets[q]:offsets[q+1]]: the carry c_q; carries_mod: c_q mod p.
+    residuals (T,): of the rows Σ_q w_q = y.
+    False where a carry was wider than its room (then nothing can be trusted).
+    """
+    p = PRIME
+    T = len(residuals)
+    count, n, d = contexts.shape
+    H = heads.max() + 1
+    right = np.zeros(T, dtype=np.uint32)
+    x = np.zeros((d, H))
+    moved = np.zeros((n, H))
+    uniform = np.zeros(n)
+    widest = 1
+    for q in range(len(head_of)):
+        widest = max(widest, offsets[q + 1] - offsets[q])
+    room = np.zeros(widest, dtype=np.int64)
+    for step in range(len(digits)):
+        for t in range(T):  # right = y - Σ c/S mod p
+            total = np.int64(0)
+            for q in range(first[t], first[t + 1]):
+                total += sum_inverses[q] * carries_mod[q]
+                if (q - first[t]) % _TERMS == _TERMS - 1:
+                    total %= p
+            right[t] = np.uint32((residuals[t] - total % p) % p)
+        for j in range(T):  # x = Z⁻¹ right mod p
+            total_u = np.uint64(0)
+            for start in range(0, T, _TERMS):
+                part = np.uint64(0)
+                for t in range(start, min(T, start + _TERMS)):
+                    part += np.uint64(inverse[j, t]) * np.uint64(right[t])
+                total_u += part % np.uint64(p)
+            digit = total_u % np.uint64(p)
+            digits[step, j] = np.uint32(digit)
+            x[columns[j], heads[j]] = np.float64(digit)
+        for t in range(T):
+            context = contexts[t if count > 1 else 0]
+            for i in range(n):
+                for h in range(H):
+                    moved[i, h] = 0.0
+                for k in range(d):
+                    entry = context[i, k]
+                    for h in range(H):
+                        moved[i, h] += entry * x[k, h]
+                total_f = 0.0
+                for h in range(H):
+                    total_f += moved[i, h]
+                uniform[i] = total_f
+            # Heads with a term of their own do not attend uniformly here.
+            for q in range(first[t], first[t + 1]):
+                if head_of[q] >= 0:
+                    for i in range(n):
+                        uniform[i] -= moved[i, head_of[q]]
+            spent = np.int64(0)
+            for q in range(first[t], first[t + 1]):
+                h = head_of[q]
+                value = np.int64(carries_mod[q])
+                for i in range(n):
+                    a = np.int64(moved[i, h]) if h >= 0 else np.int64(uniform[i])
+                    value += (a % p) * powers[q, i]
+                    if i % _TERMS == _TERMS - 2:
+                        value %= p
+                w = (value % p) * sum_inverses[q] % p
+                spent += w
+                # c ← (c + Σ 2^k_i (a_i - w)) / p, exactly
+                begin, size = offsets[q], offsets[q + 1] - offsets[q]
+                for k in range(size):
+                    room[k] = limbs[begin + k]
+                for i in range(n):
+                    a = np.int64(moved[i, h]) if h >= 0 else np.int64(uniform[i])
+                    a -= w
+                    at, by = shifts[q, i] // LIMB, shifts[q, i] % LIMB
+                    room[at] += (a & _MASK) << by
+                    room[at + 1] += (a >> LIMB) << by
+                state, value, since = np.int64(0), np.int64(0), 0
+                for k in range(size - 1):
+                    state += room[k]
+                    quotient = (state * _INVERSE) & _MASK
+                    state = (state - quotient * p) >> LIMB
+                    limbs[begin + k] = np.int32(quotient)
+                    value += quotient * limb_powers[k]
+                    since += 1
+                    if since == _TERMS - 2:
+                        value %= p
+                        since = 0
+                state += room[size - 1]  # what is left: p times the sign, 0 or -1
+                sign = state // p
+                if sign * p != state or (sign != 0 and sign != -1):
+                    return False
+                limbs[begin + size - 1] = np.int32(sign)
+                carries_mod[q] = (value % p + sign * limb_powers[size - 1]) % p
+            residuals[t] = (residuals[t] - spent) // p
+    return True

@@ -1,0 +1,170 @@
+"""Step 9: the readout. Solve Z V = Y exactly, with V supported on the pivot columns.
+
+Every head contributes as many columns as it placed examples, so the system is square, T×T, and
+invertible (that is what step 7 arranged). With d_v ≥ m, the value matrix of head h is block h of V
+padded with zero columns, and W_O is H stacked copies of [I_m; 0]                     (paper).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Head, Layer, integer_logits, powers_of_two
+from attncert.constructions.paper.theorem import Construction
+from attncert.constructions.readout.lifting import lifted
+
+# Unknowns up to which FLINT eliminates without fractions: quasi-linear in the bits, not quadratic.
+ELIMINATED = 15
+# bits²·T from which FLINT takes longer than loading the other way's compiled loop: half a second.
+LIFTING_WORK = 2 * 10**11
+
+
+@dataclass(frozen=True)
+class PivotSystem:
+    """Z[:, C] with every row multiplied by a positive integer: `matrix` = diag(scale)·Z[:, C].
+
+    columns: (head, column) of each of the T pivots.
+    """
+
+    matrix: fmpz_mat
+    scale: tuple[int, ...]
+    columns: tuple[tuple[int, int], ...]
+
+
+def predicted_bits(construction: Construction, data: Dataset) -> int:
+    """Bits that the determinant of the pivot system, hence the readout, is expected to have.
+
+    The sum of all logit ranges: each softmax denominator has about that many bits, and row t of
+    the cleared system has the product of its denominators as a factor.
+    """
+    return sum(
+        max(logits) - min(logits)
+        for head in construction.layer.heads[: len(construction.heads)]  # idle heads: all 0
+        for logits in integer_logits(head, data)
+    )
+
+
+def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:
+    """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, cleared by Π_h S_th. Exact."""
+    contexts = data.contexts.numerators.tolist()
+    numerators: list[list[list[int]]] = [[] for _ in range(data.T)]
+    sums: list[list[int]] = [[] for _ in range(data.T)]
+    for layer_head, head in zip(construction.layer.heads, construction.heads, strict=False):
+        for t, logits in enumerate(integer_logits(layer_head, data)):
+            powers = powers_of_two(logits)
+            context = contexts[0 if data.shared else t]
+            sums[t].append(sum(powers))
+            numerators[t].append(
+                [
+                    sum(w * row[j] for w, row in zip(powers, context, strict=True))
+                    for j in head.pivots
+                ]
+            )
+    rows, scale = [], []
+    for blocks, denominators in zip(numerators, sums, strict=True):
+        product = 1
+        for denominator in denominators:
+            product *= denominator
+        row = [
+            x * (product // denominator)
+            for block, denominator in zip(blocks, denominators, strict=True)
+            for x in block
+        ]
+        common = 0
+        for x in row:
+            common = int(fmpz(common).gcd(x))
+        common = int(fmpz(common).gcd(product)) or 1
+        rows.append([x // common for x in row])
+        scale.append(product // common)
+    columns = tuple((h, j) for h, head in enumerate(construction.heads) for j in head.pivots)
+    denominator = data.contexts.denominator
+    return PivotSystem(fmpz_mat(rows), tuple(s * denominator for s in scale), columns)
+
+
+def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
+    """The T×k solution X of Z[:, C] X = right. Exact (FLINT: Dixon lifting)."""
+    cleared, denominator = right.numer_denom()
+    scaled = [[s * x for x in row] for s, row in zip(system.scale, cleared.tolist(), strict=True)]
+    return fmpq_mat(system.matrix).solve(fmpq_mat(fmpz_mat(scaled))) / denominator
+
+
+def lifting_is_shorter(bits: int, T: int) -> bool:
+    """Measured: above ELIMINATED unknowns FLINT takes 2e-12·bits²·T seconds, lifting 2e-11·bits².
+
+    >>> lifting_is_shorter(35_000, 193), lifting_is_shorter(580_000, 5)
+    (True, False)
+    """
+    return T > ELIMINATED and bits * bits * T > LIFTING_WORK
+
+
+def readout(
+    construction: Construction,
+    data: Dataset,
+    right: fmpq_mat,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> fmpq_mat:
+    """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
+
+    FLINT solves the cleared system, whose entries are long; for large systems the lifting that
+    never clears them is many times as fast (constructions/readout/lifting.py), where it applies. A
+    few examples with long logits are FLINT's.
+    """
+    bits = predicted_bits(construction, data)
+    if lifting_is_shorter(bits, data.T):
+        cleared, denominator = right.numer_denom()
+        columns: list[list[fmpq]] = []
+        for column in zip(*cleared.tolist(), strict=True):
+            found = lifted(construction, data, [int(y) for y in column], bits, progress)
+            if found is None:
+                break
+            below = fmpz(int(found.denominator)) * denominator
+            columns.append([fmpq(fmpz(int(x)), below) for x in found.numerators])
+        else:
+            flat = [x for row in zip(*columns, strict=True) for x in row]
+            return fmpq_mat(data.T, len(columns), flat)
+    return solve(pivot_system(construction, data), right)
+
+
+def with_readout(
+    construction: Construction, data: Dataset, at_pivots: fmpq_mat, value_width: int | None = None
+) -> Layer:
+    """The layer with values and output: V has rows `at_pivots` (T×m) at the pivots, 0 elsewhere.
+
+    value_width: d_v, default m. Raises HypothesisFails where d_v < m.
+    """
+    m = data.m
+    width = m if value_width is None else value_width
+    if width < m:
+        raise HypothesisFails(
+            "value-width",
+            f"values of width {width} for labels of width {m}",
+            {"d_v": width, "m": m},
+        )
+    solution = iter(at_pivots.tolist())
+    heads = []
+    for h, head in enumerate(construction.layer.heads):
+        rows = [[0] * width for _ in range(data.d)]
+        pivots = construction.heads[h].pivots if h < len(construction.heads) else ()
+        for j in pivots:
+            rows[j] = [*next(solution), *[0] * (width - m)]
+        value = fmpq_mat(data.d, width, [x for row in rows for x in row])
+        heads.append(Head(head.key, head.query, value))
+    stacked = [int(i == j) for _ in heads for i in range(width) for j in range(m)]
+    return Layer(tuple(heads), fmpq_mat(len(heads) * width, m, stacked))
+
+
+def right_inverse(construction: Construction, data: Dataset) -> fmpq_mat:
+    """R (H·d × T) with Z R = I: the readout as a linear map of the labels. Exact."""
+    T, d = data.T, data.d
+    system = pivot_system(construction, data)
+    identity = fmpq_mat(T, T, [int(i == j) for i in range(T) for j in range(T)])
+    solved = solve(system, identity).tolist()
+    rows = [[0] * T for _ in range(len(construction.layer.heads) * d)]
+    for (h, j), row in zip(system.columns, solved, strict=True):
+        rows[h * d + j] = row
+    return fmpq_mat(len(rows), T, [x for row in rows for x in row])

@@ -1,0 +1,1 @@
+"""What constructions look for: groups, selectors and separators, steering vectors, targets."""

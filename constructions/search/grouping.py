@@ -1,0 +1,279 @@
+"""Groups of examples, one per head: what the construction really asks of the queries.
+
+The partition condition (ours; mathematics of step 2 and 3): with groups G_1, ..., G_H in order,
+
+    the queries of each group are independent, and no earlier query lies in the span of a later
+    group.
+
+A1 implies it for every grouping into r, r-1, r-1, ... examples: it compares at most r queries at a
+time, never n. It is decided here exactly, for a given grouping; another grouping is looked for when
+the given order fails.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.integers import null_relation
+from attncert.constructions.exact.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
+
+_PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
+_SEARCH_STEPS = 20_000  # groups tried before the search gives up
+_RESTARTS = 12
+
+
+def consecutive(examples: Sequence[int], first: int, further: int) -> tuple[tuple[int, ...], ...]:
+    """The first `first` examples, then `further` at a time; the last group may be short.
+
+    >>> consecutive(range(8), 3, 2)
+    ((0, 1, 2), (3, 4), (5, 6), (7,))
+    """
+    examples = list(examples)
+    groups = [tuple(examples[:first])]
+    for start in range(first, len(examples), max(further, 1)):
+        groups.append(tuple(examples[start : start + further]))
+    return tuple(groups)
+
+
+def violation(
+    data: Dataset, groups: Sequence[Sequence[int]], placed: Sequence[int] = ()
+) -> dict[str, Any] | None:
+    """The first way in which the partition condition fails, as an exact relation; None if it holds.
+
+    placed: examples that are earlier than all groups.
+    Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0, integers,
+    not all zero. kind: "dependent group" or "earlier query in span".
+    """
+    queries = data.queries.numerators
+    reduced_queries = residues(queries, PRIMES[0])
+    earlier = list(placed)
+    for h, group in enumerate(groups):
+        if not group:
+            continue
+        suspects: Sequence[int] | None = _suspects(reduced_queries, group, earlier)
+        if suspects is None:  # dependent mod p
+            relation = _relation(queries, group)
+            if relation:
+                return _witness("dependent group", h, group, relation)
+            suspects = earlier
+        for s in suspects:
+            relation = _relation(queries, (*group, s))
+            if relation:
+                return _witness("earlier query in span", h, (*group, s), relation)
+        earlier += group
+    return None
+
+
+def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list[tuple[int, ...]]:
+    """A grouping into at most `heads` groups that meets the partition condition.
+
+    Built from the last group backwards: a last group must be independent and *closed* (no other
+    remaining query in its span); what remains is a smaller problem of the same kind. Greedy with
+    restarts, then, within _SEARCH_STEPS, all choices. Raises HypothesisFails: decided if every
+    choice was tried or a zero or parallel query excludes them all, else undecided.
+    """
+    excluded = _excludes_every_grouping(data)
+    if excluded:
+        raise HypothesisFails("some-partition", excluded["reason"], excluded)
+    given = consecutive(range(data.T), first, further)
+    rank = int(data.queries.integer_matrix().rank())
+    first, further = min(first, rank), min(further, rank - 1)  # `rank` of them span all others
+    matroid = _Queries(data)
+    rng = random.Random(seed)
+    order = list(range(data.T))
+    for _ in range(_RESTARTS):
+        groups = _greedy(matroid, order, first, further, heads)
+        if groups:
+            return groups
+        rng.shuffle(order)
+    search = _Search(matroid, first, further)
+    groups = search.run(frozenset(range(data.T)), heads)
+    if groups:
+        return groups
+    witness = violation(data, given) or {}
+    decided = search.steps <= _SEARCH_STEPS
+    reason = (
+        f"no order of the examples gives {heads} groups with independent queries and no earlier "
+        f"query in the span of a later group ({'all were' if decided else 'not all were'} tried)"
+    )
+    raise HypothesisFails("some-partition", reason, witness, decided=decided)
+
+
+class _Queries:
+    """Spans of queries, decided mod p first (independent there is independent over Q)."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.table = [[int(x) for x in row] for row in data.queries.numerators.tolist()]
+        self.residues = [[x % _PRIME for x in row] for row in self.table]
+
+    def independent(self, group: Sequence[int]) -> bool:
+        rows = [self.residues[t] for t in group]
+        if nmod_mat(len(rows), len(rows[0]), [x for r in rows for x in r], _PRIME).rank() == len(
+            rows
+        ):
+            return True
+        return int(fmpz_mat([self.table[t] for t in group]).rank()) == len(rows)
+
+    def closed(self, group: Sequence[int], among: Sequence[int]) -> bool:
+        """No query of `among` outside the (independent) group lies in its span."""
+        others = [t for t in among if t not in group]
+        if not others:
+            return True
+        kernel = fmpz_mat([self.table[t] for t in group]).nullspace()
+        basis, nullity = kernel
+        columns = [[row[j] for row in basis.tolist()] for j in range(nullity)]
+        if not columns:
+            return False
+        directions = fmpz_mat(columns).transpose()
+        images = fmpz_mat([self.table[t] for t in others]) * directions
+        return all(any(row) for row in images.tolist())
+
+
+def _greedy(
+    matroid: _Queries, order: list[int], first: int, further: int, heads: int
+) -> list[tuple[int, ...]] | None:
+    remaining = list(order)
+    groups: list[tuple[int, ...]] = []
+    while len(remaining) > first or not matroid.independent(remaining):
+        if len(groups) + 1 >= heads or further == 0:
+            return None
+        group: list[int] = []
+        for t in reversed(remaining):
+            trial = [*group, t]
+            if matroid.independent(trial) and matroid.closed(trial, remaining):
+                group = trial
+                if len(group) == further:
+                    break
+        if not group:
+            return None
+        groups.append(tuple(sorted(group)))
+        remaining = [t for t in remaining if t not in group]
+    return [tuple(sorted(remaining)), *reversed(groups)]
+
+
+class _Search:
+    """All choices, depth first, remembering what cannot be grouped.
+
+    Taking a closed independent group that is maximal for its size loses nothing: whatever groups
+    the rest groups any part of the rest.
+    """
+
+    def __init__(self, matroid: _Queries, first: int, further: int) -> None:
+        self.matroid, self.first, self.further = matroid, first, further
+        self.steps = 0
+        self.dead: set[tuple[frozenset[int], int]] = set()
+
+    def run(self, remaining: frozenset[int], heads: int) -> list[tuple[int, ...]] | None:
+        rest = sorted(remaining)
+        if len(rest) <= self.first and self.matroid.independent(rest):
+            return [tuple(rest)]
+        if heads <= 1 or len(rest) > self.first + (heads - 1) * self.further:
+            return None
+        if (remaining, heads) in self.dead:
+            return None
+        for group in self._closed_groups(rest):
+            found = self.run(remaining - set(group), heads - 1)
+            if found:
+                return [*found, group]
+            if self.steps > _SEARCH_STEPS:
+                return None
+        self.dead.add((remaining, heads))
+        return None
+
+    def _closed_groups(self, rest: list[int]) -> list[tuple[int, ...]]:
+        """Maximal closed independent groups of at most `further` examples.
+
+        Subsets of a closed independent set are closed and independent, so they grow one by one.
+        """
+        level: list[tuple[int, ...]] = [()]
+        maximal: list[tuple[int, ...]] = []
+        for _ in range(self.further):
+            grown: list[tuple[int, ...]] = []
+            for group in level:
+                extended = False
+                for t in rest:
+                    if group and t <= group[-1]:
+                        extended = extended or self._good((*group, t), rest)
+                        continue
+                    if self._good((*group, t), rest):
+                        grown.append((*group, t))
+                        extended = True
+                if not extended and group:
+                    maximal.append(group)
+                if self.steps > _SEARCH_STEPS:
+                    return maximal + grown
+            level = grown
+        return level + maximal
+
+    def _good(self, group: tuple[int, ...], rest: list[int]) -> bool:
+        if len(set(group)) < len(group):
+            return False
+        self.steps += 1
+        return self.matroid.independent(group) and self.matroid.closed(group, rest)
+
+
+def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
+    """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
+    seen: dict[tuple[int, ...], int] = {}
+    for t, row in enumerate(data.queries.numerators.tolist()):
+        content = math.gcd(*row)
+        if content == 0:
+            witness = _witness("zero query", None, (t,), [1])
+            return witness | {"reason": f"query {t} is zero, so no group may contain it"}
+        lead = next(x for x in row if x)
+        direction = tuple(x // content * (1 if lead > 0 else -1) for x in row)
+        if direction in seen:
+            s = seen[direction]
+            relation = _relation(data.queries.numerators, (s, t))
+            assert relation
+            return _witness("parallel queries", None, (s, t), relation) | {
+                "reason": f"queries {s} and {t} are parallel: in one group they are dependent, "
+                "in two the later group spans the earlier query"
+            }
+        seen[direction] = t
+    return None
+
+
+def _suspects(queries: np.ndarray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
+    """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
+
+    queries: all of them as residues mod p = PRIMES[0]. If the group is independent mod p, a query
+    in its span over Q is in its span mod p, so that every v with v·e_t = 0 mod p on the group has
+    v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears s.
+    """
+    p, d = PRIMES[0], queries.shape[1]
+    echelon, pivots = echelon_mod(queries[list(group)], p)
+    if len(pivots) < len(group):
+        return None
+    if not earlier:
+        return []
+    free = np.setdiff1d(np.arange(d), pivots)
+    v = np.zeros((d, 1))
+    v[free, 0] = np.random.default_rng(0).integers(1, p, len(free))
+    v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
+    images = matmul_mod(queries[earlier], v, p)[:, 0]
+    return [s for s, image in zip(earlier, images.tolist(), strict=True) if image == 0]
+
+
+def _relation(queries: np.ndarray, examples: Sequence[int]) -> list[int] | None:
+    return null_relation(fmpz_mat([[int(x) for x in queries[t].tolist()] for t in examples]))
+
+
+def _witness(
+    kind: str, group: int | None, examples: Sequence[int], coefficients: Sequence[int]
+) -> dict[str, Any]:
+    kept = [(int(t), str(c)) for t, c in zip(examples, coefficients, strict=True) if c]
+    return {
+        "kind": kind,
+        "group": None if group is None else group + 1,
+        "examples": [t for t, _ in kept],
+        "coefficients": [c for _, c in kept],
+    }

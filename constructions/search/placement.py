@@ -1,0 +1,278 @@
+"""Placing examples one at a time: the single primitive of all constructions here (step 7).
+
+Let S be the rows placed so far and C one feature column for each, chosen so that A = Z[S, C] is
+invertible. A new head appends a block of d columns: row s ∈ S gets x_s there, a new example t gets
+x_t. Eliminating S leaves, for t, the *residual*
+
+    ρ_t = x_t - Λ_t X_S,     Λ_t = Z[t, C] A⁻¹,
+
+and the rows S ∪ {placed members of the group} ∪ {t} are independent if ρ_t lies outside the span
+of the placed members' residuals. Inadmissible x_t therefore form an affine flat of dimension at
+most the number placed, at most n - 2: n independent candidates cannot all lie in it (in the first
+group Λ is empty and the span has dimension at most n - 1: the same holds). So a choice always
+exists, and it is made by looking, never by luck.
+
+Everything is kept twice: mod p, which decides, and in float64, which only prefers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import nmod_mat
+
+from attncert.constructions.exact.modular import matmul_mod, reduced
+
+# A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
+SLACK_BITS = 3
+_ROWS = 64  # rows eliminated together
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows in a head's new columns, (N, d): residues mod p and float64."""
+
+    mod: np.ndarray
+    float: np.ndarray
+
+    def __getitem__(self, rows: Any) -> Block:
+        return Block(self.mod[rows], self.float[rows])
+
+    def plus(self, other: Block, p: int) -> Block:
+        """Entrywise sum, broadcast."""
+        return Block(reduced(self.mod + other.mod, p), self.float + other.float)
+
+
+class Span:
+    """Residuals placed so far in one group: echelon rows mod p, an orthonormal basis in float."""
+
+    def __init__(self, prime: int) -> None:
+        self.prime = prime
+        self._pivots: list[int] = []
+        self._echelon = np.zeros((0, 0))  # reduced: the identity at the pivots
+        self._basis = np.zeros((0, 0))
+
+    def distances(self, rows: Block) -> list[float | None]:
+        """Distance of each row (k, d) to the span, in float64; None if it lies in it mod p."""
+        outside = np.count_nonzero(self._reduce(rows.mod), axis=1)
+        with np.errstate(all="ignore"):
+            lengths = np.nan_to_num(np.linalg.norm(self._project(rows.float), axis=1))
+        return [
+            float(length) if out else None for length, out in zip(lengths, outside, strict=True)
+        ]
+
+    def add(self, row: Block) -> None:
+        """Add a (1, d) row that is not in the span mod p."""
+        p, new = self.prime, self._reduce(row.mod)
+        pivot = int(np.flatnonzero(new[0])[0])
+        new = reduced(new * pow(int(new[0, pivot]), -1, p), p)
+        if self._pivots:
+            old = reduced(self._echelon - self._echelon[:, pivot : pivot + 1] * new, p)
+            new = np.vstack([old, new])
+        self._echelon = new
+        self._pivots.append(pivot)
+        with np.errstate(all="ignore"):
+            rest = self._project(row.float)
+            length = np.linalg.norm(rest)
+            if length > 0:
+                unit = rest / length
+                self._basis = np.vstack([self._basis, unit]) if self._basis.size else unit
+
+    def _reduce(self, rows: np.ndarray) -> np.ndarray:
+        if not self._pivots:
+            return rows
+        known = matmul_mod(rows[:, self._pivots], self._echelon, self.prime)
+        return reduced(rows - known, self.prime)
+
+    def _project(self, rows: np.ndarray) -> np.ndarray:
+        if self._basis.size:
+            for _ in range(2):  # twice is enough (Kahan)
+                rows = rows - (rows @ self._basis.T) @ self._basis
+        return rows
+
+
+def choose(span: Span, candidates: Block, costs: Sequence[float]) -> int | None:
+    """The cheapest candidate within SLACK_BITS of the farthest one; None if all lie in the span.
+
+    candidates: (k, d) residuals. costs: k numbers, 0 the cheapest. Ties go to the farther.
+    """
+    distances = span.distances(candidates)
+    usable = [(costs[k], -far, k) for k, far in enumerate(distances) if far is not None]
+    if not usable:
+        return None
+    near = min(far for _, far, _ in usable) / 2**SLACK_BITS
+    return min(option for option in usable if option[1] <= near)[2]
+
+
+class Placement:
+    """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
+
+    rows:    examples in the order in which they were placed.
+    columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
+
+    Block elimination by heads, right-looking: L is kept for all T examples (L = Z[:, C] U⁻¹, so
+    that Λ = L[t] P), U never, and P = L[S]⁻¹ only grows by rows: N·T·d operations for a residual.
+    """
+
+    def __init__(self, examples: int, prime: int) -> None:
+        self.prime = prime
+        self.rows: list[int] = []
+        self.columns: list[tuple[int, int]] = []
+        self._heads = 0
+        size = examples, examples  # zeros take no memory before they are written to
+        self._left = Block(np.zeros(size), np.zeros(size))
+        self._inverse = Block(np.zeros(size), np.zeros(size))
+
+    def multipliers(self, examples: list[int]) -> Block:
+        """Λ of these examples, (g, N)."""
+        left, inverse = self._factors(examples)
+        return Block(
+            matmul_mod(left.mod, inverse.mod, self.prime), _guide(left.float, inverse.float)
+        )
+
+    def residual(self, multipliers: Block, targets: Block, placed: Block) -> Block:
+        """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
+        return self._difference(targets, multipliers, placed)
+
+    def remainder(self, examples: list[int], block: Block) -> Block:
+        """The residuals of these examples for a new head with features `block` (T, d): (g, d).
+
+        The same as `residual`, by way of P X_S: fast for many examples.
+        """
+        left, inverse = self._factors(examples)
+        placed = block[self.rows]
+        upper = Block(
+            matmul_mod(inverse.mod, placed.mod, self.prime), _guide(inverse.float, placed.float)
+        )
+        return self._difference(block[examples], left, upper)
+
+    def pivots(self, group: list[int], block: Block) -> list[int] | None:
+        """Columns of the new block that make the group's residuals invertible; None if none do.
+
+        block: (T, d), the new head's features of all examples.
+        """
+        rows, columns = independent_rows(self.remainder(group, block), self.prime)
+        return columns if len(rows) == len(group) else None
+
+    def extend(self, group: list[int], block: Block, pivots: list[int]) -> None:
+        """Place the group, whose head has these features (T, d) and these pivot columns.
+
+        With σ the group's residuals at the pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals
+        there; the identity on the group) and P the rows [-Λ, I].
+        """
+        p, old, new = self.prime, len(self.rows), len(self.rows) + len(group)
+        every = list(range(len(block.mod)))
+        columns = Block(block.mod[:, pivots], block.float[:, pivots])
+        rest, multipliers = self.remainder(every, columns), self.multipliers(group)
+        schur = rest[group]
+        self._left.mod[:, old:new] = matmul_mod(rest.mod, _inverse_mod(schur.mod, p), p)
+        self._left.float[:, old:new] = _guide(rest.float, _inverse_float(schur.float))
+        self._inverse.mod[old:new, :old] = reduced(-multipliers.mod, p)
+        self._inverse.float[old:new, :old] = -multipliers.float
+        for inverse in (self._inverse.mod, self._inverse.float):
+            inverse[old:new, old:new] = np.eye(len(group))
+        self.rows += group
+        self.columns += [(self._heads, j) for j in pivots]
+        self._heads += 1
+
+    def _factors(self, examples: list[int]) -> tuple[Block, Block]:
+        """L of these examples (g, N), and P (N, N)."""
+        count = len(self.rows)
+        return (
+            Block(self._left.mod[examples, :count], self._left.float[examples, :count]),
+            Block(self._inverse.mod[:count, :count], self._inverse.float[:count, :count]),
+        )
+
+    def _difference(self, targets: Block, left: Block, right: Block) -> Block:
+        product = matmul_mod(left.mod, right.mod, self.prime)
+        with np.errstate(all="ignore"):
+            guide = targets.float - _guide(left.float, right.float)
+        return Block(reduced(targets.mod - product, self.prime), guide)
+
+
+def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:
+    """The first rows of the block (N, d) that are independent mod p, at most `most`, and pivots.
+
+    Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
+    float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.
+    """
+    count, d = block.mod.shape
+    most = min(count, d) if most is None else min(most, count, d)
+    echelon = Block(np.zeros((0, d)), np.zeros((0, d)))
+    rows: list[int] = []
+    pivots: list[int] = []
+    for start in range(0, count, _ROWS):
+        mod = block.mod[start : start + _ROWS].copy()
+        guide = block.float[start : start + _ROWS].copy()
+        with np.errstate(all="ignore"):
+            if rows:
+                mod = reduced(mod - matmul_mod(mod[:, pivots], echelon.mod, p), p)
+                guide -= guide[:, pivots] @ echelon.float
+            kept, chosen = _eliminate(mod, guide, p, most - len(rows))
+            if rows and kept:
+                shift = matmul_mod(echelon.mod[:, chosen], mod[kept], p)
+                echelon = Block(
+                    reduced(echelon.mod - shift, p),
+                    echelon.float - echelon.float[:, chosen] @ guide[kept],
+                )
+        echelon = Block(
+            np.vstack([echelon.mod, mod[kept]]), np.vstack([echelon.float, guide[kept]])
+        )
+        rows += [start + i for i in kept]
+        pivots += chosen
+        if len(rows) == most:
+            break
+    return rows, pivots
+
+
+def _eliminate(
+    mod: np.ndarray, guide: np.ndarray, p: int, most: int
+) -> tuple[list[int], list[int]]:
+    """Gauss-Jordan in place, row by row; the rows kept and their pivot columns."""
+    kept: list[int] = []
+    pivots: list[int] = []
+    for i in range(len(mod)):
+        if len(kept) == most:
+            break
+        allowed = mod[i] != 0
+        if not allowed.any():
+            continue
+        j = int(np.argmax(np.where(allowed, np.abs(guide[i]), -1.0)))  # a NaN is allowed, too
+        mod[i] = reduced(mod[i] * pow(int(mod[i, j]), -1, p), p)
+        factor = mod[:, j].copy()
+        factor[i] = 0
+        mod[:] = reduced(mod - factor[:, None] * mod[i], p)
+        if guide[i, j]:
+            guide[i] /= guide[i, j]
+            factor = guide[:, j].copy()
+            factor[i] = 0
+            guide -= factor[:, None] * guide[i]
+        kept.append(i)
+        pivots.append(j)
+    return kept, pivots
+
+
+def _inverse_mod(matrix: np.ndarray, p: int) -> np.ndarray:
+    """Inverse of an invertible matrix of residues (FLINT)."""
+    g = len(matrix)
+    inverse = nmod_mat(g, g, matrix.astype(np.int64).ravel().tolist(), p).inv()
+    return np.array([int(x) for x in inverse.entries()], dtype=np.float64).reshape(g, g)
+
+
+def _inverse_float(matrix: np.ndarray) -> np.ndarray:
+    """Inverse or pseudo-inverse, for guidance only: an array whatever comes in."""
+    matrix = np.nan_to_num(matrix, posinf=0.0, neginf=0.0)
+    with np.errstate(all="ignore"):
+        try:
+            return np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:
+            return np.linalg.pinv(matrix)
+
+
+def _guide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        product: np.ndarray = a @ b
+    return product

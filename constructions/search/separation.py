@@ -1,0 +1,212 @@
+"""Selector v and separator u (steps 3 and 4): short integer combinations that tell examples apart.
+
+Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier s, (E_i - E_j)u = 0 for two rows
+of a context. None of these contains the whole lattice (v: the partition condition; u: the rows of E
+are distinct, by A2), so random combinations with coefficients in a box that doubles until something
+is found succeed with probability tending to 1 (Schwartz-Zippel), and the search ends.
+
+Among those found, the pair with the shortest total logit range is wanted:
+Σ_s |v·e_s| · range(E_s u), which is how many bits the head adds to the softmax denominators.
+
+Whether a combination is accepted is decided exactly: in float64 while every product provably is an
+integer below 2^53, in Python integers beyond. Costs are float64 and only rank what was accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+
+from attncert.constructions.exact import integers
+
+_POOL = 2048  # combinations tried per round
+_KEEP = 48  # of those, the shortest that are paired
+_CELLS = 2**22  # array cells worked on at once
+_ROUND = 2**25  # cells of a round: large data get fewer combinations
+_EXACT_ROUND = 2**15  # the same in Python integers
+_FIRST = 32  # examples that every combination is tried on before the others
+_MAX_DOUBLINGS = 64
+
+Accept = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Coefficients of u and v in their lattice bases; `cost` is the total range up to a factor."""
+
+    u: np.ndarray
+    v: np.ndarray
+    cost: float
+
+
+def separating_pairs(
+    context_images: np.ndarray,
+    query_images: np.ndarray,
+    earlier: Sequence[int],
+    others: Sequence[int],
+    count: int,
+    rng: np.random.Generator,
+    distinct: Sequence[int] = (),
+) -> list[Pair]:
+    """The `count` cheapest pairs found, best first.
+
+    context_images: (T or 1, n, k) integers, E_s times the basis that u is written in.
+    query_images:   (T, q) integers, e_s times the basis that v is written in (v ⊥ group).
+    earlier:        examples that must be separated: E_s u has one maximum and one minimum.
+    others:         all examples whose logits the pair moves.
+    distinct:       examples for which the entries of E_t u must be distinct.
+    """
+    us = separators(context_images, earlier, rng, distinct)
+    vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng)
+    ranges = spread(us, context_images, others)
+    reach = magnitude(vs, query_images, others)
+    keep_u = np.argsort(ranges.sum(axis=1), kind="stable")[:_KEEP]
+    keep_v = np.argsort(reach.sum(axis=1), kind="stable")[:_KEEP]
+    cost = reach[keep_v] @ ranges[keep_u].T
+    best = np.argsort(cost, axis=None, kind="stable")[:count]
+    pairs = []
+    for place in best:
+        i, j = np.unravel_index(place, cost.shape)
+        pairs.append(Pair(us[keep_u[j]], vs[keep_v[i]], float(cost[i, j])))
+    return pairs
+
+
+def separators(
+    context_images: np.ndarray,
+    earlier: Sequence[int],
+    rng: np.random.Generator,
+    distinct: Sequence[int] = (),
+) -> np.ndarray:
+    """Coefficients (P, k) of vectors u as `separating_pairs` wants them; at least one."""
+    if len(context_images) == 1:
+        return _pool([(context_images, differs if distinct else separates)], rng)
+    demands = [
+        (context_images[list(distinct)], differs),
+        (context_images[list(earlier)], separates),
+    ]
+    return _pool([(table, accept) for table, accept in demands if len(table)], rng)
+
+
+def separates(images: np.ndarray) -> np.ndarray:
+    """(P, S, n) -> (P, S): a unique maximum and a unique minimum among the n entries."""
+    if images.shape[-1] == 1:
+        return np.ones(images.shape[:-1], dtype=bool)
+    ordered = np.sort(images, axis=-1)
+    top: np.ndarray = ordered[..., -1] > ordered[..., -2]
+    bottom: np.ndarray = ordered[..., 1] > ordered[..., 0]
+    return top & bottom
+
+
+def differs(images: np.ndarray) -> np.ndarray:
+    """(P, S, n) -> (P, S): the n entries are distinct."""
+    ordered = np.sort(images, axis=-1)
+    distinct: np.ndarray = np.all(ordered[..., 1:] > ordered[..., :-1], axis=-1)
+    return distinct
+
+
+def selects(images: np.ndarray) -> np.ndarray:
+    """(P, S, 1) -> (P, S): nonzero."""
+    nonzero: np.ndarray = images[..., 0] != 0
+    return nonzero
+
+
+def spread(us: np.ndarray, context_images: np.ndarray, examples: Sequence[int]) -> np.ndarray:
+    """range(E_t u) up to a common factor, (P, S) float64."""
+    shared = len(context_images) == 1
+    table = context_images if shared else context_images[list(examples)]
+    step = max(1, _CELLS // (len(us) * table.shape[1]))
+    parts = [
+        np.ptp(combine(us, table[start : start + step]), axis=-1)
+        for start in range(0, len(table), step)
+    ]
+    ranges = _as_float(np.hstack(parts))
+    return np.broadcast_to(ranges, (len(us), len(examples))) if shared else ranges
+
+
+def magnitude(vs: np.ndarray, query_images: np.ndarray, examples: Sequence[int]) -> np.ndarray:
+    """|v·e_t| up to a common factor, (P, S) float64."""
+    return _as_float(np.abs(combine(vs, query_images[list(examples)])))
+
+
+def combine(combinations: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """(P, k) times (..., k) over the last axis: (P, ...), exact integers in whatever dtype fits."""
+    k, flat = table.shape[-1], table.reshape(-1, table.shape[-1])
+    if integers.largest(combinations) * integers.largest(table) * k < 2**53:
+        product = combinations.astype(np.float64) @ flat.astype(np.float64).T
+    else:
+        product = integers.product(combinations, flat.T)
+    return product.reshape(len(combinations), *table.shape[:-1])
+
+
+def sparse_combinations(k: int, most: int, terms: int = 2) -> np.ndarray:
+    """Unit vectors, then ± combinations of two, ... of them, up to sign: (at most `most`, k).
+
+    >>> sparse_combinations(2, 9).tolist()
+    [[1, 0], [0, 1], [1, 1], [1, -1]]
+    """
+    rows: list[list[int]] = []
+    for size in range(1, min(terms, k) + 1):
+        for places in combinations(range(k), size):
+            for signs in product((1, -1), repeat=size - 1):
+                if len(rows) == most:
+                    return np.array(rows)
+                row = [0] * k
+                for place, sign in zip(places, (1, *signs), strict=True):
+                    row[place] = sign
+                rows.append(row)
+    return np.array(rows, dtype=np.int64).reshape(-1, k)
+
+
+def _pool(demands: Sequence[tuple[np.ndarray, Accept]], rng: np.random.Generator) -> np.ndarray:
+    """Coefficient vectors (P, k) that every demand accepts: a table (S, n, k) and how to judge."""
+    k = demands[0][0].shape[-1]
+    cells = sum(table.size for table, _ in demands) // k
+    largest = max(integers.largest(table) for table, _ in demands)
+    found: list[np.ndarray] = []
+    for doubling in range(_MAX_DOUBLINGS):
+        bound = 2**doubling
+        exact = bound * largest * k < 2**53
+        tries = min(_POOL, max(8, (_ROUND if exact else _EXACT_ROUND) // cells))
+        if doubling == 0:
+            tried = sparse_combinations(k, 4 * tries)
+        else:
+            tried = _random_combinations(k, min(k, 2 + doubling), min(bound, 2**62), tries, rng)
+        for table, accept in demands:
+            tried = tried[_accepted(tried, table, accept)]
+        found += [tried] if len(tried) else []
+        enough = sum(map(len, found)) >= (_KEEP if tries == _POOL else 1)
+        if enough or (found and doubling >= 6):
+            return np.concatenate(found)
+    raise RuntimeError("no separating combination in a box of 2^62: the precondition is broken")
+
+
+def _accepted(tried: np.ndarray, table: np.ndarray, accept: Accept) -> np.ndarray:
+    """Indices of the accepted; one is dropped at the first examples that do not accept it."""
+    alive, start, step = np.arange(len(tried)), 0, _FIRST
+    while start < len(table) and len(alive):
+        step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))
+        good = accept(combine(tried[alive], table[start : start + step]))
+        alive = alive[good.all(axis=1)]
+        start, step = start + step, len(table)
+    return alive
+
+
+def _random_combinations(
+    k: int, terms: int, bound: int, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Coefficients in ±1..±bound at `terms` random places."""
+    places = np.argsort(rng.random((count, k)), axis=1)[:, :terms]
+    values = rng.integers(1, bound + 1, (count, terms)) * rng.choice([-1, 1], (count, terms))
+    out = np.zeros((count, k), dtype=np.int64)
+    np.put_along_axis(out, places, values, axis=1)
+    return out
+
+
+def _as_float(values: np.ndarray) -> np.ndarray:
+    """Float64 up to a common power of two: sums of products of two such stay finite."""
+    if values.dtype == object:
+        values = values >> max(0, integers.largest(values).bit_length() - 400)
+    return values.astype(np.float64)

@@ -1,0 +1,114 @@
+"""Integer vectors with prescribed products: dual vectors ê_t and steering vectors w_t (step 2).
+
+Both solve R x = b over the integers, R the group's queries or the row differences of one context,
+and both are then shortened: any kernel vector of R may be added, and the one to add is the one that
+makes the products with *all other* examples small, since those become exponents of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq_mat
+
+from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.exact import integers
+from attncert.constructions.exact.lattice import kernel_and_preimages
+
+
+@dataclass(frozen=True)
+class Solver:
+    """R x = b over the integers, R (r×k) with independent rows.
+
+    kernel: (k, k-r), a basis of the integer x with R x = 0.
+    reach:  (r, r), its columns a reduced basis of all integer vectors R x.
+    """
+
+    kernel: np.ndarray
+    reach: np.ndarray
+    _preimages: np.ndarray
+    _inverse: fmpq_mat
+
+    @classmethod
+    def of(cls, rows: np.ndarray) -> Solver:
+        """Raises ValueError if the rows are dependent."""
+        kernel, preimages, reach = kernel_and_preimages(integers.to_flint(rows))
+        inverse = fmpq_mat(reach).inv() if reach.nrows() else fmpq_mat(0, 0)
+        whole = integers.from_flint
+        return cls(whole(kernel), whole(reach), whole(preimages), inverse)
+
+    def factor(self, b: np.ndarray) -> int:
+        """The smallest positive f for which f·b is reached."""
+        return int(self._coefficients(b).numer_denom()[1])
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Some integer x with R x = b. Raises ValueError for a b that is not reached."""
+        coefficients, denominator = self._coefficients(b).numer_denom()
+        if denominator != 1:
+            raise ValueError("b is not reached by integer vectors")
+        return integers.product(self._preimages, integers.from_flint(coefficients))[:, 0]
+
+    def _coefficients(self, b: np.ndarray) -> fmpq_mat:
+        return self._inverse * fmpq_mat(integers.to_flint(b[:, None]))
+
+
+class Reducer:
+    """Adds kernel combinations that make images·x short (LLL once, then Babai's nearest plane).
+
+    kernel: (k, q) and images: (N, k), integers; the kernel is kept as a basis with reduced images.
+    The coefficients come from float64, of the leading bits of long numbers, and are applied
+    exactly: only the length depends on rounding, never the products R x.
+    """
+
+    def __init__(self, kernel: np.ndarray, images: np.ndarray) -> None:
+        self.kernel, self._images = kernel, images
+        if kernel.shape[1] == 0 or not len(images):
+            return
+        self.kernel = short_kernel(kernel, images)
+        moved = integers.product(images, self.kernel)
+        self._down = _excess_bits(moved)
+        moved = (moved >> self._down).astype(np.float64)
+        self._seen = (moved != 0).any(axis=0)
+        self._q, self._r = np.linalg.qr(moved[:, self._seen])
+        self._table = integers.to_flint(images)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """x (k,) plus a kernel combination. Each pass removes some 50 bits."""
+        if self.kernel.shape[1] == 0 or not len(self._images) or not self._seen.any():
+            return x
+        r, kernel = self._r, self.kernel[:, self._seen]
+        image = self._image(x)
+        for _ in range(3 + integers.largest(image).bit_length() // 40):
+            further = max(0, _excess_bits(image) - self._down)
+            target = self._q.T @ (image >> (self._down + further)).astype(np.float64)
+            steps = np.zeros(len(r))
+            for j in range(len(r) - 1, -1, -1):
+                if r[j, j]:
+                    steps[j] = np.round((target[j] - r[j, j + 1 :] @ steps[j + 1 :]) / r[j, j])
+            if not steps.any() or not np.isfinite(steps).all():
+                break
+            whole = narrow([int(s) << further for s in steps], (len(steps), 1))
+            x = integers.subtract(x, integers.product(kernel, whole)[:, 0])
+            image = self._image(x)
+        return x
+
+    def _image(self, x: np.ndarray) -> np.ndarray:
+        return integers.from_flint(self._table * integers.to_flint(x[:, None]))[:, 0]
+
+
+def shortened(x: np.ndarray, kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """`Reducer(kernel, images)` applied to one x."""
+    return Reducer(kernel, images)(x)
+
+
+def _excess_bits(array: np.ndarray) -> int:
+    """Bits to drop so that squares and sums of the rest are far from overflowing float64."""
+    return max(0, integers.largest(array).bit_length() - 400)
+
+
+def short_kernel(kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced."""
+    basis = integers.to_flint(kernel)
+    _, transform = (integers.to_flint(images) * basis).transpose().lll(transform=True)
+    return integers.from_flint(basis * transform.transpose())

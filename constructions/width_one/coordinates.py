@@ -1,0 +1,161 @@
+"""How the vectors u and v of a rank-one head are written: integers whose logits are integers.
+
+u and v matter only through E⁽ᵗ⁾u and v·e_t, and these must be integers for all t. Two ways:
+
+  lattice   u and v in a basis of *all* such vectors, LLL-reduced for short images
+            (constructions/exact/lattice.py): the shortest logits, for data of moderate size;
+  plain     integer combinations of the coordinates: no reduction, for large data. There u is
+            supported on a few coordinates, enough to tell the rows of every context apart.
+
+Only numerators appear: if D·E x = k, with D the common denominator, then E (D x) = k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.exact import integers
+from attncert.constructions.exact.lattice import image_lattice, integral
+from attncert.constructions.exact.modular import UnluckyPrime, echelon_mod, residues
+from attncert.constructions.search.steering import Reducer, Solver
+
+_LATTICE_WORK = 2**25  # rows·d² up to which all images are LLL-reduced
+_LATTICE_WIDTH = 96  # d up to which a group's kernel is
+_SUPPORT = 24  # coordinates that u is supported on at first
+_KERNEL = 3  # kernel vectors offered where there is no reduced basis of all
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A basis of admissible vectors and the images of the data under it.
+
+    basis:  (d, k) rational matrix, columns b_j, in the units of the data.
+    images: (N, k) or (T or 1, n, k) integers, the data times the basis.
+    """
+
+    basis: fmpq_mat
+    images: np.ndarray
+
+    def vector(self, coefficients: np.ndarray) -> fmpq_mat:
+        """The column Σ_j c_j b_j, d×1."""
+        return self.basis * fmpq_mat(integers.to_flint(coefficients[:, None]))
+
+
+def key_coordinates(data: Dataset, seed: int) -> Coordinates:
+    """For u: images (T or 1, n, k)."""
+    count, n, d = data.contexts.shape
+    scale = fmpq(data.contexts.denominator)
+    if count * n * d * d <= _LATTICE_WORK:
+        rows = data.contexts.numerators.reshape(count * n, d)
+        lattice = image_lattice(integers.to_flint(rows))
+        images = integers.from_flint(lattice.images).reshape(count, n, -1)
+        return Coordinates(lattice.basis * scale, images)
+    rng = np.random.default_rng(seed)
+    size = min(_SUPPORT, d)
+    while True:
+        support = np.sort(rng.permutation(d)[:size])
+        images = data.contexts.stored[:, :, support]
+        images = images if images.dtype == object else images.astype(np.int64)
+        if size == d or _rows_differ(images, rng):
+            return Coordinates(_units(d, support) * scale, images)
+        size = min(2 * size, d)
+
+
+def query_coordinates(data: Dataset) -> Coordinates:
+    """For v: images (T, k)."""
+    T, d = data.queries.shape
+    scale = fmpq(data.queries.denominator)
+    if _reduces_queries(T, d):
+        lattice = image_lattice(integers.to_flint(data.queries.numerators))
+        return Coordinates(lattice.basis * scale, integers.from_flint(lattice.images))
+    return Coordinates(_units(d, np.arange(d)) * scale, data.queries.numerators)
+
+
+class GroupQueries:
+    """R y = b over the integers, R (g, k) the images of a group's queries.
+
+    kernel:  (k, m), vectors with R y = 0: a basis of all, or a few random ones.
+    factors: f_t for t in the group: R y = f_t·1_t has a solution.
+
+    Raises UnluckyPrime where the group is dependent mod `prime`.
+    """
+
+    def __init__(self, images: np.ndarray, group: Sequence[int], prime: int, seed: int) -> None:
+        rows = images[list(group)]
+        self._solver: Solver | None = None
+        units = np.eye(len(group), dtype=np.int64)
+        if _reduces_queries(*images.shape):
+            self._solver = Solver.of(rows)
+            self._reducer = Reducer(self._solver.kernel, images)
+            self.kernel = self._reducer.kernel
+            self.factors = [self._solver.factor(unit) for unit in units]
+            return
+        self._rows = rows
+        self._square, self._pivots = _square(rows, prime)
+        self._determinant = int(self._square.det())
+        self.factors = [abs(self._determinant)] * len(rows)
+        self.kernel = self._random_kernel(np.random.default_rng(seed))
+
+    def solve(self, multiples: Sequence[int]) -> np.ndarray:
+        """Some integer y with R y = (multiples[t]·f_t)_t, short on the other queries if cheap."""
+        if self._solver is None:
+            return self._scaled_solution(np.array(multiples, dtype=np.int64)[:, None])[:, 0]
+        b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
+        y = self._solver.solve(narrow(b, (len(b),)))
+        return self._reducer(y)
+
+    def _scaled_solution(self, right: np.ndarray) -> np.ndarray:
+        """Y (k, m), supported on the pivot columns, with R Y = |det|·right (Cramer)."""
+        solution = self._square.solve(integers.to_flint(right)) * abs(self._determinant)
+        out = np.zeros((self._rows.shape[1], right.shape[1]), dtype=object)
+        out[self._pivots] = integers.from_flint(integral(solution))
+        return out
+
+    def _random_kernel(self, rng: np.random.Generator) -> np.ndarray:
+        """A few random integer vectors y with R y = 0: (k, m).
+
+        |det|·w, w random off the pivots, minus the solution of R y = |det|·R w. A linear form
+        that is not 0 on the whole kernel vanishes at one of them with probability 2^-20.
+        """
+        k = self._rows.shape[1]
+        free = np.setdiff1d(np.arange(k), self._pivots)
+        if not len(free):
+            return np.zeros((k, 0), dtype=np.int64)
+        w = np.zeros((k, _KERNEL), dtype=np.int64)
+        w[free] = rng.integers(-(2**19), 2**19, (len(free), _KERNEL), endpoint=True)
+        back = self._scaled_solution(integers.product(self._rows, w))
+        return integers.subtract(integers.multiply(abs(self._determinant), w), back)
+
+
+def _reduces_queries(T: int, d: int) -> bool:
+    return T * d * d <= _LATTICE_WORK and d <= _LATTICE_WIDTH
+
+
+def _rows_differ(images: np.ndarray, rng: np.random.Generator) -> bool:
+    """True only if the rows of every context (T, n, k) are distinct: one u tells all apart."""
+    k = images.shape[2]
+    bound = max(2, min(2**60, 2**52 // max(1, integers.largest(images) * k)))
+    u: np.ndarray = rng.integers(-bound, bound, (k,), endpoint=True)
+    flat = integers.product(images.reshape(-1, k), u[:, None])
+    ordered = np.sort(flat.reshape(images.shape[:2]), axis=1)
+    return bool((ordered[:, 1:] > ordered[:, :-1]).all())
+
+
+def _units(d: int, support: np.ndarray) -> fmpq_mat:
+    out = np.zeros((d, len(support)), dtype=np.int64)
+    out[support, np.arange(len(support))] = 1
+    return fmpq_mat(integers.to_flint(out))
+
+
+def _square(rows: np.ndarray, prime: int) -> tuple[fmpz_mat, list[int]]:
+    """An invertible square block of the rows (g, k) and its columns."""
+    _, pivots = echelon_mod(residues(rows, prime), prime)
+    if len(pivots) < len(rows):
+        raise UnluckyPrime
+    return integers.to_flint(rows[:, pivots]), pivots

@@ -1,0 +1,191 @@
+"""One head of the proof after the other: the search behind constructions.rank_one.
+
+    M_h = u (c v0 + v1)ᵀ
+
+Everything here is integral: contexts and queries by their numerators, u and v by their coefficients
+in the bases of constructions/width_one/coordinates.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
+from attncert.constructions.exact.modular import UnluckyPrime
+from attncert.constructions.search.feature_blocks import FeatureBlocks
+from attncert.constructions.search.placement import Block, Placement, Span, choose
+from attncert.constructions.search.separation import separating_pairs, separators, spread
+from attncert.constructions.width_one.coordinates import (
+    GroupQueries,
+    key_coordinates,
+    query_coordinates,
+)
+
+_PAIRS = 4  # pairs (u, v0) for which the whole head is worked out
+_LARGE = 2**22  # T·n·d beyond which only one is
+_CANDIDATES = 8  # values of α tried together
+_LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A head worked out, in coefficients; for all examples where not said otherwise.
+
+    rows: E⁽ᵗ⁾u, (T or 1, n). products: v·e_t with v = c v0 + v1, (T,). alphas: those of the group.
+    v0, c, lead (v0·e_t) and targets (of the earlier examples) only where the head needs them.
+    """
+
+    u: np.ndarray
+    v1: np.ndarray
+    rows: np.ndarray
+    products: np.ndarray
+    features: Block
+    pivots: list[int]
+    v0: np.ndarray | None = None
+    c: int | None = None
+    lead: np.ndarray | None = None
+    targets: np.ndarray | None = None
+
+    @property
+    def logits(self) -> np.ndarray:
+        """(v·e_t) E⁽ᵗ⁾u: (T, n)."""
+        return integers.multiply(self.products[:, None], self.rows)
+
+    @property
+    def bits(self) -> int:
+        """Bits that the head adds to the softmax denominators of all examples."""
+        ranges = np.ptp(self.rows, axis=1)
+        return int(integers.multiply(np.abs(self.products), ranges).sum())
+
+
+class HeadBuilder:
+    """Builds the heads in order; holds the coordinates and what was placed."""
+
+    def __init__(self, data: Dataset, *, seed: int, prime: int) -> None:
+        self.data, self.prime, self.seed = data, prime, seed
+        self.rng = np.random.default_rng(seed)
+        self.keys = key_coordinates(data, seed)
+        self.queries = query_coordinates(data)
+        self.blocks = FeatureBlocks(data, prime)
+        self.placed = Placement(data.T, prime)
+
+    def add(self, group: Sequence[int]) -> Draft:
+        """The proof's head for this group (the shortest of a few); the group is placed by it.
+
+        Raises UnluckyPrime.
+        """
+        solver = GroupQueries(self.queries.images, group, self.prime, self.seed)
+        drafts: list[Draft] = []
+        for u, v0 in self._directions(group, solver.kernel):
+            drafts.append(self._work_out(group, solver, u, v0))
+            if self.data.T * self.data.n * self.data.d > _LARGE:
+                break
+        best = min(drafts, key=lambda draft: draft.bits)
+        self.placed.extend(list(group), best.features, best.pivots)
+        return best
+
+    def draft(self, u: np.ndarray, v: np.ndarray) -> Draft:
+        """The head u vᵀ as it is: no pivots yet."""
+        rows, products = self._rows(u), self._products(v)
+        features = self.blocks.of(integers.multiply(products[:, None], rows))
+        return Draft(u, v, rows, products, features, [])
+
+    def _directions(
+        self, group: Sequence[int], kernel: np.ndarray
+    ) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Pairs (u, v0), the shortest first; v0 is None in the first head."""
+        earlier, images = self.placed.rows, self.keys.images
+        outside = [t for t in range(self.data.T) if t not in set(group)]
+        if not earlier:
+            us = separators(images, (), self.rng, group)
+            length = spread(us, images, range(self.data.T)).sum(axis=1)
+            return [(us[i], None) for i in np.argsort(length, kind="stable")[:_PAIRS]]
+        pairs = separating_pairs(
+            images,
+            integers.product(self.queries.images, kernel),
+            earlier,
+            outside,
+            _PAIRS,
+            self.rng,
+            group,
+        )
+        return [(p.u, integers.product(kernel, p.v[:, None])[:, 0]) for p in pairs]
+
+    def _work_out(
+        self, group: Sequence[int], solver: GroupQueries, u: np.ndarray, v0: np.ndarray | None
+    ) -> Draft:
+        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
+        rows, earlier = self._rows(u), self.placed.rows
+        lead = targets = None
+        limit = self.blocks.rows([], np.zeros(0, dtype=np.intp))
+        if v0 is not None:
+            lead = self._products(v0)
+            ahead = integers.multiply(
+                lead[earlier][:, None], rows if self.data.shared else rows[earlier]
+            )
+            targets = ahead.argmax(axis=1)
+            limit = self.blocks.rows(earlier, targets)
+        v1 = solver.solve(self._multiples(group, solver.factors, rows, limit))
+        base = self._products(v1)
+        for c in self._multipliers(v0):
+            products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
+            features = self.blocks.of(integers.multiply(products[:, None], rows))
+            pivots = self.placed.pivots(list(group), features)
+            if pivots is not None:
+                return Draft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
+        raise UnluckyPrime
+
+    def _multiples(
+        self, group: Sequence[int], factors: Sequence[int], rows: np.ndarray, limit: Block
+    ) -> list[int]:
+        """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
+
+        Candidates are the n whole numbers nearest 0: by the curve lemma one of them works. They
+        are looked at a few together, beginning with those among which the last α was found: with
+        shared contexts the earlier ones are used up.
+        """
+        n = self.data.n
+        candidates = sorted(range(-(n // 2), n - n // 2), key=abs)
+        batches = [candidates[i : i + _CANDIDATES] for i in range(0, n, _CANDIDATES)]
+        multipliers = self.placed.multipliers(list(group))
+        zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
+        shifts = self.placed.residual(multipliers, zero, limit)
+        span, chosen = Span(self.prime), []
+        for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
+            row = rows[0 if self.data.shared else t]
+            for _ in batches:
+                tried = batches[0]
+                alphas = integers.multiply(factor, np.array(tried, dtype=np.int64))
+                points = self.blocks.points(t, integers.multiply(alphas[:, None], row[None, :]))
+                residual = points.plus(shifts[i : i + 1], self.prime)
+                best = choose(span, residual, [float(abs(j)) for j in tried])
+                if best is not None:
+                    break
+                batches.append(batches.pop(0))
+            else:
+                raise UnluckyPrime
+            span.add(residual[best : best + 1])
+            chosen.append(tried[best])
+        return chosen
+
+    def _multipliers(self, v0: np.ndarray | None) -> Iterator[int | None]:
+        """Values of c to try, the smallest first; a first head has none."""
+        if v0 is None:
+            yield None
+            return
+        yield from range(_LINEAR_SEARCH)
+        for doubling in range(64):
+            yield _LINEAR_SEARCH << doubling
+
+    def _rows(self, u: np.ndarray) -> np.ndarray:
+        """E⁽ᵗ⁾u for all t: (T or 1, n)."""
+        count, n, k = self.keys.images.shape
+        return integers.product(self.keys.images.reshape(-1, k), u[:, None]).reshape(count, n)
+
+    def _products(self, v: np.ndarray) -> np.ndarray:
+        """v·e_t for all t: (T,)."""
+        return integers.product(self.queries.images, v[:, None])[:, 0]

@@ -1,0 +1,113 @@
+"""Short heads u vᵀ that need no saturation (c = 0): found by looking, certified by rank.
+
+The proof's head makes sure that *some* weights place a group. Often far shorter ones do. Here the
+pairs (u, v) with the shortest logits come first, whatever α_t = v·e_t they give; a pair is taken if
+the features it adds place at least as many examples as the proof's head would: n in the first head,
+n - 1 in any other. So the heads never run out: what is left can still be placed by the proof.
+
+With distinct contexts a head may place up to d examples, and takes all it can: fewer heads then
+carry any logits at all, and the numbers in the readout have fewer bits.
+
+Wanted is the pair with the fewest bits per example placed. How many examples a pair places is by
+how much its features raise the rank, which only falls as other heads are added (rank is
+submodular): a count once made bounds all later ones. Before that it is guessed from how many of the
+unplaced examples attend other than uniformly. So the pair that looks best is counted, and taken if
+it still looks best (a lazy greedy search).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from attncert.constructions.search.placement import independent_rows
+from attncert.constructions.search.separation import (
+    magnitude,
+    separators,
+    sparse_combinations,
+    spread,
+)
+from attncert.constructions.width_one.head import Draft, HeadBuilder
+
+_KEEP = 256  # shortest vectors u, and v, that are paired
+_MOST = 4096  # combinations looked at
+_CELLS = 2**25  # array cells of that; large data get fewer
+_TRIES = 16  # pairs worked out for one head
+
+
+class ShortHeads:
+    """All pairs (u, ±v), their bits, and what is known of how many examples each can place."""
+
+    def __init__(self, builder: HeadBuilder) -> None:
+        self.builder, self.data = builder, builder.data
+        keys, queries, every = builder.keys.images, builder.queries.images, range(builder.data.T)
+        if self.data.shared:  # a tie in E u leaves a head fewer than n - 1 independent examples
+            us = separators(keys, (), builder.rng, every)
+        else:
+            us = sparse_combinations(keys.shape[2], _count(keys.shape[0] * keys.shape[1]), 3)
+        vs = sparse_combinations(queries.shape[1], _count(len(queries)), 3)
+        self.us, ranges = _shortest(us, spread(us, keys, every))
+        self.vs, reach = _shortest(vs, magnitude(vs, queries, every))
+        self._bits = np.repeat(reach @ ranges.T, 2)
+        self._bounds = np.full(self._bits.shape, float(builder.data.T))
+        self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)
+
+    def place(self) -> tuple[list[int], Draft] | None:
+        """The examples that the next short head places, and the head; None if none was found."""
+        need, most = self._sizes()
+        if not self.builder.placed.rows:
+            uniform = self._look(*(np.zeros(x.shape[1], np.int64) for x in (self.us, self.vs)))
+            if len(uniform[0]) >= need:
+                return self._take(uniform)
+        fresh: dict[int, tuple[list[int], Draft]] = {}
+        guess = self._unplaced_moved()
+        while len(fresh) < _TRIES:
+            counts = np.minimum(np.minimum(self._bounds, guess), most)
+            costs = np.where(counts >= need, self._bits / np.maximum(counts, 1), np.inf)
+            pair = int(costs.argmin()) if len(costs) else None
+            if pair is None or costs[pair] == np.inf:
+                return None
+            if pair in fresh:
+                self._bounds[pair] = 0
+                return self._take(fresh[pair])
+            (i, j), sign = divmod(pair // 2, len(self.us)), (1, -1)[pair % 2]
+            fresh[pair] = self._look(self.us[j], sign * self.vs[i])
+            self._bounds[pair] = len(fresh[pair][0])
+        return None
+
+    def _unplaced_moved(self) -> np.ndarray:
+        """For each pair, how many unplaced examples attend other than uniformly."""
+        unplaced = np.setdiff1d(np.arange(self.data.T), self.builder.placed.rows)
+        return np.repeat(self._v_moves[:, unplaced] @ self._u_moves[:, unplaced].T, 2)
+
+    def _sizes(self) -> tuple[int, int]:
+        """How many examples the next head must place, and how many it can."""
+        done = len(self.builder.placed.rows)
+        need = min(self.data.T - done, self.data.n - (1 if done else 0))
+        return need, need if self.data.shared else min(self.data.T - done, self.data.d)
+
+    def _look(self, u: np.ndarray, v: np.ndarray) -> tuple[list[int], Draft]:
+        """The examples that the head u vᵀ can place next, with their pivots."""
+        placed, draft = self.builder.placed, self.builder.draft(u, v)
+        unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
+        remainder = placed.remainder(unplaced, draft.features)
+        rows, pivots = independent_rows(remainder, self.builder.prime, self._sizes()[1])
+        return [unplaced[i] for i in rows], replace(draft, pivots=pivots)
+
+    def _take(self, head: tuple[list[int], Draft]) -> tuple[list[int], Draft]:
+        group, draft = head
+        self.builder.placed.extend(group, draft.features, draft.pivots)
+        return head
+
+
+def _shortest(vectors: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The _KEEP vectors with the smallest total length that is not 0, and their lengths (P, T)."""
+    total = lengths.sum(axis=1)
+    order = np.argsort(total, kind="stable")
+    kept = order[total[order] > 0][:_KEEP]
+    return vectors[kept], lengths[kept]
+
+
+def _count(cells: int) -> int:
+    return min(_MOST, max(16, _CELLS // cells))

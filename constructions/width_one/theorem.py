@@ -1,0 +1,249 @@
+"""Width one is enough (ours; the written proof is docs/width-one.md).
+
+Under A1 and A2, H(n-1) + 1 examples are memorized universally by H heads of width d_h = 1, with
+H(2d + d·d_v + d_v·m) parameters. The paper's r = min(n, d_h) gives one example there.
+
+The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h has the matrix
+
+    M_h = u (c v0 + v1)ᵀ                                                        rank one
+
+    v0    selector:   v0 ⊥ e_t for t ∈ G_h,   v0·e_s ≠ 0 for every earlier s
+    v1    v1·e_t = α_t for t ∈ G_h
+    u     the entries of E⁽ᵗ⁾u are distinct for t ∈ G_h; for every earlier s those of E⁽ˢ⁾u have one
+          maximum and one minimum
+    c     a whole number
+
+For t ∈ G_h the logits are α_t·E⁽ᵗ⁾u: free of c. As c grows, an earlier s attends to the one row L_s
+of E⁽ˢ⁾ where (v0·e_s)·E⁽ˢ⁾u is largest.
+
+*Curve lemma.* Let E (n×d) have rank n, let g ∈ R^n have distinct entries, and x(α) = Eᵀσ(αg). Then
+x takes independent values at any n distinct real α.
+  Proof. x(α) = Σ_i (e^(α g_i)/S(α)) E_i with S(α) > 0, and the rows E_i are independent. So a
+  relation among x(α_1), ..., x(α_n) is one among the rows of the matrix (e^(α_k g_i))_ki, the
+  generalized Vandermonde matrix, and this is invertible: otherwise some f(α) = Σ_i b_i e^(α g_i),
+  b ≠ 0, has n distinct zeros. But such a sum of n exponentials has at most n - 1 real zeros. True
+  for n = 1. For more, divide by e^(α g_1), which changes no zero: by Rolle's theorem the derivative
+  Σ_{i>1} b_i (g_i - g_1) e^(α (g_i - g_1)) has at least n - 1 distinct zeros; by induction its
+  coefficients are all 0, so b_i = 0 for i > 1, and then b_1 = 0.  ∎
+
+So a linear subspace of dimension at most n - 1 contains x(α) for at most n - 1 real α, and so does
+an affine flat of dimension at most n - 2, which lies in such a subspace. What the examples placed
+so far forbid for x_t is such a flat (constructions/search/placement.py): among any n values of α_t
+one is allowed. α_t = 0 may be chosen, and two examples of a group may share a value.
+
+A group's own rows are never saturated: a saturated rank-one head reaches two vertices of each hull
+only, the rows where E⁽ᵗ⁾u is largest and smallest.
+
+How large c must be is found by search: 0, 1, 2, ..., until the rank is full at that c. In most data
+the very shortest pairs (u, v) do, with v0 and c left out, and are tried first
+(constructions/width_one/short.py). Logits are integers in units of ln 2, as in
+constructions/paper/theorem.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.construction import (
+    Construction,
+    Groups,
+    capacity,
+    fewest_heads,
+    over_primes,
+    require_independent_rows,
+    theorem_groups,
+    with_idle_heads,
+)
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head
+from attncert.constructions.search.grouping import consecutive, violation
+from attncert.constructions.width_one.head import Draft, HeadBuilder
+from attncert.constructions.width_one.short import ShortHeads
+
+__all__ = [
+    "Construction",
+    "RankOneHead",
+    "build",
+    "fewest_width_one_heads",
+    "width_one_capacity",
+]
+
+
+@dataclass(frozen=True)
+class RankOneHead:
+    """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
+
+    group, earlier: examples placed by this head, and by the heads before it.
+    u, v1:   key and query vector; M = u (c v0 + v1)ᵀ.
+    v0, c:   selector and its multiplier; None where the head has no earlier examples or does
+             without (a short head: certified by rank alone, no step of the proof is claimed).
+    alphas:  α_t = v1·e_t for t in the group.
+    logits:  α_t·E⁽ᵗ⁾u for t in the group, n integers each.
+    targets: for each earlier s the row L_s that it attends to as c → ∞; () where there is no v0.
+    gap_bits: the least lead, at this c, of L_s over another row, over all earlier s, in bits; it
+             may be negative: c is as small as the rank allows. None where n = 1 or without v0.
+    pivots:  the feature columns of this head whose residuals on the group are invertible.
+    short:   no head of the proof: shortest vectors, certified by rank alone.
+    """
+
+    group: tuple[int, ...]
+    earlier: tuple[int, ...]
+    u: fmpq_mat
+    v0: fmpq_mat | None
+    v1: fmpq_mat
+    c: int | None
+    alphas: tuple[int, ...]
+    logits: tuple[tuple[int, ...], ...]
+    targets: tuple[int, ...]
+    gap_bits: int | None
+    pivots: tuple[int, ...]
+    short: bool = False
+
+    @property
+    def selector(self) -> fmpq_mat | None:
+        """v0, by the name that the paper's head has for it."""
+        return self.v0
+
+    @property
+    def separator(self) -> fmpq_mat:
+        """u, likewise."""
+        return self.u
+
+    @property
+    def v(self) -> fmpq_mat:
+        """c v0 + v1: the query weights of the head, d×1."""
+        return self.v1 if self.v0 is None else self.v0 * fmpq(self.c) + self.v1
+
+
+def width_one_capacity(heads: int, n: int) -> int:
+    """H(n - 1) + 1: examples that H heads of width one memorize, n tokens each (ours).
+
+    >>> width_one_capacity(20, 32), width_one_capacity(12, 197)
+    (621, 2353)
+    """
+    return capacity(heads, n, n)
+
+
+def fewest_width_one_heads(examples: int, n: int) -> int | None:
+    """The smallest H with that capacity; None if there is none (n = 1).
+
+    >>> fewest_width_one_heads(1782, 4), fewest_width_one_heads(2, 1)
+    (594, None)
+    """
+    return fewest_heads(examples, n, n)
+
+
+def build(
+    data: Dataset,
+    *,
+    heads: int | None = None,
+    saturated: bool = False,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Construction:
+    """Key and query weights of width one with which the features of all examples are independent.
+
+    heads: H, default the fewest that the theorem allows (more, if only they admit a grouping).
+    saturated: False: short heads first (c = 0), which may place more than n - 1 examples each; the
+    proof's heads for what they leave. True: the proof's heads alone, in groups of n, n - 1, ....
+    Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
+    HypothesisFails with a witness where A2, the capacity or the partition condition fails.
+    """
+    if heads is not None and heads < 1:
+        raise InputError("heads", "a positive integer", heads)
+    require_independent_rows(data)
+    partition, regrouped = theorem_groups(data, data.n, heads, seed)
+
+    def attempt(prime: int) -> list[RankOneHead]:
+        chosen = None
+        if not saturated:
+            builder = HeadBuilder(data, seed=seed, prime=prime)
+            chosen = _short_then_proof(builder, partition, progress)
+        if chosen is None:
+            builder = HeadBuilder(data, seed=seed, prime=prime)
+            chosen = _proof(builder, partition, progress)
+        return chosen
+
+    chosen = over_primes(attempt)
+    layer_heads = [Head(head.u, head.v) for head in chosen]
+    layer = with_idle_heads(layer_heads, max(heads or 0, len(partition)))
+    return Construction(
+        name="rank-one",
+        layer=layer,
+        groups=tuple(head.group for head in chosen),
+        heads=tuple(chosen),
+        head_width=1,
+        r=data.n,
+        regrouped=regrouped,
+        partition=partition,
+    )
+
+
+def _proof(
+    builder: HeadBuilder, groups: Groups, progress: Callable[[int, int], None]
+) -> list[RankOneHead]:
+    """The proof's heads for these groups, which meet the partition condition."""
+    chosen: list[RankOneHead] = []
+    for group in groups:
+        progress(len(chosen), len(groups))
+        earlier = tuple(builder.placed.rows)
+        chosen.append(_record(builder, group, earlier, builder.add(group)))
+    return chosen
+
+
+def _short_then_proof(
+    builder: HeadBuilder, partition: Groups, progress: Callable[[int, int], None]
+) -> list[RankOneHead] | None:
+    """Short heads while they are found, then the proof's; None if what is left cannot be grouped.
+
+    Every short head places as many examples as the proof's would, so the heads suffice.
+    """
+    data, chosen = builder.data, list[RankOneHead]()
+    short = ShortHeads(builder)
+    while len(builder.placed.rows) < data.T:
+        progress(len(builder.placed.rows), data.T)
+        earlier = tuple(builder.placed.rows)
+        found = short.place()
+        if found is None:
+            break
+        chosen.append(replace(_record(builder, found[0], earlier, found[1]), short=True))
+    done = set(builder.placed.rows)
+    left = [t for group in partition for t in group if t not in done]
+    if not left:
+        return chosen
+    groups = consecutive(left, data.n - (1 if done else 0), data.n - 1)
+    if violation(data, groups, builder.placed.rows) is not None:
+        return None
+    return chosen + _proof(builder, groups, progress)
+
+
+def _record(
+    builder: HeadBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: Draft
+) -> RankOneHead:
+    """From coefficients to vectors in the data's own units."""
+    data, logits, gap = builder.data, draft.logits, None
+    if draft.targets is not None and data.n > 1:
+        rows = logits[list(earlier)]
+        at = np.arange(len(earlier)), draft.targets
+        lead = rows[at][:, None] - rows
+        others = np.ones(rows.shape, dtype=bool)
+        others[at] = False
+        gap = int(lead[others].min())
+    return RankOneHead(
+        group=tuple(group),
+        earlier=earlier,
+        u=builder.keys.vector(draft.u),
+        v0=None if draft.v0 is None else builder.queries.vector(draft.v0),
+        v1=builder.queries.vector(draft.v1),
+        c=draft.c,
+        alphas=tuple(int(draft.products[t]) for t in group),
+        logits=tuple(tuple(int(k) for k in logits[t].tolist()) for t in group),
+        targets=() if draft.targets is None else tuple(int(i) for i in draft.targets),
+        gap_bits=gap,
+        pivots=tuple(draft.pivots),
+    )

@@ -1,0 +1,60 @@
+"""Figures of the audit: matrices of marks, drawn as a grid of coloured cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from attncert.reports.proof.figures import style, to_svg
+from attncert.reports.words.text import plain
+from attncert.verify.audit.records import Matrix
+
+# Pale, and told apart with any colour vision; every cell also carries its mark as text.
+_FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")
+_BAD = "#f8cfb8"
+_CELL = (0.62, 0.21)  # inches
+_LETTER = 0.068  # inches, of a label
+_LONGEST = 60  # characters of a label
+
+
+def matrix_figures(matrices: Iterable[Matrix]) -> dict[str, bytes]:
+    """SVG by name."""
+    with style():
+        return {m.name: to_svg(grid(m)) for m in matrices}
+
+
+def grid(matrix: Matrix) -> Figure:
+    """One cell for each row and column, the mark in it; columns labelled above, slanting."""
+    names = [_short(plain(label)) for label, _ in matrix.rows]
+    tops = [_short(plain(c)) for c in matrix.columns]
+    widest = max((len(mark) for _, cells in matrix.rows for mark in cells), default=1)
+    cell = max(_CELL[0], _LETTER * (widest + 2))
+    left = _LETTER * max(map(len, names), default=0) + 0.2
+    above = 0.75 * _LETTER * max(map(len, tops), default=0) + 0.35
+    width = left + cell * len(tops) + above
+    height = above + _CELL[1] * len(names) + 0.1
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((left / width, 0.1 / height, cell * len(tops) / width,
+                            _CELL[1] * len(names) / height))  # fmt: skip
+    axes.set(xlim=(0, len(tops)), ylim=(len(names), 0))
+    fills = dict(zip(matrix.meanings, _FILLS * len(matrix.meanings), strict=False))
+    for i, (_, cells) in enumerate(matrix.rows):
+        for j, mark in enumerate(cells):
+            if not mark:
+                continue
+            fill = _BAD if mark in matrix.bad else fills[mark]
+            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=fill, edgecolor="white", linewidth=1))
+            axes.text(j + 0.5, i + 0.5, plain(mark), ha="center", va="center", fontsize=7)
+    axes.xaxis.tick_top()
+    axes.set_xticks([j + 0.5 for j in range(len(tops))], tops, rotation=45, ha="left", fontsize=7)
+    axes.set_yticks([i + 0.5 for i in range(len(names))], names, fontsize=7)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"

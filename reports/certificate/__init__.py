@@ -1,0 +1,1 @@
+"""A certificate in words, and two of them side by side."""

@@ -1,0 +1,1 @@
+"""The report of a proof: page, tables, figures, graph, and the same as data."""

@@ -1,0 +1,196 @@
+"""report.md: from a `Proof` to Markdown that GitHub shows well.
+
+What the report says is in `templates/`, what its tables hold in `reports.proof.rows`; here the two
+meet. Everything a data set or a claim brings along goes through a filter (`md`, `code`, `html`), so
+its text stays text. The report holds no time and no version: equal runs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from attncert.reports.folder import MARK
+from attncert.reports.proof import rows
+from attncert.reports.proof.figures import caption_saturation
+from attncert.reports.proof.head_steps import HeadSteps, head_steps
+from attncert.reports.proof.mermaid import flowchart
+from attncert.reports.proof.records import certificate_sha256
+from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
+from attncert.reports.proof.voices import voice
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.numbers import count, indices, value, words
+from attncert.reports.words.templating import TEMPLATES, Filter, render
+from attncert.reports.words.text import code, html, markdown, one_line, sentence
+from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
+
+MOST_LINKS = 8
+KNOWN = (
+    "placed.maximum", "placed.memorizes", "tightness.bound", "tightness.universal",
+    "rows.relations", "rows.universal", "rows.labels", "labels.rank", "shared.bound",
+    "shared.universal", "given-labels",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One claim, written out. `rests_on`, `premises`: words with the anchors to link."""
+
+    number: int
+    claim: Claim
+    level: str
+    standing: str
+    numbers: list[tuple[str, str]]
+    witness: list[str]
+    rests_on: list[tuple[str, str]]
+    held_down: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One claim, or the steps of all heads and those of them that are written out."""
+
+    heads: HeadSteps | None
+    steps: list[Step]
+
+
+def report(proof: Proof) -> str:
+    """The whole of report.md."""
+    filters: dict[str, Filter] = {
+        "md": markdown, "code": code, "html": html, "value": value, "words": words,
+        "sentence": sentence, "count": count,
+    }  # fmt: skip
+    return _tidy(render("report.md.j2", filters, _context(proof)))
+
+
+def references() -> str:
+    """BibTeX of everything that the report refers to."""
+    return (TEMPLATES / "references.bib").read_text("utf-8")
+
+
+def _context(proof: Proof) -> dict[str, object]:
+    trace, settings = proof.trace, proof.settings
+    command = one_line(str(settings.get("command", "attncert prove DATA")))
+    view = diagram(trace)
+    head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
+    standings = Counter(trace.standing(c.id) for c in trace)
+    failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
+    return {
+        "mark": MARK,
+        "proof": proof,
+        "data": proof.data,
+        "settings": settings,
+        "conclusion": trace[proof.conclusion],
+        "standing": proof.standing.value,
+        "holds": proof.standing.holds,
+        "wording": WORDING[proof.standing],
+        "heads_words": count(settings["heads"], "head") if settings.get("heads") else "",
+        "failing": [(c, readable(c.witness or {})) for c in failing],
+        "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
+        "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
+        "all_the_same": _all_the_same(proof),
+        "left_out": _left_out(proof),
+        "hypotheses": rows.hypotheses(proof),
+        "construction": rows.construction(proof),
+        "voice": voice(proof),
+        "instead_of_a1": _instead_of_a1(proof),
+        "head_columns": head_columns,
+        "head_rows": head_rows,
+        "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
+        "standings": [(s.value, standings[s]) for s in Level if standings[s]],
+        "levels": [
+            (x.value, WORDING[x].meaning)
+            for x in Level
+            if standings[x] or any(c.level is x for c in trace)
+        ],
+        "mermaid": flowchart(view),
+        "view": view,
+        "parts": _parts(proof),
+        "gaps": rows.gaps(proof),
+        "arithmetic": sorted(
+            {one_line(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
+        ),
+        "command": command,
+        "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
+        "certificate_sha256": certificate_sha256(proof),
+        "references": references().strip(),
+    }
+
+
+def _parts(proof: Proof) -> list[Part]:
+    """The claims in order, those of all heads together where the first of them stands."""
+    trace, heads = proof.trace, head_steps(proof)
+    single = {c.id for c in trace if head_and_step(c.id) is None}
+    written = single | ({c.id for c in heads.written} if heads else set())
+    place = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
+    anchor = {claim_id: f"step-{place[claim_id]}" for claim_id in written}
+    if heads:
+        named = {step.name: step.anchor for step in heads.steps}
+        for claim_id in trace.order:
+            if (of := head_and_step(claim_id)) and claim_id not in anchor:
+                anchor[claim_id] = named[of[1]]
+    parts: list[Part] = []
+    for claim in trace:
+        if claim.id in single:
+            parts.append(Part(None, [_step(proof, claim, place, anchor)]))
+        elif heads and not any(part.heads for part in parts):
+            steps = [_step(proof, c, place, anchor) for c in heads.written]
+            parts.append(Part(heads, steps))
+    return parts
+
+
+def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, str]) -> Step:
+    links = [
+        (words_, anchor[ids[0]] if len({anchor[i] for i in ids}) == 1 else "")
+        for words_, ids in bundle(claim.rests_on)
+    ]
+    if len(links) > MOST_LINKS:
+        links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
+    return Step(
+        number=place[claim.id],
+        claim=claim,
+        level=claim.level.value,
+        standing=proof.trace.standing(claim.id).value,
+        numbers=[(words(k), value(x)) for k, x in claim.numbers.items()],
+        witness=readable(claim.witness or {}),
+        rests_on=links,
+        held_down=rows.held_down(proof, claim),
+    )
+
+
+def _all_the_same(proof: Proof) -> list[tuple[str, str, str]]:
+    """Where nothing was built: what can be placed, and what no weights escape."""
+    if proof.layer is not None:
+        return []
+    trace = proof.trace
+    return [(i, trace.standing(i).value, trace[i].statement) for i in KNOWN if i in trace]
+
+
+def _left_out(proof: Proof) -> str:
+    if "placed.maximum" not in proof.trace:
+        return ""
+    left_out = (proof.trace["placed.maximum"].witness or {}).get("left out", [])
+    return indices(left_out) if left_out else ""
+
+
+def _instead_of_a1(proof: Proof) -> bool:
+    """The answer holds where Assumption 1 is false: worth a sentence beside the verdict."""
+    trace = proof.trace
+    return (
+        proof.standing.holds
+        and "hypothesis.A1" in trace
+        and trace["hypothesis.A1"].level is Level.REFUTED
+    )
+
+
+def _tidy(text: str) -> str:
+    """One blank line at most between blocks, no blanks at line ends, one newline at the end."""
+    out: list[str] = []
+    for line in text.split("\n"):
+        line = line.rstrip()
+        if line or (out and out[-1]):
+            out.append(line)
+    return "\n".join(out).strip("\n") + "\n"

@@ -1,0 +1,189 @@
+"""The report as data: trace.json, timings.json, `--json`, and the verdict in one line.
+
+Canonical JSON: keys sorted; numbers that JSON or Python's parser could not take back (infinities,
+integers beyond 4,300 digits) become strings. Times and versions go to timings.json and nowhere
+else, so that equal runs give equal bytes everywhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz
+
+from attncert.reports.proof.view import pivotal
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.text import one_line, plain, sentence
+from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import HeadSummary, Proof
+
+FORMAT = "attncert-trace/1"
+MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
+_MOST_BITS = 14_000  # of an integer that is written as a JSON number
+
+
+def one_line_verdict(proof: Proof) -> str:
+    """For the terminal: the level and the statement, or what fails first below it."""
+    opener = WORDING[proof.standing].opener
+    line = f"{opener} {plain(sentence(proof.trace[proof.conclusion].statement))}"
+    below = proof.trace.ancestors(proof.conclusion)
+    if proof.standing.holds:
+        return line
+    failing = [c for c in pivotal(proof.trace, proof.conclusion) if c.id in below]
+    first = (failing or [proof.trace[proof.conclusion]])[0]
+    witness = first.witness or {}
+    shown = readable(witness) if {"reason", "coefficients"} & set(witness) else []
+    told = [plain(sentence(text)) for text in shown]
+    new = [text for text in told if text.rstrip(".").lower() not in line.lower()]
+    return " ".join([line, *new[:1]])
+
+
+def summary_dict(proof: Proof) -> dict[str, Any]:
+    """For `--json`: the verdict, the shape, each head's numbers, what is not proved. JSON-able."""
+    trace = proof.trace
+    return _object({
+        "verdict": proof.standing.value,
+        "holds": proof.standing.holds,
+        "sentence": one_line_verdict(proof),
+        "exit_status": proof.exit_status,
+        "conclusion": proof.conclusion,
+        "data": _data(proof),
+        "settings": dict(proof.settings),
+        "heads": _heads(proof, keep_floats=False),
+        "failures": [
+            {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
+            for c in pivotal(trace, proof.conclusion)
+        ] if not proof.standing.holds else [],
+        "not_proved": {c.id: trace.standing(c.id).value for c in not_proved(proof)},
+        "certificate_sha256": certificate_sha256(proof),
+    })  # fmt: skip
+
+
+def trace_dict(proof: Proof) -> dict[str, Any]:
+    """The whole report as data. JSON-able; no times, no versions."""
+    trace = proof.trace
+    most = max(
+        sum(len(h.log2_off_peak) for h in proof.heads),
+        sum(len(row) for h in proof.heads for row in h.own_weights),
+    )
+    return _object({
+        "format": FORMAT,
+        "verdict": proof.standing.value,
+        "sentence": one_line_verdict(proof),
+        "conclusion": proof.conclusion,
+        "data": _data(proof),
+        "settings": dict(proof.settings),
+        "groups": proof.groups,
+        "heads": _heads(proof, keep_floats=most <= MOST_FLOATS),
+        "claims": trace.as_dict()["claims"],
+        "not_proved": [c.id for c in not_proved(proof)],
+        "certificate_sha256": certificate_sha256(proof),
+    })  # fmt: skip
+
+
+def timings_dict(proof: Proof) -> dict[str, Any]:
+    seconds = proof.trace.seconds()
+    return _object({
+        "seconds": seconds,
+        "seconds_in_all": round(math.fsum(seconds.values()), 6),
+        "versions": dict(proof.versions),
+    })  # fmt: skip
+
+
+def not_proved(proof: Proof) -> list[Claim]:
+    """Every claim that is not proved, by itself or by what it rests on."""
+    return [c for c in proof.trace if proof.trace.standing(c.id) is not Level.PROVED]
+
+
+def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
+    """Per head: the largest log2(1 - p_max) over the examples of earlier groups; None without."""
+    earlier: list[int] = []
+    out: list[float | None] = []
+    for head in heads:
+        out.append(max((head.log2_off_peak[t] for t in earlier), default=None))
+        earlier += head.group
+    return out
+
+
+def certificate_bytes(proof: Proof) -> bytes | None:
+    """The certificate in canonical form: keys sorted, no insignificant white space."""
+    return None if proof.certificate is None else canonical_json(proof.certificate)
+
+
+def canonical_json(obj: Mapping[str, Any]) -> bytes:
+    """Keys sorted, no insignificant white space: the form that certificates are hashed in."""
+    return json.dumps(obj, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def certificate_sha256(proof: Proof) -> str | None:
+    """Of the file's bytes."""
+    text = certificate_bytes(proof)
+    return None if text is None else hashlib.sha256(text).hexdigest()
+
+
+def readable_json(obj: Any) -> bytes:
+    """Keys sorted, one item per line, a newline at the end."""
+    text = json.dumps(obj, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def jsonable(x: Any) -> Any:
+    """Plain JSON values; what JSON cannot hold becomes a string, never something wrong.
+
+    >>> jsonable({"a": (1, float("-inf")), 2: Level.PROVED, "b": fmpz(7)})
+    {'a': [1, '-inf'], '2': 'proved', 'b': '7'}
+    """
+    if x is None or isinstance(x, bool | str):
+        return x
+    if isinstance(x, np.generic):
+        return jsonable(x.item())
+    if isinstance(x, int):
+        return x if x.bit_length() <= _MOST_BITS else str(fmpz(x))
+    if isinstance(x, float):
+        return x if math.isfinite(x) else str(x)
+    if isinstance(x, Mapping):
+        return {str(key): jsonable(item) for key, item in x.items()}
+    if isinstance(x, Sequence | np.ndarray):
+        return [jsonable(item) for item in x]
+    if isinstance(x, Level):
+        return x.value
+    return str(x)
+
+
+def _object(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: jsonable(item) for key, item in record.items()}
+
+
+def _data(proof: Proof) -> dict[str, Any]:
+    data = proof.data
+    return {
+        "name": one_line(data.name), "examples": data.T, "context": data.n, "width": data.d,
+        "labels": data.m, "shared": data.shared, "sha256": data.sha256,
+    }  # fmt: skip
+
+
+def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:
+    """Each head's numbers; the floats rounded, and only where they are few enough to be read."""
+    out = []
+    for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):
+        numbers: dict[str, Any] = {
+            "group": head.group,
+            "c": head.c,
+            "bits": head.bits,
+            "apriori_c": head.apriori_c,
+            "apriori_bits": head.apriori_bits,
+            "z_bits": head.z_bits,
+            "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
+            "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),
+        }
+        if keep_floats:
+            numbers["log2_off_peak"] = [round(x, 3) for x in head.log2_off_peak]
+            numbers["own_weights"] = [[float(f"{w:.4g}") for w in row] for row in head.own_weights]
+        out.append(numbers)
+    return out

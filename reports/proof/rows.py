@@ -1,0 +1,307 @@
+"""The rows of the report's tables, written once for Markdown and LaTeX (sentences as in
+`reports.words.text`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpq_mat
+
+from attncert.constructions.layer import Layer
+from attncert.reports.proof.records import not_proved, worst_earlier
+from attncert.reports.proof.view import bundle, by_head, causes, head_and_step, title, weakest
+from attncert.reports.proof.voices import voice
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.numbers import (
+    BEYOND,
+    count,
+    indices,
+    power_of_two,
+    real,
+    size,
+    value,
+    whole,
+    words,
+)
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import HeadSummary, Proof
+
+NONE = "–"
+FIRST_HEADS, LAST_HEADS = 12, 4  # rows of the heads' table where there are many
+MOST_HEADS = 24
+MOST_HEAD_CLAIMS = 40  # of heads that the table of unproved claims lists one by one
+_PREFIX = "hypothesis."
+_ELSEWHERE = frozenset({"command", "seed", "device", "claim", "regrouped", "construction", "heads",
+                        "head_width", "value_width", "r", "capacity", "parameters"})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One line of the hypotheses' table; `level` includes the standing where it differs."""
+
+    name: str
+    statement: str
+    asked: str
+    found: str
+    level: str
+    used: str
+
+
+def hypotheses(proof: Proof) -> list[Hypothesis]:
+    return [
+        Hypothesis(
+            name=title(c.id.removeprefix(_PREFIX)),
+            statement=c.statement,
+            asked=_asked(c),
+            found=_found(c),
+            level=level_words(proof, c),
+            used=_where_used(proof, c),
+        )
+        for c in proof.trace
+        if c.id.startswith(_PREFIX)
+    ]
+
+
+def construction(proof: Proof) -> list[tuple[str, str]]:
+    """(what, how much), the construction in numbers."""
+    data, s = proof.data, proof.settings
+    contexts = "one, shared by all examples" if data.shared else "one for each example"
+    rows = [
+        ("construction", _construction(proof)),
+        ("examples $T$", whole(data.T)),
+        ("contexts", f"{contexts}: $n = {data.n}$ rows of width $d = {data.d}$"),
+        ("labels", f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"),
+        ("heads $H$", value(s.get("heads"))),
+        ("head width $d_h$", value(s.get("head_width"))),
+        ("value width $d_v$", value(s.get("value_width"))),
+    ]
+    if s.get("construction") == "paper" and isinstance(s.get("head_width"), int):
+        rows.append(("usable width $r = \\min(n, d_h)$", whole(min(data.n, s["head_width"]))))
+    rows += [
+        (voice(proof).placed, value(s.get("capacity"))),
+        ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.get("parameters"))),
+    ]
+    if s.get("regrouped"):
+        rows.append(
+            ("order of the examples", "the given order did not work; another one was found")
+        )
+    busy = sum(1 for group in proof.groups if group)
+    if proof.heads and isinstance(s.get("heads"), int) and busy < s["heads"]:
+        rows.append(("heads that place examples", f"{busy:,}; the others are idle (zero weights)"))
+    if proof.heads:
+        z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
+        rows.append(("largest logit range", _bits(max(z_bits, default=None))))
+    if proof.layer:
+        rows += list(zip(("largest number in $W_K$, $W_Q / \\ln 2$",
+                          "largest number in $W_V$, $W_O$"), _weight_bits(proof.layer),
+                         strict=True))  # fmt: skip
+    return rows + [(words(k), value(s[k])) for k in sorted(s) if k not in _ELSEWHERE]
+
+
+HEAD_COLUMNS = (
+    "head", "group", "$c$", "$c$ a priori", "$B$", "$B$ a priori",
+    "worst $1-p_{\\max}$, earlier examples", "$(n-1)2^{-B}$", "logit range",
+    "condition of $Z$", "standing",
+)  # fmt: skip
+
+
+def head_table(
+    proof: Proof, columns: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """`heads` under these names of HEAD_COLUMNS, without columns that are empty for every head."""
+    table = heads(proof)
+    kept = [j for j in range(len(columns)) if any(row[j] != NONE for row in table)]
+    return tuple(columns[j] for j in kept), [tuple(row[j] for j in kept) for row in table]
+
+
+def heads(proof: Proof) -> list[tuple[str, ...]]:
+    """One row per head under HEAD_COLUMNS; where there are many, the ends and the extremes."""
+    standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace) if h}
+    chosen = shown_heads(proof.heads)
+    rows: list[tuple[str, ...]] = []
+    worsts = worst_earlier(proof.heads)
+    for k, (head, worst) in enumerate(zip(proof.heads, worsts, strict=True), start=1):
+        if k in chosen:
+            rows.append((
+                str(k), indices(head.group, 4), _maybe(head.c), _maybe(head.apriori_c),
+                _count(head.bits), _count(head.apriori_bits),
+                *_off_peak(worst, head.bits, proof.data.n),
+                _count(head.z_bits), NONE if head.condition is None else real(head.condition),
+                standing.get(k, NONE),
+            ))  # fmt: skip
+    return rows
+
+
+def shown_heads(summaries: Iterable[HeadSummary]) -> set[int]:
+    """Numbers (from 1) of the heads that the table shows."""
+    all_heads = list(summaries)
+    H = len(all_heads)
+    if H <= MOST_HEADS:
+        return set(range(1, H + 1))
+    keep = {*range(1, FIRST_HEADS + 1), *range(H - LAST_HEADS + 1, H + 1)}
+    largest = max(range(H), key=lambda k: all_heads[k].z_bits or 0)
+    steepest = max(range(H), key=lambda k: all_heads[k].condition or 0.0)
+    return keep | {largest + 1, steepest + 1}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One line of the table of what was not proved."""
+
+    claims: tuple[str, ...]
+    name: str
+    statement: str
+    level: str
+    why: str
+
+
+def gaps(proof: Proof) -> list[Gap]:
+    """Everything that is not proved; steps of many heads that lack the same are one line."""
+    claims = not_proved(proof)
+    of_heads = [c for c in claims if head_and_step(c.id)]
+    together = len(of_heads) > MOST_HEAD_CLAIMS
+    lines: dict[tuple[Any, ...], list[Claim]] = {}
+    for c in claims:
+        head = head_and_step(c.id)
+        same = (head[1], c.level, proof.trace.standing(c.id)) if head and together else (c.id,)
+        lines.setdefault(same, []).append(c)
+    return [_gap(proof, cs) for cs in lines.values()]
+
+
+def level_words(proof: Proof, claim: Claim) -> str:
+    """The level, and the standing where what the claim rests on pulls it down."""
+    standing = proof.trace.standing(claim.id)
+    if standing is claim.level:
+        return claim.level.value
+    return f"{claim.level.value} by itself; {standing.value} with what it rests on"
+
+
+def held_down(proof: Proof, claim: Claim) -> str:
+    """Why the standing is below the level: a clause, or nothing."""
+    names = causes(proof.trace, claim)
+    if not names:
+        return ""
+    standing = proof.trace.standing(claim.id)
+    if standing.holds:
+        verb = f"{'is' if len(names) == 1 else 'are'} {standing.value}"
+    else:
+        verb = "does not hold" if len(names) == 1 else "do not hold"
+    return f"it rests on {names_of(names)}, which {verb}"
+
+
+def names_of(claim_ids: Iterable[str], limit: int = 4) -> str:
+    parts = [name for name, _ in bundle(claim_ids)]
+    more = len(parts) - limit
+    return "; ".join(parts[:limit]) + (f"; and {count(more, 'other')}" if more > 0 else "")
+
+
+def _gap(proof: Proof, claims: list[Claim]) -> Gap:
+    first = claims[0]
+    why = held_down(proof, first)
+    if first.level is Level.PROVED:
+        why = f"its own check passed, but {why}"
+    else:
+        own = WORDING[first.level].gap
+        if first.level is Level.ARGUED and first.source:
+            own += f" ({first.source})"
+        elif first.arithmetic:
+            own += f" ({first.arithmetic})"
+        why = f"{own}; {why}" if why else own
+    return Gap(
+        claims=tuple(c.id for c in claims),
+        name="; ".join(name for name, _ in bundle(c.id for c in claims)),
+        statement=first.statement if len(claims) == 1 else f"for the first: {first.statement}",
+        level=level_words(proof, first),
+        why=why,
+    )
+
+
+def _construction(proof: Proof) -> str:
+    name, v = value(proof.settings.get("construction")), voice(proof)
+    other = proof.heads and v.certificate not in ("", name)
+    same = f"; certificate.json calls it {v.certificate}" if other else ""
+    return f"{v.title} (--construction {name}){same}"
+
+
+def _asked(claim: Claim) -> str:
+    return value(claim.numbers["asked"]) if "asked" in claim.numbers else "as stated"
+
+
+def _found(claim: Claim) -> str:
+    if "found" in claim.numbers:
+        return value(claim.numbers["found"])
+    rest = {k: v for k, v in claim.numbers.items() if k != "asked"}
+    return value(rest) if rest else NONE
+
+
+def _where_used(proof: Proof, claim: Claim) -> str:
+    """Steps that name it in `uses`, by strength, then what else rests on it directly."""
+    short = claim.id.removeprefix(_PREFIX)
+    by_strength: dict[str, list[str]] = {}
+    for other in proof.trace:
+        strength = other.uses.get(short) or other.uses.get(claim.id)
+        if strength:
+            by_strength.setdefault(strength, []).append(other.id)
+    told = {i for ids in by_strength.values() for i in ids}
+    parts = [f"{names_of(_heads_together(ids))} ({how})" for how, ids in by_strength.items()]
+    others = [i for i in proof.trace.graph.successors(claim.id) if i not in told]
+    if others:
+        parts.append(names_of(others))
+    text = "; ".join(parts[:6]) + (f"; and {count(len(parts) - 6, 'other')}" if parts[6:] else "")
+    rests = claim.id in proof.trace.ancestors(proof.conclusion) or claim.id == proof.conclusion
+    if not rests and not proof.heads and not text:
+        return NONE  # a refusal: nothing was built that could use it
+    if not rests:
+        return f"{text or 'nowhere'}. The conclusion does not rest on it"
+    return text or "the conclusion"
+
+
+def _heads_together(ids: list[str]) -> list[str]:
+    return sorted(ids, key=lambda i: head_and_step(i) or (0, ""))
+
+
+def _off_peak(worst: float | None, bits: int | None, n: int) -> tuple[str, str]:
+    """1 - p_max over earlier examples and its bound (n-1)·2^-B, from their logarithms."""
+    if worst is None or bits is None:
+        return NONE, NONE
+    if n == 1:
+        return "0", "0"
+    tiny = f"below $2^{{-10^{{{len(str(BEYOND)) - 1}}}}}$"
+    return (
+        tiny if worst < -BEYOND else power_of_two(worst),
+        tiny if bits > BEYOND else _bound(math.log2(n - 1) - bits),
+    )
+
+
+def _bound(logarithm: float) -> str:
+    """2 to this power; a bound of 1 or more says nothing about a share."""
+    return power_of_two(logarithm) if logarithm < 0 else "none"
+
+
+def _maybe(x: int | None) -> str:
+    return NONE if x is None else whole(x)
+
+
+def _count(x: int | None) -> str:
+    return NONE if x is None else size(x)
+
+
+def _bits(bits: int | None) -> str:
+    return NONE if bits is None else count(bits, "bit")
+
+
+def _weight_bits(layer: Layer) -> tuple[str, str]:
+    inner = [m for h in layer.heads for m in (h.key, h.query)]
+    outer = [m for h in layer.heads for m in (h.value, layer.output) if m is not None]
+    return _bits(_matrix_bits(inner)), _bits(_matrix_bits(outer))
+
+
+def _matrix_bits(matrices: list[fmpq_mat]) -> int | None:
+    """Bits of the largest numerator or denominator."""
+    if not matrices:
+        return None
+    sizes: Mapping[int, fmpq_mat] = {id(m): m for m in matrices}
+    return max(int(x.height_bits()) for m in sizes.values() for x in m.entries())

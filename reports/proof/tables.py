@@ -1,0 +1,72 @@
+r"""tables.tex: the report's tables for a paper (booktabs; \input it, or copy what is wanted)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attncert.reports.proof import rows
+from attncert.reports.words.text import latex, latex_verbatim
+from attncert.verify.claims.proof import Proof
+
+# As rows.HEAD_COLUMNS, short enough for a page.
+HEAD_COLUMNS = (
+    "head", "group", "$c$", "$c_0$", "$B$", "$B_0$", "$1-p_{\\max}$", "$(n-1)2^{-B}$", "bits",
+    "cond.", "standing",
+)  # fmt: skip
+RAGGED = r">{\raggedright\arraybackslash}X"
+HEAD_CAPTION = (
+    "$c$: multiplier of the selector term; $B$: smallest logit gap over earlier examples, "
+    "in bits; $c_0$, $B_0$: the same from Weyl's bound; $1-p_{\\max}$: worst over earlier "
+    "examples; bits: largest logit range; cond.: of $Z$, float64."
+)
+
+
+def tables(proof: Proof) -> str:
+    r"""The construction in numbers, its heads and its hypotheses, each as a `table`.
+
+    Needs \usepackage{booktabs,amsmath,amssymb,array,tabularx}.
+    """
+    name = latex_verbatim(proof.data.name)
+    out = [
+        "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx}",
+        _table("construction", f"The construction in numbers ({name}).", "lX", ("", ""),
+               rows.construction(proof)),
+    ]  # fmt: skip
+    if proof.heads:
+        columns, shown = rows.head_table(proof, HEAD_COLUMNS)
+        part = (
+            "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
+        )
+        out.append(
+            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}",
+                   "r" * (len(columns) - 1) + "X", columns, shown)
+        )  # fmt: skip
+    hypotheses = [
+        (f"{h.name}: {h.statement}", h.asked, h.found, h.level, h.used)
+        for h in rows.hypotheses(proof)
+    ]
+    if hypotheses:
+        columns = ("hypothesis", "asked", "found", "level", "where used")
+        out.append(
+            _table("hypotheses", f"The hypotheses ({name}).", RAGGED * 5, columns, hypotheses)
+        )
+    return "\n\n".join(out) + "\n"
+
+
+def _table(
+    label: str, caption: str, spec: str, header: Sequence[str], body: Iterable[Sequence[str]]
+) -> str:
+    lines = [
+        r"\begin{table}", r"  \centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        f"  \\caption{{{caption}}}",
+        f"  \\label{{tab:attncert-{label}}}", f"  \\begin{{tabularx}}{{\\linewidth}}{{{spec}}}",
+        r"    \toprule",
+    ]  # fmt: skip
+    if any(header):
+        lines += [f"    {_row(header)}", r"    \midrule"]
+    lines += [f"    {_row(row)}" for row in body]
+    return "\n".join([*lines, r"    \bottomrule", r"  \end{tabularx}", r"\end{table}"])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(latex(cell) for cell in cells) + r" \\"

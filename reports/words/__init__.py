@@ -1,0 +1,1 @@
+"""How sentences, numbers, levels and witnesses are written in every report."""

@@ -1,0 +1,95 @@
+"""How each evidence level is worded and coloured: one table for report, terminal and figures.
+
+The wording is the honest part of a report: no entry here calls evidence proved that is not, and a
+test reads every entry for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attncert.verify.claims.evidence import Level
+
+
+@dataclass(frozen=True)
+class Wording:
+    """opener: what stands before the statement in the verdict.
+    meaning:  the legend's line.
+    gap:      what is missing for it to be proved (empty for PROVED).
+    fill, edge: colours (pale, and a tone of the same hue), told apart with any colour vision
+              because every box also carries the level as a word.
+    """
+
+    opener: str
+    meaning: str
+    gap: str
+    fill: str
+    edge: str
+
+
+WORDING: dict[Level, Wording] = {
+    Level.PROVED: Wording(
+        "Proved.",
+        "exact arithmetic over $\\mathbb{Q}$, or a certificate modulo a prime that lifts to it",
+        "",
+        "#cfeee3",
+        "#00795a",
+    ),
+    Level.ENCLOSED: Wording(
+        "Enclosed in rigorous intervals.",
+        "ball arithmetic with outward rounding: the true value lies in the stated interval",
+        "the bounds are rigorous, an equality is not shown by them",
+        "#d6ecfa",
+        "#2a7fb0",
+    ),
+    Level.ARGUED: Wording(
+        "Argued in writing.",
+        "a written proof, named with the claim, that no machine has checked",
+        "the argument was read by people, not checked by machine",
+        "#d3dff5",
+        "#1b4f9c",
+    ),
+    Level.SAMPLED: Wording(
+        "Sampled only.",
+        "tried on examples drawn at random or chosen; for random subsets the 95 % bound on the "
+        "failing fraction is stated",
+        "says nothing certain about what was not tried",
+        "#fbe3b8",
+        "#a86c00",
+    ),
+    Level.NUMERICAL: Wording(
+        "Numerical only.",
+        "floating point with the stated tolerance",
+        "rounding errors are not bounded",
+        "#faf5bd",
+        "#857a00",
+    ),
+    Level.ASSUMED: Wording(
+        "Assumed.",
+        "taken from the paper or the user",
+        "nothing was checked",
+        "#e6e6e6",
+        "#666666",
+    ),
+    Level.REFUTED: Wording(
+        "Refuted, this is false:",
+        "false: shown by the witness and what the claim rests on",
+        "it is false: see the witness and what the claim rests on",
+        "#f8cfb8",
+        "#b34700",
+    ),
+    Level.UNDECIDED: Wording(
+        "Undecided, neither shown nor refuted:",
+        "tried and not decided, or resting on something that does not hold",
+        "it was tried and not decided",
+        "#f3d5e7",
+        "#9c4a80",
+    ),
+    Level.NOT_APPLICABLE: Wording(
+        "Not applicable.",
+        "the hypotheses exclude this input",
+        "the hypotheses exclude this input",
+        "#ffffff",
+        "#444444",
+    ),
+}

@@ -1,0 +1,185 @@
+"""How numbers are written: short, and never more exact than they are.
+
+Every function returns a sentence in the form of `reports.words.text` (LaTeX between dollar signs).
+Integers of any size are taken through their bit lengths: nothing here prints all digits of a
+number with a million bits, nor trips over Python's limit on such strings.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpz
+
+_RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
+_LONG = 12  # digits of an integer that is written in full
+BEYOND = 10**250  # exponents above it are not drawn nor told: floats end soon after
+_SHOWN = 8  # items of a list that are written
+
+
+def whole(x: int) -> str:
+    """An integer: in full, as a power of two, or its size.
+
+    >>> whole(1782), whole(-(2**137000)), whole(3**200)
+    ('1,782', '$-2^{137000}$', 'about $2.66\\\\cdot 10^{95}$ (317 bits)')
+    """
+    magnitude, sign = abs(x), "-" if x < 0 else ""
+    bits = magnitude.bit_length()
+    if magnitude < 10**_LONG:
+        return f"{x:,}"
+    if magnitude & (magnitude - 1) == 0:
+        return f"${sign}2^{{{bits - 1}}}$"
+    return f"about {_scientific(_log10(magnitude), sign)} ({bits:,} bits)"
+
+
+def size(x: int) -> str:
+    """A natural number that counts something, such as bits: in full or to three digits.
+
+    >>> size(1451), size(3**200)
+    ('1,451', 'about $2.66\\\\cdot 10^{95}$')
+    """
+    return f"{x:,}" if x < 10**_LONG else f"about {_scientific(_log10(x), '')}"
+
+
+def rational(x: Fraction | int | str) -> str:
+    """A rational, also as the string "p/q".
+
+    >>> rational("-2/3"), rational(Fraction(10**40, 3))
+    ('-2/3', 'about $3.33\\\\cdot 10^{39}$ (133 bits over 2)')
+    """
+    x = fraction(x)
+    p, q = x.numerator, x.denominator
+    if q == 1:
+        return whole(p)
+    if p.bit_length() + q.bit_length() <= 3.3 * 2 * _LONG:
+        return f"{p}/{q}"
+    about = _scientific(_log10(abs(p)) - _log10(q), "-" if p < 0 else "")
+    return f"about {about} ({p.bit_length():,} bits over {q.bit_length():,})"
+
+
+def fraction(x: Fraction | int | str) -> Fraction:
+    """A rational from its string "p/q", through FLINT: any number of digits. Else ValueError."""
+    if isinstance(x, str):
+        p, _, q = x.partition("/")
+        return Fraction(int(fmpz(p)), int(fmpz(q or "1")))
+    return Fraction(x)
+
+
+def real(x: float) -> str:
+    """A float to three digits; the exact zero and the infinities by name.
+
+    >>> real(0.5), real(123456.0), real(1.23e-9), real(float("-inf"))
+    ('0.5', '123,456', '$1.23\\\\cdot 10^{-9}$', '-∞')
+    """
+    if math.isnan(x):
+        return "not a number"
+    if math.isinf(x):
+        return "∞" if x > 0 else "-∞"
+    if x == 0 or 1e-3 <= abs(x) < 100:
+        return f"{x:.3g}"
+    if abs(x) < 1e6 and abs(x) >= 100:
+        return f"{x:,.0f}"
+    return _scientific(math.log10(abs(x)), "-" if x < 0 else "")
+
+
+def power_of_two(log2: float) -> str:
+    """2 to the log2, for numbers far outside the range of floats.
+
+    >>> power_of_two(-3.0), power_of_two(-137000.2), power_of_two(float("-inf"))
+    ('0.125', '$2^{-137000}$', '0')
+    """
+    if log2 == -math.inf:
+        return "0"
+    if abs(log2) <= 10:
+        return real(2.0**log2)
+    if abs(log2) < 1000:
+        return f"$2^{{{log2:.1f}}}$"
+    if abs(log2) < 1e9:
+        return f"$2^{{{log2:.0f}}}$"
+    exponent = _scientific(math.log10(abs(log2)), "-" if log2 < 0 else "").strip("$")
+    return f"$2^{{{exponent}}}$"
+
+
+def indices(values: Iterable[int], limit: int = _SHOWN) -> str:
+    """Increasing integers with runs folded; the others in the order given.
+
+    >>> indices([0, 1, 2, 5]), indices([3, 1]), indices([])
+    ('0–2, 5', '3, 1', 'none')
+    """
+    runs: list[list[int]] = []
+    items = list(values)
+    for k in items:
+        if runs and k == runs[-1][-1] + 1:
+            runs[-1].append(k)
+        else:
+            runs.append([k])
+    parts = [f"{r[0]}–{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in runs]
+    if len(parts) > limit:
+        return ", ".join(parts[:limit]) + f", … ({len(items):,} in all)"
+    return ", ".join(parts) or "none"
+
+
+def count(k: int, noun: str) -> str:
+    """
+    >>> count(1, "head"), count(1800, "example")
+    ('1 head', '1,800 examples')
+    """
+    return f"{k:,} {noun}" if k == 1 else f"{size(k)} {noun}s"
+
+
+def value(x: Any) -> str:
+    """Whatever a claim carries in `numbers` or `witness`.
+
+    >>> value({"rank": 3, "of": [1, 2, 4]}), value("7/5"), value(None), value(True)
+    ('rank: 3; of: 1, 2, 4', '7/5', 'none', 'yes')
+    """
+    if x is None:
+        return "none"
+    if isinstance(x, bool):
+        return "yes" if x else "no"
+    if isinstance(x, int):
+        return whole(x)
+    if isinstance(x, float):
+        return real(x)
+    if isinstance(x, Mapping):
+        return "; ".join(f"{words(k)}: {value(v)}" for k, v in x.items()) or "none"
+    if isinstance(x, Sequence) and not isinstance(x, str):
+        return _sequence(x)
+    text = str(x)
+    return rational(text) if _RATIONAL.fullmatch(text) else text
+
+
+def words(key: Any) -> str:
+    """A key as words, or as the symbol that it names.
+
+    >>> words("logit_bits"), words("d_h")
+    ('logit bits', '$d_h$')
+    """
+    key = str(key)
+    return f"${key}$" if re.fullmatch("[A-Za-z]_[A-Za-z]", key) else key.replace("_", " ")
+
+
+def _sequence(items: Sequence[Any]) -> str:
+    nested = any(isinstance(i, Sequence) and not isinstance(i, str) for i in items)
+    shown = [f"({value(i)})" if nested else value(i) for i in items[:_SHOWN]]
+    if len(items) > _SHOWN:
+        shown.append(f"… ({len(items):,} in all)")
+    return ", ".join(shown) or "none"
+
+
+def _log10(x: int) -> float:
+    """log10 of a positive integer of any size."""
+    shift = max(0, x.bit_length() - 64)
+    return math.log10(x >> shift) + shift * math.log10(2)
+
+
+def _scientific(log10: float, sign: str) -> str:
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.2f}"
+    if mantissa == "10.00":
+        mantissa, exponent = "1.00", exponent + 1
+    return f"${sign}{mantissa}\\cdot 10^{{{exponent}}}$"

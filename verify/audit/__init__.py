@@ -1,0 +1,1 @@
+"""The audit: edge cases, hypotheses weakened, planted defects, foreign layers, attacks."""

@@ -1,0 +1,1 @@
+"""A search for small degenerate data on which a construction fails."""

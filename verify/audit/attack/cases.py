@@ -1,0 +1,239 @@
+"""Small integer data of every degenerate kind, and what holds for it, decided on its own.
+
+Nothing here is shared with the builders: independence is decided by minors, all of them if need be,
+in exact integers; A1 by going through every subset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+
+_DRAWS = 200  # of a context, until its rank is n; then the unit rows are taken
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set and what is asked of the construction.
+
+    contexts (T or 1, n, d) and queries (T, d): int64 numerators over `denominator`.
+    heads: H. width: d_h, which bounds r = min(n, d_h). kind: how it was drawn, for the counts.
+    option: a coin for the construction (which of its two ways of building a head is used).
+    """
+
+    contexts: np.ndarray
+    queries: np.ndarray
+    heads: int
+    width: int
+    kind: str = ""
+    denominator: int = 1
+    option: bool = False
+
+    @property
+    def r(self) -> int:
+        return min(self.contexts.shape[1], self.width)
+
+    @property
+    def dataset(self) -> Dataset:
+        """With labels 0, 1, 2, ...: universal memorization does not look at them."""
+        labels = np.arange(len(self.queries), dtype=np.int64)[:, None]
+        return Dataset(
+            ExactArray(self.contexts, self.denominator),
+            ExactArray(self.queries, self.denominator),
+            ExactArray(labels),
+            "attack",
+        )
+
+
+def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
+    """A case with contexts of rank n, n = 1..4, d = n..n+2, H = 1..3 and T up to the capacity.
+
+    width_one: groups of n and n - 1 whatever d_h (it is 1); else d_h = 1..n+1 and r = min(n, d_h).
+    """
+    n = int(rng.integers(1, 5))
+    d, heads = n + int(rng.integers(0, 3)), int(rng.integers(1, 4))
+    width = n if width_one else int(rng.integers(1, n + 2))
+    capacity = heads * (min(n, width) - 1) + 1
+    T = int(rng.integers(max(1, capacity - 2), capacity + 1))
+    bound = int(rng.choice([1, 2, 3, 5, 10]))
+    context_kind = str(rng.choice(list(_CONTEXTS)))
+    query_kind = str(rng.choice(list(_QUERIES)))
+    return Case(
+        contexts=_CONTEXTS[context_kind](rng, T, n, d, bound),
+        queries=_QUERIES[query_kind](rng, T, n, d, bound),
+        heads=heads,
+        width=width,
+        kind=f"{context_kind} contexts, {query_kind} queries",
+        denominator=int(rng.choice([1, 1, 1, 6])),
+        option=bool(rng.integers(2)),
+    )
+
+
+def contexts_independent(case: Case) -> bool:
+    """A2: every context has rank n."""
+    return bool(_each_independent(case.contexts).all())
+
+
+def queries_independent(case: Case) -> bool:
+    """A1: every min(n, T) queries are independent. All subsets."""
+    return every_subset_independent(case.queries, case.contexts.shape[1])
+
+
+def every_subset_independent(vectors: np.ndarray, size: int) -> bool:
+    """Is the Kruskal rank of these integer vectors (N, d) at least min(size, N)? All subsets."""
+    subsets = vectors[_subsets(len(vectors), min(size, len(vectors)))]
+    return bool(_each_independent(subsets).all())
+
+
+def partition_holds(case: Case) -> bool:
+    """Consecutive groups of r, r-1, ...: each independent, no earlier query in a later span."""
+    queries, start, size = case.queries, 0, case.r
+    while start < len(queries):
+        if size == 0:
+            return False
+        group = queries[start : start + size]
+        if not independent(group):
+            return False
+        for s in range(start):
+            if not independent(np.vstack([group, queries[s : s + 1]])):
+                return False
+        start, size = start + size, case.r - 1
+    return True
+
+
+def independent(rows: np.ndarray) -> bool:
+    """Are these integer rows (k, d) independent over Q? Exact."""
+    return bool(_each_independent(rows[None])[0])
+
+
+def _each_independent(matrices: np.ndarray) -> np.ndarray:
+    """(N, k, d) -> (N,): is some k×k minor not 0?"""
+    count, k, d = matrices.shape
+    found = np.zeros(count, dtype=bool)
+    if k > d:
+        return found
+    largest = int(np.abs(matrices).max(initial=0))
+    factor = 1
+    for i in range(2, k + 1):
+        factor *= i
+    exact = matrices if factor * largest**k < 2**62 else matrices.astype(object)
+    for columns in combinations(range(d), k):
+        left = np.flatnonzero(~found)
+        if not len(left):
+            break
+        found[left] = _determinants(exact[left][:, :, columns]) != 0
+    return found
+
+
+def _determinants(matrices: np.ndarray) -> np.ndarray:
+    """(N, k, k) -> (N,), by expansion along the first row."""
+    k = matrices.shape[1]
+    if k == 1:
+        first: np.ndarray = matrices[:, 0, 0]
+        return first
+    total = matrices[:, 0, 0] * 0
+    for j in range(k):
+        rest = matrices[:, 1:][:, :, [i for i in range(k) if i != j]]
+        total = total + (-1) ** j * matrices[:, 0, j] * _determinants(rest)
+    return total
+
+
+@lru_cache(maxsize=128)
+def _subsets(count: int, size: int) -> np.ndarray:
+    return np.array(list(combinations(range(count), size)), dtype=np.intp)
+
+
+def _full_rank(make: Callable[[int], np.ndarray], count: int) -> np.ndarray:
+    """`count` matrices (n, d) of rank n; make(k) draws k."""
+    out = make(count)
+    for _ in range(_DRAWS):
+        dependent = ~_each_independent(out)
+        if not dependent.any():
+            return out
+        out[dependent] = make(int(dependent.sum()))
+    out[dependent] = np.eye(*out.shape[1:], dtype=np.int64)
+    return out
+
+
+def _uniform(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+    return _full_rank(lambda k: rng.integers(-bound, bound + 1, (k, n, d)), count)
+
+
+def _sparse(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+    def make(k: int) -> np.ndarray:
+        entries: np.ndarray = rng.integers(-bound, bound + 1, (k, n, d))
+        return entries * (rng.random((k, n, d)) < 0.5)
+
+    return _full_rank(make, count)
+
+
+def _near(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+    base = 100 * rng.integers(1, bound + 1, (1, 1, d))
+    return _full_rank(lambda k: base + rng.integers(-1, 2, (k, n, d)), count)
+
+
+def _permuted(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+    one = _uniform(rng, 1, n, d, bound)[0]
+    return np.stack([one[rng.permutation(n)] for _ in range(count)])
+
+
+def _curve(points: Sequence[int], d: int) -> np.ndarray:
+    powers: np.ndarray = np.array([[x**k for k in range(d)] for x in points], dtype=np.int64)
+    return powers
+
+
+def _moment_rows(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
+    low = -(count // 2) - int(rng.integers(0, 3))
+    points = low + rng.permutation(count + 4)[:count]
+    return _curve(points.tolist(), d)
+
+
+def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+    """One query is a combination of two others: A1 is false from n = 3 on."""
+    queries = rng.integers(-bound, bound + 1, (T, d))
+    if T >= 3:
+        i, j, k = rng.permutation(T)[:3]
+        queries[i] = rng.choice([-2, -1, 1, 2]) * queries[j] + rng.choice([-1, 1]) * queries[k]
+    return queries
+
+
+Maker = Callable[[np.random.Generator, int, int, int, int], np.ndarray]
+
+# (rng, T, n, d, bound) -> (T or 1, n, d)
+_CONTEXTS: dict[str, Maker] = {
+    "shared": lambda g, T, n, d, b: _uniform(g, 1, n, d, b),
+    "random": _uniform,
+    "repeated": lambda g, T, n, d, b: _uniform(g, 2, n, d, b)[g.integers(0, 2, T)],
+    "permuted": _permuted,
+    "scaled": lambda g, T, n, d, b: (
+        _uniform(g, 1, n, d, b) * g.choice([-3, -1, 1, 2, 10], (T, 1, 1))
+    ),
+    "sparse": _sparse,
+    "near-collinear": _near,
+    "moment-curve": lambda g, T, n, d, b: np.stack([_moment_rows(g, n, d) for _ in range(T)]),
+    "unit": lambda g, T, n, d, b: np.stack(
+        [np.eye(d, dtype=np.int64)[g.permutation(d)[:n]] for _ in range(T)]
+    ),
+}
+
+# (rng, T, n, d, bound) -> (T, d)
+_QUERIES: dict[str, Maker] = {
+    "random": lambda g, T, n, d, b: g.integers(-b, b + 1, (T, d)),
+    "sparse": lambda g, T, n, d, b: g.integers(-b, b + 1, (T, d)) * (g.random((T, d)) < 0.6),
+    "near-collinear": lambda g, T, n, d, b: (
+        100 * g.integers(1, b + 1, (1, d)) + g.integers(-b, b + 1, (T, d))
+    ),
+    "moment-curve": lambda g, T, n, d, b: _moment_rows(g, T, d),
+    "one-subspace": lambda g, T, n, d, b: (
+        _moment_rows(g, T, n) @ _uniform(g, 1, n, d, min(b, 3))[0]
+    ),
+    "dependent": _dependent,
+    "scaled": lambda g, T, n, d, b: _moment_rows(g, T, d) * g.choice([-3, -1, 1, 2, 10], (T, 1)),
+}

@@ -1,0 +1,309 @@
+"""Errors in certificate files, against the checker and against the fast re-check.
+
+Both stop at the first thing they find wrong. To see every check that notices a defect, the one that
+fired is switched off and the file is checked again, until it is accepted or cannot be read. A
+certificate has no steps: here the equality of outputs and labels is a check like the others.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import checker, fast_check
+from attncert.verify.audit.defects.defect import Defect, Family, Fired
+from attncert.verify.audit.defects.runs import paper
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.prove import Settings, prove
+
+Certificate = dict[str, Any]
+
+# Checks, by what their message says.
+MESSAGES = {
+    "digest": "^digest is stale",
+    "input digest": "^input_sha256 is stale",
+    "format": "the format is not attncert/1",
+    "claim": "the claim must be one of|only full-rank can be checked",
+    "keys": "with the keys|a key occurs twice",
+    "sizes": "^dims.* must be",
+    "lengths": "must be nested lists of the lengths",
+    "numbers": "must hold strings",
+    "logit unit": "logit_unit must be",
+    "groups": "groups must hold",
+    "whole logits": "a logit / ln 2 is no integer",
+    "output": "the output of example .* is not its label",
+    "prime": "rank.prime is not an odd prime",
+    "rank value": "rank.value is not dims.examples",
+    "value width": "dims.value_width is less",
+    "denominators": "is 0 mod p",
+    "rank": "depend on earlier ones",
+    "indices": "relation.indices must be distinct",
+    "coefficients": "a coefficient is 0",
+    "combination": "the combination is not 0",
+    "ties": "some weights break the relation",
+    "violation": "the labels obey the relation",
+}
+
+
+def fired(content: bytes, check: Callable[[str], checker.Verdict] = checker.check_file) -> Fired:
+    """Names of the checks that notice, one after the other."""
+    off: set[str] = set()
+    need = checker.need
+
+    def lenient(condition: object, message: str, status: str = "unusable") -> None:
+        if not condition and _name(message) not in off:
+            need(False, message, status)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        path.write_bytes(content)
+        with patch.object(checker, "need", lenient), patch.object(fast_check, "need", lenient):
+            while True:
+                try:
+                    verdict = check(str(path))
+                except (LookupError, TypeError, AttributeError):  # nothing is left to stop it
+                    return frozenset(off)
+                name = _name(verdict.message)
+                if verdict.status == "holds" or name is None:
+                    return frozenset(off)
+                off.add(name)
+
+
+def _name(message: str) -> str | None:
+    message = message.removeprefix("fast re-check: ")
+    return next((name for name, words in MESSAGES.items() if re.search(words, message)), None)
+
+
+# True certificates.
+
+
+@cache
+def _true(name: str) -> Certificate:
+    match name:
+        case "interpolation":
+            proof = prove(paper("interior").data, Settings())
+        case "full-rank":
+            proof = prove(paper("shared").data, Settings(claim="full-rank"))
+        case "two tokens":
+            return _two_tokens(1, "2147483579")
+        case "impossible":
+            return _turned_tokens()
+        case _:
+            vectors = [["1", "0"], ["0", "1"], ["2", "-1/2"]]
+            relation = {"indices": [0, 1, 2], "coefficients": ["-2", "1/2", "1"]}
+            return sealed({"format": "attncert/1", "claim": "dependent-set",
+                           "construction": "three vectors", "dims": {"vectors": 3, "width": 2},
+                           "data": {"vectors": vectors}, "relation": relation,
+                           "produced_by": {"version": "0", "command": "", "seed": 0}})  # fmt: skip
+    assert proof.certificate is not None
+    return dict(proof.certificate)
+
+
+def true(name: str) -> bytes:
+    """A certificate that holds, as its file: "interpolation", "full-rank", ..."""
+    return written(_true(name))
+
+
+def _two_tokens(difference: int, prime: str) -> Certificate:
+    """Contexts I_2 and two queries; their logits are (1, 0) and (1 + difference, 0)."""
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [1 + difference, 0]], [0, 1])
+    return sealed({
+        "format": "attncert/1", "claim": "full-rank", "construction": "by hand",
+        "dims": {"examples": 2, "context": 2, "width": 2, "labels": 1, "heads": 1,
+                 "head_width": 1, "value_width": 1},
+        "data": data.canonical(), "groups": [[0, 1]],
+        "layer": {"logit_unit": "ln 2",
+                  "heads": [{"key": [["1"], ["0"]], "query": [["1"], ["0"]]}]},
+        "rank": {"prime": prime, "value": 2},
+        "produced_by": {"version": "0", "command": "", "seed": 0},
+    })  # fmt: skip
+
+
+def _turned_tokens() -> Certificate:
+    """Two examples, equal up to the order of their tokens, with different labels."""
+    data = Dataset.of([[[1, 0], [0, 2]], [[0, 2], [1, 0]]], [[1, 1], [1, 1]], [0, 1])
+    return sealed({
+        "format": "attncert/1", "claim": "impossible", "construction": "by hand",
+        "dims": {"examples": 2, "context": 2, "width": 2, "labels": 1},
+        "data": data.canonical(), "relation": ["1", "-1"],
+        "produced_by": {"version": "0", "command": "", "seed": 0},
+    })  # fmt: skip
+
+
+def sealed(body: Certificate) -> Certificate:
+    """Both digests computed afresh, as a forger would."""
+    data = hashlib.sha256(canonical_bytes(body["data"])).hexdigest()
+    return digested(body | {"input_sha256": data})
+
+
+def digested(body: Certificate) -> Certificate:
+    body = {key: value for key, value in body.items() if key != "digest"}
+    return body | {"digest": hashlib.sha256(canonical_bytes(body)).hexdigest()}
+
+
+def written(certificate: Certificate) -> bytes:
+    return json.dumps(certificate).encode()
+
+
+# Defects.
+
+
+def edited(
+    name: str,
+    place: str,
+    change: Callable[[Any], Any],
+    seal: Callable[[Certificate], Certificate] = sealed,
+) -> bytes:
+    """The value at a dotted place changed, then sealed."""
+    certificate = copy.deepcopy(_true(name))
+    inner: Any = certificate
+    *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
+    for step in steps:
+        inner = inner[step]
+    inner[last] = change(inner[last])
+    return written(seal(certificate))
+
+
+def stale(name: str, place: str, value: Any) -> bytes:
+    return edited(name, place, lambda _: value, lambda certificate: certificate)
+
+
+def to(name: str, place: str, value: Any) -> bytes:
+    return edited(name, place, lambda _: value)
+
+
+def plus_one(text: str) -> str:
+    """One added to the numerator."""
+    top, *below = text.split("/")
+    return "/".join([str(int(top) + 1), *below])
+
+
+def values_exchanged() -> bytes:
+    """The readouts of two heads."""
+
+    def exchanged(heads: list[Any]) -> list[Any]:
+        first, second, *rest = heads
+        swapped = first | {"value": second["value"]}, second | {"value": first["value"]}
+        return [*swapped, *rest]
+
+    return edited("interpolation", "layer.heads", exchanged)
+
+
+def logits_not_whole() -> bytes:
+    """Logits 1/2 and 1: rounded down they would still tell the two examples apart."""
+    return edited("two tokens", "layer.heads.0.key.0.0", lambda _: "1/2")
+
+
+def labels_of_width(width: int, said: int, value_width: int = 2) -> bytes:
+    certificate = copy.deepcopy(_true("full-rank"))
+    certificate["dims"] |= {"labels": said, "value_width": value_width}
+    certificate["data"]["labels"] = [["1"] * width for _ in certificate["data"]["labels"]]
+    return written(sealed(certificate))
+
+
+def relation(indices: list[int], coefficients: list[str]) -> bytes:
+    found = {"indices": indices, "coefficients": coefficients}
+    return to("dependent-set", "relation", found)
+
+
+def repeated_example() -> bytes:
+    return edited("full-rank", "data.queries", lambda rows: [*rows[:-1], rows[0]])
+
+
+def key_twice() -> bytes:
+    return true("full-rank").replace(b'"claim":', b'"claim": "full-rank", "claim":', 1)
+
+
+def small_prime() -> bytes:
+    """1 + 2 = 0 modulo 3: the softmax weights of logits 1 and 0 do not exist."""
+    return written(_two_tokens(2, "3"))
+
+
+def prime_of_small_order() -> bytes:
+    """Modulo 2^61 - 1 the logits 1 and 62 give the same power of two."""
+    return written(_two_tokens(61, str(2**61 - 1)))
+
+
+_RANK_DEFECTS = (
+    Defect("a query changed under the old digests", "digest",
+           partial(stale, "full-rank", "data.queries.0.0", "77")),
+    Defect("another author under the old digest", "digest",
+           partial(stale, "full-rank", "produced_by.command", "by hand")),
+    Defect("data changed, only the outer digest computed afresh", "input digest",
+           partial(edited, "full-rank", "data.labels.0.0", plus_one, digested)),
+    Defect("another version of the format", "format",
+           partial(to, "full-rank", "format", "attncert/2")),
+    Defect("a claim that nobody can check", "claim", partial(to, "full-rank", "claim", "true")),
+    Defect("a key twice, with the same value", "keys", key_twice),
+    Defect("a key too many", "keys",
+           partial(edited, "full-rank", "layer", lambda layer: layer | {"bias": []})),
+    Defect("labels of width 0", "sizes", partial(labels_of_width, 0, 0)),
+    Defect("one head fewer than there are", "lengths", partial(to, "full-rank", "dims.heads", 2)),
+    Defect("labels of width 1 where dims say 2", "lengths", partial(labels_of_width, 1, 2)),
+    Defect("a number as int() takes it: 1_0", "numbers",
+           partial(to, "full-rank", "data.labels.0.0", "1_0")),
+    Defect("logits in another unit", "logit unit",
+           partial(to, "full-rank", "layer.logit_unit", "1")),
+    Defect("an example in two groups", "groups",
+           partial(edited, "full-rank", "groups", lambda groups: [*groups, [0]])),
+    Defect("an example in no group", "groups",
+           partial(edited, "full-rank", "groups", lambda groups: groups[:-1])),
+    Defect("logits not whole", "whole logits", logits_not_whole),
+    Defect("composite prime", "prime", partial(to, "full-rank", "rank.prime", "2147483577")),
+    Defect("a prime above 2^62", "prime",
+           partial(to, "full-rank", "rank.prime", str(2**89 - 1))),
+    Defect("rank claimed one too high", "rank value", partial(to, "full-rank", "rank.value", 8)),
+    Defect("rank claimed one too low", "rank value", partial(to, "full-rank", "rank.value", 6)),
+    Defect("values narrower than labels", "value width", partial(labels_of_width, 2, 2, 1)),
+    Defect("a prime that divides a softmax sum", "denominators", small_prime),
+    Defect("an example repeated", "rank", repeated_example),
+    Defect("a prime modulo which 2 has order 61", "rank", prime_of_small_order),
+)  # fmt: skip
+
+_OTHER_DEFECTS = (
+    Defect("a label changed, digests computed afresh", "output",
+           partial(edited, "interpolation", "data.labels.0.0", plus_one)),
+    Defect("a key entry changed, digests computed afresh", "output",
+           partial(edited, "interpolation", "layer.heads.1.key.0.0", plus_one)),
+    Defect("values of two heads exchanged", "output", values_exchanged),
+    Defect("contexts of two examples exchanged", "output",
+           partial(edited, "interpolation", "data.contexts", lambda E: [E[1], E[0], *E[2:]])),
+    Defect("a vector dependent on itself", "indices", partial(relation, [0, 0], ["1", "-1"])),
+    Defect("a relation of zeros", "coefficients", partial(relation, [0, 1], ["0", "0"])),
+    Defect("a witness that is none", "combination",
+           partial(edited, "dependent-set", "relation.coefficients.1", plus_one)),
+    Defect("called impossible by a relation that some weights escape", "ties",
+           partial(to, "impossible", "relation", ["1", "1"])),
+    Defect("called impossible by a relation that the labels obey", "violation",
+           partial(to, "impossible", "data.labels", [["3"], ["3"]])),
+)  # fmt: skip
+
+CERTIFICATES = Family(
+    name="certificate",
+    title="Certificate files, by the checker",
+    checks=tuple(MESSAGES),
+    fired=fired,
+    correct={name: partial(true, name) for name in
+             ("interpolation", "full-rank", "two tokens", "dependent-set", "impossible")},
+    defects=(*_RANK_DEFECTS, *_OTHER_DEFECTS),
+)  # fmt: skip
+
+_OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "violation")
+
+FAST = Family(
+    name="fast",
+    title="Full-rank certificates, by the fast re-check",
+    checks=tuple(name for name in MESSAGES if name not in _OTHER_CLAIMS),
+    fired=partial(fired, check=fast_check.check_file),
+    correct={name: partial(true, name) for name in ("full-rank", "two tokens")},
+    defects=_RANK_DEFECTS,
+)

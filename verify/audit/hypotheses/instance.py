@@ -1,0 +1,84 @@
+"""Small data with sizes of a layer: what a hypothesis is weakened on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+
+from attncert.constructions.construction import Groups
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify.audit.attack.cases import Case
+
+__all__ = ["Instance", "affine_rank", "rank"]
+
+
+@dataclass(frozen=True)
+class Instance(Case):
+    """A case with labels of dimension m (as many different ones as can be) and values of width d_v.
+
+    contexts: (T or 1, n, d), queries: (T, d), integers; heads: H, width: d_h.
+    """
+
+    m: int = 1
+    values: int = 1
+
+    @property
+    def T(self) -> int:
+        return len(self.queries)
+
+    @property
+    def n(self) -> int:
+        return int(self.contexts.shape[1])
+
+    @property
+    def d(self) -> int:
+        return int(self.contexts.shape[2])
+
+    @property
+    def capacity(self) -> int:
+        return self.heads * (self.r - 1) + 1
+
+    @property
+    def groups(self) -> Groups:
+        """r examples, then r - 1 at a time, in the given order; more groups than heads where T is
+        above capacity (with r = 1: one each)."""
+        return tuple(g for g in consecutive(range(self.T), self.r, max(self.r - 1, 1)) if g)
+
+    @property
+    def dataset(self) -> Dataset:
+        labels = np.eye(self.T, self.m, dtype=np.int64)
+        contexts, queries = ExactArray(self.contexts), ExactArray(self.queries)
+        return Dataset(contexts, queries, ExactArray(labels), "weakened")
+
+    def context(self, t: int) -> list[list[int]]:
+        """E of example t as lists."""
+        table: list[list[int]] = self.contexts[t if len(self.contexts) > 1 else 0].tolist()
+        return table
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        shared = len(self.contexts) == 1
+        return {
+            "contexts": self.contexts[0].tolist() if shared else self.contexts.tolist(),
+            "queries": self.queries.tolist(),
+            "H": self.heads,
+            "d_h": self.width,
+            "m": self.m,
+            "d_v": self.values,
+        }
+
+
+def rank(rows: Sequence[Sequence[int]]) -> int:
+    """Over ℚ; exact. No rows: 0."""
+    return int(fmpz_mat([[int(x) for x in row] for row in rows]).rank()) if len(rows) else 0
+
+
+def affine_rank(rows: Sequence[Sequence[int]]) -> int:
+    """Of affinely independent rows the largest number: the rank with a column of ones."""
+    return rank([[*row, 1] for row in rows])

@@ -1,0 +1,120 @@
+"""Remark 1: data of Kruskal rank exactly κ < n, and what the construction does with them.
+
+Every κ queries are independent and some κ + 1 are not: decided by exhausting the subsets. Then
+T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at and
+above κ; above it in groups of κ, not of d_h, which the grouping finds. One example more: data of
+the first kind (all queries in a space of dimension κ) admit no larger groups, so that the
+construction ends there. Whether other weights of that width serve one more is asked, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.verify.audit.attack.cases import every_subset_independent
+from attncert.verify.audit.hypotheses.instance import rank
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+from attncert.verify.tightness.universal import universal
+
+__all__ = ["Kappa", "Remark", "kruskal_rank", "of_kruskal_rank", "remarks"]
+
+KINDS = ("one subspace", "one dependent set")
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Sizes: n tokens, κ < n, d, H heads of width d_h = `width`; kind: one of KINDS."""
+
+    n: int
+    kappa: int
+    d: int
+    heads: int
+    width: int
+    kind: str
+
+    def __post_init__(self) -> None:
+        if self.capacity <= self.kappa:
+            raise ValueError("at most κ examples cannot have Kruskal rank exactly κ and no more")
+
+    @property
+    def capacity(self) -> int:
+        """H(min(n, d_h, κ) - 1) + 1                                        (paper, Remark 1)."""
+        return self.heads * (min(self.n, self.width, self.kappa) - 1) + 1
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What was found. kruskal: the Kruskal rank of the T examples, by exhaustion.
+
+    a1: the standing of A1 as the theorem asks for it; memorization: of the paper's construction.
+    one_more: with one example more, the same construction, and some weights of the same sizes.
+    """
+
+    asked: Kappa
+    kruskal: int
+    a1: Level
+    memorization: Level
+    one_more: tuple[Level, Level]
+
+    @property
+    def holds(self) -> bool:
+        """T examples are memorized at exactly this Kruskal rank, A1 being false."""
+        exactly = self.kruskal == self.asked.kappa
+        return exactly and (self.a1, self.memorization) == (Level.REFUTED, Level.PROVED)
+
+
+def kruskal_rank(queries: np.ndarray) -> int:
+    """The largest k such that every k of these integer vectors are independent. All subsets.
+
+    >>> kruskal_rank(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))
+    2
+    """
+    most = rank(queries.tolist())
+    return next((k for k in range(most, 0, -1) if every_subset_independent(queries, k)), 0)
+
+
+def of_kruskal_rank(asked: Kappa, examples: int, seed: int) -> Dataset:
+    """Queries of Kruskal rank exactly κ (at least κ + 1 examples), distinct contexts of rank n.
+
+    one subspace: a moment curve in a space of dimension κ. one dependent set: random, the last of
+    κ + 1 of them a combination of the κ others with coefficients that are not 0.
+    """
+    rng = np.random.default_rng([seed, asked.n, asked.kappa, asked.heads])
+    while True:
+        if asked.kind == KINDS[0]:
+            points = np.arange(examples) - examples // 2
+            curve = points[:, None] ** np.arange(asked.kappa)
+            queries = curve @ rng.integers(-2, 3, (asked.kappa, asked.d))
+        else:
+            queries = rng.integers(-3, 4, (examples, asked.d))
+            signs = rng.choice((-1, 1), asked.kappa)
+            queries[asked.kappa] = signs @ queries[: asked.kappa]
+        contexts = rng.integers(-3, 4, (examples, asked.n, asked.d))
+        full = all(rank(context.tolist()) == asked.n for context in contexts)
+        if full and kruskal_rank(queries) == asked.kappa:
+            labels = rng.integers(-9, 10, (examples, 1))
+            arrays = ExactArray(contexts), ExactArray(queries), ExactArray(labels)
+            return Dataset(*arrays, "kappa")
+
+
+def remarks(sizes: Iterable[Kappa], seed: int) -> Iterator[Remark]:
+    """Remark 1 for each of these sizes. Exact."""
+    for asked in sizes:
+        more = of_kruskal_rank(asked, asked.capacity + 1, seed)
+        data = more.take(asked.capacity)
+        settings = Settings(heads=asked.heads, head_width=asked.width, claim="full-rank")
+        proof = prove(data, settings)
+        yield Remark(
+            asked,
+            kruskal_rank(np.array(data.queries.stored)),
+            proof.trace["hypothesis.A1"].level,
+            proof.standing,
+            (prove(more, settings).standing, universal(more, asked.heads, asked.width).level),
+        )

@@ -1,0 +1,189 @@
+"""What each weakening breaks, by search: minimal data, and whether memorization survives there.
+
+Instances are drawn until so many were seen and every step that is expected to fail has failed. The
+first failing instance of a step is shrunk until nothing can be taken away: whatever move of
+`smaller` is made, the step can be taken again, or more than the one hypothesis is weakened. The
+first failing instance where memorization fares otherwise is shrunk likewise, its verdict kept.
+
+That a step did not fail on the instances drawn proves nothing; why it cannot is argued where the
+weakening is defined. Every single verdict is exact.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions import paper
+from attncert.constructions.errors import HypothesisFails
+from attncert.verify.audit.attack.search import feature_rank, smaller
+from attncert.verify.audit.hypotheses.instance import Instance
+from attncert.verify.audit.hypotheses.steps import STEPS, Step
+from attncert.verify.audit.hypotheses.weakenings import Weakening, draw
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.universal import universal
+
+__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "moves", "served", "shrink"]
+
+_MOST = 4000  # instances drawn for a step that is expected to fail
+
+Progress = Callable[[int, int], None]
+Holds = Callable[[Instance], bool]
+
+
+@dataclass(frozen=True)
+class Minimal:
+    """An instance from which nothing can be taken away, why the step fails on it, and whether
+    memorization holds there.
+
+    served: the paper's construction memorizes it all the same, in another order of the examples.
+    """
+
+    instance: Instance
+    witness: dict[str, Any]
+    memorization: Claim
+    served: bool
+
+
+@dataclass
+class Broken:
+    """A step that failed. verdicts: of memorization, on the failing instances, by level."""
+
+    verdicts: Counter[Level] = field(default_factory=Counter)
+    minimal: dict[Level, Minimal] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """Which verdicts occurred: is the hypothesis necessary or only sufficient?"""
+        survived, impossible = self.verdicts[Level.PROVED], self.verdicts[Level.REFUTED]
+        if survived and impossible:
+            return "both"
+        if survived:
+            return "memorized"
+        return "impossible" if impossible else "undecided"
+
+
+@dataclass(frozen=True)
+class Explored:
+    """One weakening: instances drawn, and the steps that failed on some, by id."""
+
+    weakening: Weakening
+    drawn: int
+    broken: dict[str, Broken]
+
+    @property
+    def unexpected(self) -> frozenset[str]:
+        """Steps that failed and should not have."""
+        return frozenset(self.broken) - self.weakening.breaks
+
+    @property
+    def unmet(self) -> frozenset[str]:
+        """Steps that were to fail and did not in all the draws."""
+        return self.weakening.breaks - frozenset(self.broken)
+
+
+def explore(
+    weakening: Weakening,
+    draws: int,
+    seed: int,
+    progress: Progress = lambda done, of: None,
+) -> Explored:
+    """Draw, decide, shrink. Deterministic for a seed; each verdict exact."""
+    rng = np.random.default_rng([seed, *weakening.id.encode()])
+    broken: dict[str, Broken] = {}
+    drawn = 0
+    while drawn < draws or (weakening.breaks - set(broken) and drawn < _MOST):
+        progress(min(drawn, draws), draws)
+        x = draw(weakening, rng)
+        drawn += 1
+        failing = [step for step in STEPS if step.fails(x)]
+        if not failing:
+            continue
+        level = memorized(x).level
+        for step in failing:
+            found = broken.setdefault(step.id, Broken())
+            found.verdicts[level] += 1
+            if not found.minimal:
+                first = minimal(weakening, step, x, None)
+                found.minimal[first.memorization.level] = first
+            if level not in found.minimal:
+                found.minimal[level] = minimal(weakening, step, x, level)
+    return Explored(weakening, drawn, broken)
+
+
+def minimal(weakening: Weakening, step: Step, x: Instance, verdict: Level | None) -> Minimal:
+    """x shrunk while the step fails; with a verdict: while memorization fares so, too."""
+
+    def fails(y: Instance) -> bool:
+        if not (weakening.met(y) and step.fails(y)):
+            return False
+        return verdict is None or memorized(y).level is verdict
+
+    small = shrink(x, fails)
+    return Minimal(small, step.fails(small) or {}, memorized(small), served(small))
+
+
+def shrink(x: Instance, holds: Holds) -> Instance:
+    """An instance for which `holds`, and for none that one move of `moves` makes of it."""
+    while (less := next(filter(holds, moves(x)), None)) is not None:
+        x = less
+    return x
+
+
+def moves(x: Instance) -> Iterator[Instance]:
+    """Whatever is one piece smaller: `attack.smaller`; a head less with its r - 1 examples; a
+    column of zeros; two entries nearer to zero at once; one or two negative entries positive."""
+    if x.heads > 1 and x.T > x.r > 1:
+        kept = x.T - (x.r - 1)
+        contexts = x.contexts if len(x.contexts) == 1 else x.contexts[:kept]
+        yield replace(x, heads=x.heads - 1, contexts=contexts, queries=x.queries[:kept])
+    yield from smaller(x)
+    yield from (replace(x, queries=changed) for changed in _simpler(x.queries))
+    yield from (replace(x, contexts=changed) for changed in _simpler(x.contexts))
+
+
+def _simpler(table: np.ndarray) -> Iterator[np.ndarray]:
+    for j in range(table.shape[-1]):
+        if table[..., j].any():
+            changed = table.copy()
+            changed[..., j] = 0
+            yield changed
+    places = list(zip(*np.nonzero(table), strict=True))
+    pairs = list(combinations(places, 2))
+    for pair in pairs:
+        changed = table.copy()
+        for place in pair:
+            changed[place] -= np.sign(table[place])
+        yield changed
+    for chosen in [*((place,) for place in places), *pairs]:
+        if all(table[place] < 0 for place in chosen):
+            changed = table.copy()
+            for place in chosen:
+                changed[place] = -table[place]
+            yield changed
+
+
+def served(x: Instance) -> bool:
+    """Does the paper's construction build weights of rank T for it, in some order? Its layer is
+    judged by its features alone (`attack.feature_rank`)."""
+    if x.values < x.m:
+        return False
+    try:
+        built = paper.build(x.dataset, head_width=x.width, heads=x.heads)
+    except HypothesisFails:
+        return False
+    return feature_rank(built.layer, x.dataset) == x.T
+
+
+def memorized(x: Instance) -> Claim:
+    """Does memorization hold for this instance, with H heads of width d_h? Where d_v < m: are its
+    labels possible?"""
+    if x.values < x.m:
+        return label_rank(x.dataset, x.heads, x.values)
+    return universal(x.dataset, x.heads, x.width)

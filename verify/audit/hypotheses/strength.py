@@ -1,0 +1,67 @@
+"""At what strength a construction used each hypothesis: counted in what was built.
+
+The theorem asks for A1 of n queries at a time and A2 of n rows; how many were really compared with
+one another can be read off the groups, the logits and the heads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.trace import ProofTrace
+
+__all__ = ["HYPOTHESES", "Used", "claimed", "used"]
+
+HYPOTHESES = ("A1", "A2", "n ≤ d", "d_v ≥ m", "T ≤ H(r-1)+1")
+
+
+@dataclass(frozen=True)
+class Used:
+    """hypothesis and step; asked: the theorem's number; used: the largest in this construction.
+
+    what: what is counted.
+    """
+
+    hypothesis: str
+    step: str
+    what: str
+    asked: int
+    used: int
+
+
+def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
+    """For the paper's construction or heads of width one. Counted over the heads of the proof: for
+    short heads no step is claimed, their rank is certified alone. No arithmetic."""
+    n, least = data.n, min(data.n, data.T)
+    heads = [head for head in built.heads if not getattr(head, "short", False)]
+    sizes = [len(head.group) for head in heads]
+    later = [len(head.group) for head in heads if head.selector is not None]
+    logits = max((len(set(g)) for head in heads for g in head.logits), default=0)
+    paper = built.name == "mahdavi2024"
+    placing, own = ("duals", "steering") if paper else ("coefficients", "curve")
+    largest = max(sizes, default=0)
+    return (
+        Used("A1", placing, "queries of one group, independent", least, largest),
+        Used("A1", "selector", "queries of a later group and an earlier one", least,
+             max(later) + 1 if later else 0),
+        Used("A2", own, "different logits of one context of a head's own group", n, logits),
+        Used("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
+        Used("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
+        Used("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
+        Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m),
+        Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
+             data.T),
+    )  # fmt: skip
+
+
+def claimed(trace: ProofTrace) -> dict[str, dict[str, int]]:
+    """What the claims themselves say they use: hypothesis -> step -> in how many claims."""
+    out: dict[str, dict[str, int]] = {}
+    for claim in trace:
+        for hypothesis in claim.uses:
+            step = claim.id.rpartition(".")[2]
+            steps = out.setdefault(hypothesis, {})
+            steps[step] = steps.get(step, 0) + 1
+    return out

@@ -1,0 +1,229 @@
+"""Somebody else's layer on a data set, in any convention, evaluated in balls or exactly.
+
+    logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1 or 1/√d_h
+    weights   softmax over the rows of E that the mask leaves (one query token, n context rows)
+    features  Eᵀ weights, head by head
+
+E K Qᵀ e is computed once, exactly: floats are dyadic rationals. Where unit · scale is ln 2 times a
+rational number and all logits are whole multiples of ln 2, the weights are powers of two over their
+sum, and everything is exact; else balls (Arb) carry every rounding along.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.loading import json_value, read_arrays
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Layer
+from attncert.verify.features import usable_primes
+from attncert.verify.interpolation import require_readout
+from attncert.verify.interpolation.enclosure import readout, softmax
+
+__all__ = ["MOST_WEIGHTS", "SCALES", "UNITS", "Attention", "causal_mask", "read_mask"]
+
+SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
+MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
+_EXACT_BITS = 200_000  # of all exponents together, up to which weights are written as rationals
+
+
+@dataclass(frozen=True)
+class Attention:
+    """A layer on a data set. mask: (T, n), True where a row is attended to; None: everywhere.
+
+    Raises InputError where shapes do not fit, a query may attend to nothing, or T·H·n is above
+    MOST_WEIGHTS.
+    """
+
+    data: Dataset
+    layer: Layer
+    unit: str = "e"
+    scale: str = "none"
+    mask: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        data = self.data
+        self._require_width()
+        require_readout(data, self.layer)
+        for argument, value, known in (
+            ("--logit-unit", self.unit, UNITS),
+            ("--scale", self.scale, SCALES),
+        ):
+            if value not in known:
+                raise InputError(argument, " or ".join(known), value)
+        count = data.T * len(self.layer.heads) * data.n
+        if count > MOST_WEIGHTS:
+            raise InputError("layer", f"one of at most {MOST_WEIGHTS} softmax weights", count)
+        if self.mask is not None:
+            if self.mask.shape != (data.T, data.n):
+                raise InputError("--mask", f"of shape {(data.T, data.n)}", self.mask.shape)
+            empty = np.flatnonzero(~self.mask.any(axis=1))
+            if len(empty):
+                raise InputError(
+                    "--mask", "one that leaves each query a row", f"none for {empty[0]}"
+                )
+
+    def _require_width(self) -> None:
+        """A file of another width is wrong as a whole: said once, in terms of the data."""
+        d, m = self.data.d, self.data.m
+        for h, head in enumerate(self.layer.heads):
+            for part in ("query", "key", "value"):
+                matrix = getattr(head, part)
+                if matrix is not None and matrix.nrows() != d:
+                    must = f"of d = {d} rows, the width of the data's tokens and queries"
+                    raise InputError(f"layer: {part} of head {h + 1}", must, matrix.nrows())
+        output = self.layer.output
+        if output is not None and output.ncols() != m:
+            must = f"of m = {m} columns, the width of the data's labels"
+            raise InputError("layer: output", must, output.ncols())
+
+    def rows(self, t: int) -> list[int]:
+        """Rows of the context that example t attends to."""
+        every = range(self.data.n)
+        return list(every) if self.mask is None else [i for i in every if self.mask[t, i]]
+
+    @cached_property
+    def products(self) -> list[list[list[fmpq]]]:
+        """E K Qᵀ e at the rows attended to: H lists of T lists, exact."""
+        data, out = self.data, []
+        for head in self.layer.heads:
+            directions = (data.query_matrix * head.query * head.key.transpose()).tolist()
+            table = []
+            for t, direction in enumerate(directions):
+                whole = (data.context(t) * fmpq_mat(data.d, 1, direction)).entries()
+                table.append([whole[i] for i in self.rows(t)])
+            out.append(table)
+        return out
+
+    @cached_property
+    def exponents(self) -> list[list[list[int]]] | None:
+        """The logits in units of ln 2, where all are integers; else None."""
+        root = math.isqrt(self.layer.head_width)
+        if self.unit != "ln2" or (self.scale == "sqrt-d" and root**2 != self.layer.head_width):
+            return None
+        divisor = root if self.scale == "sqrt-d" else 1
+        scaled = [[[x / divisor for x in row] for row in table] for table in self.products]
+        if any(x.q != 1 for table in scaled for row in table for x in row):
+            return None
+        return [[[int(x.p) for x in row] for row in table] for table in scaled]
+
+    # Balls, at the working precision of FLINT's context.
+
+    def weights(self) -> list[list[list[arb]]]:
+        """H lists of T lists: the softmax weights of the rows attended to, enclosed."""
+        factor = arb.const_log2() if self.unit == "ln2" else arb(1)
+        if self.scale == "sqrt-d":
+            factor /= arb(self.layer.head_width).sqrt()
+        return [
+            [softmax([arb(x) * factor for x in row]) for row in table] for table in self.products
+        ]
+
+    def features(self, weights: Sequence[Sequence[Sequence[arb]]] | None = None) -> arb_mat:
+        """Z, T×(H·d), enclosed."""
+        weights = self.weights() if weights is None else weights
+        rows: list[list[arb]] = []
+        for t in range(self.data.T):
+            context = self._context(t)
+            part = [arb_mat([list(table[t])]) * arb_mat(context) for table in weights]
+            rows.append([x for block in part for x in block.entries()])
+        return arb_mat(rows)
+
+    def outputs(self) -> arb_mat:
+        """A(E, e) of all examples, T×m, enclosed."""
+        return self.features() * readout(*require_readout(self.data, self.layer))
+
+    # Exactly, where the exponents are integers.
+
+    def exact_features(self) -> fmpq_mat | None:
+        """Z over ℚ; None where a logit is no whole multiple of ln 2, or numbers get too long."""
+        table = self.exponents
+        if table is None or sum(max(r) - min(r) for head in table for r in head) > _EXACT_BITS:
+            return None
+        rows: list[fmpq] = []
+        for t in range(self.data.T):
+            context = self._context(t)
+            for head in table:
+                powers = [fmpz(1) << (k - min(head[t])) for k in head[t]]
+                below = sum(powers, fmpz(0))
+                rows += (fmpq_mat([powers]) * context / below).entries()
+        return fmpq_mat(self.data.T, len(table) * self.data.d, rows)
+
+    def residues(self) -> nmod_mat | None:
+        """Z modulo a prime that divides no denominator; None where the logits are not integers."""
+        table = self.exponents
+        for p in usable_primes(self.data) if table is not None else ():
+            rows: list[int] = []
+            assert table is not None
+            try:
+                for t in range(self.data.T):
+                    context = [
+                        [int(x.p) * pow(int(x.q), -1, p) for x in row]
+                        for row in self._context(t).tolist()
+                    ]
+                    for head in table:
+                        powers = [pow(2, k % (p - 1), p) for k in head[t]]
+                        below = pow(sum(powers), -1, p)
+                        rows += [
+                            sum(w * x for w, x in zip(powers, column, strict=True)) * below % p
+                            for column in zip(*context, strict=True)
+                        ]
+            except ValueError:  # a sum that is 0 modulo p
+                continue
+            return nmod_mat(self.data.T, len(table) * self.data.d, rows, p)
+        return None
+
+    def _context(self, t: int) -> fmpq_mat:
+        """The rows attended to."""
+        if self.mask is None:
+            return self.data.context(t)
+        table = self.data.context(t).tolist()
+        return fmpq_mat([table[i] for i in self.rows(t)])
+
+
+def causal_mask(data: Dataset) -> np.ndarray:
+    """The query is a token of its context, at the last row equal to it, and attends up to there.
+
+    (T, n). Raises InputError where a query is no row of its context.
+    """
+    mask = np.zeros((data.T, data.n), dtype=bool)
+    for t, query in enumerate(data.queries.fractions()):
+        rows = data.contexts[0 if data.shared else t].fractions()
+        if query not in rows:
+            must = "used with queries that are each a row of their own context"
+            raise InputError("--mask causal", must, f"with query {t}, which is none of its")
+        mask[t, : data.n - rows[::-1].index(query)] = True
+    return mask
+
+
+def read_mask(text: str, data: Dataset) -> np.ndarray | None:
+    """--mask none, causal, or a file: .npz with "mask", or JSON, of shape (T, n) or (n,): true or 1
+    where a row is attended to. Raises InputError."""
+    if text in ("none", "causal"):
+        return None if text == "none" else causal_mask(data)
+    path = Path(text)
+    if not path.is_file():
+        raise InputError("--mask", "none, causal, or a file", text)
+    if path.suffix.lower() == ".npz":
+        with path.open("rb") as file:
+            value: Any = read_arrays(file, "--mask", lambda keys: keys, limit=2**26).get("mask")
+    else:
+        value = json_value(path.read_bytes(), "--mask")
+        value = value.get("mask") if isinstance(value, dict) else value
+    try:
+        array = np.array(value)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise InputError("--mask", "an array of 0 and 1", f"{text} without one")
+    if array.shape == (data.n,):
+        array = np.broadcast_to(array, (data.T, data.n))
+    return array.astype(bool)

@@ -1,0 +1,258 @@
+"""Somebody else's layer, audited: how far it is from its labels, and what of Theorem 1 it does.
+
+What is asked of any weights, constructed or trained, rounded or not:
+
+    error       |A(E, e) - y| of each example, enclosed, or an equality where all is exact
+    rank        Z = T? If so the keys and queries memorize *every* labelling (universally), and only
+                the readout is to blame for an error
+    saturation  the largest softmax weight of each head and example, enclosed
+    groups      which head carries which example (layer_heads.py)
+    Theorem 1   capacity, rank of M_h, the partition condition for these groups, saturation of the
+                examples of earlier heads, and the shape M_h = c u vᵀ away from a group's queries
+
+What Theorem 1 does is not what every layer must do: its part describes, and finds nothing against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.heads import (
+    HeadView,
+    carried_groups,
+    head_view,
+    peak,
+    theorem_claims,
+)
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.interpolation import require_readout
+from attncert.verify.interpolation.enclosure import MAX_BITS, decimal, enclosed_error
+from attncert.verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
+from attncert.verify.rank.rational import rank as rational_rank
+from attncert.verify.tightness.universal import bound_from_above
+
+__all__ = ["LayerAudit", "audit_layer", "bounds", "default_tolerance", "interval"]
+
+BITS = 256  # of the balls for weights, features and singular values
+_SOURCE = "ours; docs/audit-of-layers.md"
+
+
+@dataclass(frozen=True)
+class LayerAudit:
+    """claims: error, memorization, rank, and what of Theorem 1 the layer realises."""
+
+    attention: Attention
+    tolerance: Fraction
+    claims: tuple[Claim, ...]
+    errors: tuple[tuple[str, str], ...]
+    sigma: SingularValue
+    heads: tuple[HeadView, ...]
+
+    def __getitem__(self, claim_id: str) -> Claim:
+        return next(claim for claim in self.claims if claim.id == claim_id)
+
+    @cached_property
+    def placed(self) -> tuple[int, ...]:
+        return tuple(t for head in self.heads for t in head.group)
+
+
+def audit_layer(
+    attention: Attention,
+    *,
+    tolerance: Fraction | None = None,
+    groups: Sequence[tuple[int, ...]] | None = None,
+    progress: Callable[[str, int, int], None] = lambda stage, done, of: None,
+) -> LayerAudit:
+    """Everything above. tolerance: of "memorizes", in the largest entry (0: equality); by default
+    `default_tolerance`. groups: one per head, if known; else as they are found. Raises InputError.
+    """
+    data = attention.data
+    limit = default_tolerance(data) if tolerance is None else tolerance
+    progress("layer: weights", 0, 4)
+    with ctx.workprec(BITS):
+        weights = attention.weights()
+        features = attention.features(weights)
+        sigma = _sigma(features)
+        peaks = [[peak(attention.rows(t), row) for t, row in enumerate(head)] for head in weights]
+    progress("layer: errors", 1, 4)
+    error, memorizes = _errors(attention, limit)
+    progress("layer: rank", 2, 4)
+    rank = _rank(attention, features, sigma)
+    carried = carried_groups(attention, features) if groups is None else list(groups)
+    carried += [()] * (len(attention.layer.heads) - len(carried))
+    progress("layer: heads", 3, 4)
+    heads = tuple(
+        head_view(attention, h, carried, peaks[h]) for h in range(len(attention.layer.heads))
+    )
+    errors = tuple((low, high) for low, high in error.numbers["errors"])
+    told = theorem_claims(attention, heads, carried, given=groups is not None)
+    claims = (error, memorizes, rank, *told)
+    return LayerAudit(attention, limit, claims, errors, sigma, heads)
+
+
+def default_tolerance(data: Dataset) -> Fraction:
+    """Half the smallest distance (largest entry) between different labels: within it, each output
+    is nearer to its own label than to any other. Raises InputError where all labels are equal.
+
+    >>> default_tolerance(Dataset.of([[1]], [[1], [2], [3]], [0, 1, "1/3"]))
+    Fraction(1, 6)
+    """
+    labels = sorted({tuple(y) for y in data.labels.fractions()})
+    if len(labels) == 1:
+        raise InputError("--tolerance", "given where all labels are equal", "left out")
+    if data.m == 1:
+        gaps = [b[0] - a[0] for a, b in pairwise(labels)]
+    else:
+        gaps = [
+            max(abs(x - y) for x, y in zip(a, b, strict=True))
+            for k, a in enumerate(labels)
+            for b in labels[:k]
+        ]
+    return min(gaps) / 2
+
+
+# Error.
+
+
+def _errors(attention: Attention, limit: Fraction) -> tuple[Claim, Claim]:
+    """How large it is, and whether it is small enough: exactly where possible, else enclosed."""
+    data = attention.data
+    examples = counted(data.T, "example", "all")
+    statement = f"On {examples} the output differs from the label by at most {limit}."
+    features = attention.exact_features()
+    if features is None:
+        error = enclosed_error(data, attention.outputs, max_bits=1024)
+        asked = enclosed_error(data, attention.outputs, tolerance=limit, max_bits=MAX_BITS)
+        return (
+            replace(error, id="layer.error", source=_SOURCE),
+            replace(asked, id="layer.memorizes", statement=statement, source=_SOURCE),
+        )
+    gaps = (features * _readout(attention) - data.label_matrix).tolist()
+    sizes = [max(abs(Fraction(int(x.p), int(x.q))) for x in row) for row in gaps]
+    shown = [[_decimal(x, up=False), _decimal(x, up=True)] for x in sizes]
+    worst = max(range(data.T), key=lambda t: sizes[t])
+    arithmetic = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
+    error = Claim(
+        "layer.error",
+        f"The largest error is {interval(*shown[worst])}.",
+        Level.PROVED,
+        numbers={"error": shown[worst], "errors": shown},
+        arithmetic=arithmetic,
+        source=_SOURCE,
+    )
+    good = sizes[worst] <= limit
+    memorizes = Claim(
+        "layer.memorizes",
+        statement,
+        Level.PROVED if good else Level.REFUTED,
+        numbers={"equal to the label": sum(not x for x in sizes), "examples": data.T},
+        witness=None if good else {"example": worst, "error": shown[worst]},
+        arithmetic=arithmetic,
+        source=_SOURCE,
+    )
+    return error, memorizes
+
+
+def _readout(attention: Attention) -> fmpq_mat:
+    """V, (H·d)×m: the blocks W_V,h W_O,h below one another."""
+    values, output = require_readout(attention.data, attention.layer)
+    width, rows = values[0].ncols(), output.tolist()
+    blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
+    return fmpq_mat([row for block in blocks for row in block.tolist()])
+
+
+def interval(low: str, high: str) -> str:
+    """Two decimal bounds in words: one number where they agree.
+
+    >>> interval("0.25", "0.25"), interval("0.333333", "0.333334")
+    ('0.25', 'in [0.333333, 0.333334]')
+    """
+    return low if low == high else f"in [{low}, {high}]"
+
+
+def bounds(sigma: SingularValue) -> tuple[str, str]:
+    """Of the smallest singular value, rounded outwards."""
+    return decimal(arb(sigma.lower), up=False), decimal(arb(sigma.upper), up=True)
+
+
+def _decimal(x: Fraction, *, up: bool) -> str:
+    with ctx.workprec(64):
+        ball = arb(fmpq(x.numerator, x.denominator))
+        return decimal(ball.upper() if up else ball.lower(), up=up)
+
+
+# Rank.
+
+
+def _sigma(features: arb_mat) -> SingularValue:
+    """σ_T of Z in two bounds; where no full rank was certified, ||wZ|| for a unit vector w that is
+    nearly singular (float64; any w is sound) is the upper one."""
+    found = smallest_singular_value(features, precision=BITS, max_precision=BITS)
+    if found.lower > 0 or features.nrows() > features.ncols():
+        return found
+    floats = np.array([[float(x.mid()) for x in row] for row in features.tolist()])
+    if not np.isfinite(floats).all():
+        return found
+    w = arb_mat([np.linalg.svd(floats)[0][:, -1].tolist()])
+    square = sum((x * x for x in (w * features).entries()), arb(0))
+    length = sum((x * x for x in w.entries()), arb(0))
+    upper = float((square / length).sqrt().upper())
+    return replace(found, upper=min(found.upper, float(np.nextafter(upper, np.inf))))
+
+
+def _rank(attention: Attention, features: arb_mat, sigma: SingularValue) -> Claim:
+    """rank Z = T: mod p, or in balls; refuted by exact rank, or by a bound on all weights."""
+    data, heads = attention.data, len(attention.layer.heads)
+    numbers: dict[str, Any] = {
+        "T": data.T,
+        "columns": heads * data.d,
+        "smallest singular value": list(bounds(sigma)),
+    }
+    witness: dict[str, Any] | None = None
+    level, arithmetic = Level.UNDECIDED, f"ball arithmetic (Arb), {BITS} bits"
+    residues = attention.residues()
+    if residues is not None and residues.rank() == data.T:
+        p = int(residues.modulus())
+        level, arithmetic = Level.PROVED, f"rank mod {p}; the rank over ℚ is at least that"
+        numbers["rank"] = data.T
+    elif sigma.lower > 0 and certify_full_row_rank(features, precision=BITS).certified:
+        level, numbers["rank"] = Level.ENCLOSED, data.T
+    else:
+        exact = attention.exact_features()
+        bound = None if attention.mask is not None else bound_from_above(data, heads)
+        if exact is not None:
+            found = rational_rank([[int(x) for x in row] for row in _whole(exact)])
+            level = Level.PROVED if found.rank == data.T else Level.REFUTED
+            numbers["rank"], arithmetic = found.rank, "exact over ℚ (FLINT)"
+            witness = found.relations[0].as_dict() if found.relations else {"rank": found.rank}
+        elif heads * data.d < data.T:
+            level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}
+        elif bound is not None and bound.rank < data.T:
+            level, witness = Level.REFUTED, {"no weights exceed": bound.rank} | bound.witness
+    return Claim(
+        "layer.rank",
+        f"$\\operatorname{{rank}}Z=T={data.T}$: these keys and queries serve every labelling.",
+        level,
+        numbers=numbers,
+        witness=witness if level is Level.REFUTED else None,
+        arithmetic=arithmetic,
+        source=_SOURCE,
+    )
+
+
+def _whole(matrix: fmpq_mat) -> list[list[Any]]:
+    """The same rows times a common denominator: ranks and relations stay as they are."""
+    numerators, _ = matrix.numer_denom()
+    table: list[list[Any]] = numerators.tolist()
+    return table

@@ -1,0 +1,238 @@
+"""Which head of a layer carries which example, and what of Theorem 1 each head does.
+
+A layer does not say which examples a head is for. Going through the heads, an example is counted
+with the first one with which its row of Z is independent of the rows carried so far (in the same
+head the earlier example first). For the paper's construction over a shared context, groups in the
+input's order, these are its groups; over distinct contexts the first heads often carry more than
+their share, and the others are not needed for the rank. Certificates name their groups: then these
+are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from flint import arb, arb_mat, fmpq_mat, nmod_mat
+
+from attncert.constructions.construction import capacity
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation.enclosure import decimal
+from attncert.verify.steps import hypotheses
+
+__all__ = ["SATURATED", "HeadView", "carried_groups", "head_view", "peak", "theorem_claims"]
+
+SATURATED = arb(1) / 2**10  # a row with all but this much of the attention
+LEAD = 2 * (1 - arb(1) / 2**20)  # times any other weight: a bit of logit, but for rounding
+_TOLERANCE = 1e-9  # relative, of a float64 residual that counts as dependence
+
+
+@dataclass(frozen=True)
+class HeadView:
+    """One head in numbers. rank: of M_h, exactly. group: the examples that it carries.
+
+    peaks: for each example the row with the largest weight, and that weight as two decimals that
+    enclose it. saturated: examples with all but 2^-10 of the attention on one row (proved). led:
+    examples whose largest weight is at least twice any other (all but 2^-20 of that; proved).
+    earlier: examples of earlier groups; of these `followed` attend most to the row where E u is
+    largest or smallest. off_group: second over first singular value of M_h away from the group's
+    own queries (0: rank one, as c u vᵀ), u its leading direction. Float64 for the last two.
+    """
+
+    rank: int
+    group: tuple[int, ...]
+    peaks: tuple[tuple[int, str, str], ...]
+    saturated: tuple[int, ...]
+    led: tuple[int, ...]
+    earlier: tuple[int, ...]
+    followed: int
+    off_group: float | None
+
+
+def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, ...]]:
+    d, heads = attention.data.d, len(attention.layer.heads)
+    residues = attention.residues()
+    table: list[list[float]]
+    if residues is not None:
+        table, p = residues.tolist(), int(residues.modulus())
+    else:
+        table, p = [[float(x.mid()) for x in row] for row in features.tolist()], 0
+    carried: list[int] = []
+    groups: list[tuple[int, ...]] = []
+    for h in range(1, heads + 1):
+        rest = sorted(set(range(len(table))) - set(carried))
+        if not rest:
+            groups.append(())
+            continue
+        rows = [table[t][: h * d] for t in (*carried, *rest)]
+        first = _first_mod(rows, p) if p else _first_float(rows)
+        group = tuple(rest[i - len(carried)] for i in first if i >= len(carried))
+        groups.append(group)
+        carried += group
+    return groups
+
+
+def _first_mod(rows: Sequence[Sequence[float]], p: int) -> list[int]:
+    """The lexicographically first independent rows modulo p."""
+    matrix = nmod_mat(len(rows), len(rows[0]), [int(x) for row in rows for x in row], p)
+    reduced, rank = matrix.transpose().rref()
+    return [next(j for j in range(len(rows)) if int(reduced[i, j])) for i in range(rank)]
+
+
+def _first_float(rows: Sequence[Sequence[float]]) -> list[int]:
+    """The same in float64, by Gram-Schmidt with a relative tolerance."""
+    basis: list[np.ndarray] = []
+    first = []
+    for i, row in enumerate(np.array(rows)):
+        rest = row.copy()
+        for _ in range(2):
+            for unit in basis:
+                rest -= (rest @ unit) * unit
+        size = float(np.linalg.norm(rest))
+        if size > _TOLERANCE * max(float(np.linalg.norm(row)), 1e-300):
+            basis.append(rest / size)
+            first.append(i)
+    return first
+
+
+# Heads.
+
+
+def peak(rows: Sequence[int], weights: Sequence[arb]) -> tuple[int, arb, bool]:
+    """The row with the largest weight (by midpoint); the sum of all others, enclosed; whether it
+    leads every other by a bit, proved."""
+    best = max(range(len(rows)), key=lambda i: weights[i].mid())
+    others = [w for i, w in enumerate(weights) if i != best]
+    leads = all(weights[best] >= LEAD * w for w in others)
+    return rows[best], sum(others, arb(0)), leads
+
+
+def head_view(
+    attention: Attention,
+    h: int,
+    groups: Sequence[tuple[int, ...]],
+    peaks: Sequence[tuple[int, arb, bool]],
+) -> HeadView:
+    head = attention.layer.heads[h]
+    matrix = head.key * head.query.transpose()
+    earlier = tuple(t for group in groups[:h] for t in group)
+    saturated = tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED)
+    ratio, followed = _shape(attention, matrix, groups[h], earlier, [row for row, _, _ in peaks])
+    shown = []
+    for row, off, _ in peaks:
+        low, high = (1 - off).lower(), (1 - off).upper()
+        shown.append(
+            (row, decimal(max(low, arb(0)), up=False), decimal(min(high, arb(1)), up=True))
+        )
+    return HeadView(
+        rank=int(matrix.rank()),
+        group=groups[h],
+        peaks=tuple(shown),
+        saturated=saturated,
+        led=tuple(t for t, (_, _, leads) in enumerate(peaks) if leads),
+        earlier=earlier,
+        followed=followed,
+        off_group=ratio,
+    )
+
+
+def _shape(
+    attention: Attention,
+    matrix: fmpq_mat,
+    group: Sequence[int],
+    earlier: Sequence[int],
+    rows: Sequence[int],
+) -> tuple[float | None, int]:
+    """M_h away from the span of its group's queries: σ2/σ1, and how many earlier examples attend
+    most to an extreme row of E u. Float64, of M_h over its largest entry: neither depends on it."""
+    data = attention.data
+    largest = max(abs(x) for row in matrix.tolist() for x in row)
+    queries, contexts = data.queries.floats(), data.contexts.floats()
+    if not largest or not (np.isfinite(queries).all() and np.isfinite(contexts).all()):
+        return None, 0
+    table = np.array([[float(arb(x / largest)) for x in row] for row in matrix.tolist()])
+    scale = np.linalg.norm(table)
+    if len(group):
+        basis = np.linalg.qr(queries[list(group)].T)[0]
+        table = table - (table @ basis) @ basis.T
+    left, sizes, _ = np.linalg.svd(table)
+    if not sizes[0] > 1e-12 * scale:
+        return None, 0
+    followed = 0
+    for s in earlier:
+        seen = attention.rows(s)
+        heights = (contexts[0 if data.shared else s] @ left[:, 0])[seen]
+        place = seen.index(rows[s])
+        spread = 1e-9 * max(float(np.abs(heights).max()), 1e-300)
+        followed += bool(
+            heights[place] >= heights.max() - spread or heights[place] <= heights.min() + spread
+        )
+    return float(sizes[1] / sizes[0]) if len(sizes) > 1 else 0.0, followed
+
+
+# Theorem 1.
+
+
+def theorem_claims(
+    attention: Attention,
+    heads: Sequence[HeadView],
+    groups: Sequence[tuple[int, ...]],
+    *,
+    given: bool,
+) -> list[Claim]:
+    """In what the layer is as Theorem 1 has it; "refuted" here says only that it is otherwise.
+
+    given: the groups are said to be those of the layer; else they were counted (carried_groups).
+    """
+    data, H = attention.data, len(heads)
+    r = min(data.n, attention.layer.head_width)
+    most = capacity(H, r, r)
+    placed = [t for group in groups for t in group]
+    fits = Claim(
+        "theorem1.capacity",
+        f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
+        Level.PROVED if most >= data.T else Level.REFUTED,
+        numbers={"T": data.T, "H": H, "r": r, "carried by some head": len(placed)},
+        witness=None if most >= data.T else {"T": data.T, "capacity": most},
+        arithmetic="counting",
+        source="paper, Theorem 1",
+    )
+    sizes = [len(group) for group in groups]
+    small = all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes))
+    grouped = Claim(
+        "theorem1.groups",
+        f"{'As grouped' if given else 'Counted by rank'}, the first head carries at most $r={r}$ "
+        f"examples, every further one at most $r-1={r - 1}$.",
+        Level.PROVED if small else Level.REFUTED,
+        numbers={"sizes": sizes, "r": r},
+        witness=None if small else {"sizes": sizes},
+        arithmetic="counting" if given else "rank profile of $Z$, head by head",
+        source="paper, Theorem 1",
+    )
+    loose = {
+        f"head {h + 1}": sorted(set(head.earlier) - set(head.led))
+        for h, head in enumerate(heads)
+        if set(head.earlier) - set(head.led)
+    }
+    still = Claim(
+        "theorem1.saturation",
+        "In every head each example of the earlier groups leans to one row: its weight is at least "
+        "twice any other (within $2^{-20}$).",
+        Level.REFUTED if loose else Level.ENCLOSED,
+        numbers={
+            "pairs": sum(len(head.earlier) for head in heads),
+            "with all but 2^-10 on one row": sum(
+                len(set(head.earlier) & set(head.saturated)) for head in heads
+            ),
+        },
+        witness=loose or None,
+        arithmetic="ball arithmetic (Arb)",
+        source="paper, Theorem 1, step 6; a bit is enough: docs/mathematics.md",
+    )
+    claims = [fits, grouped, still]
+    if len(placed) == data.T:
+        found = hypotheses.partition(data, [group for group in groups if group])
+        claims.append(replace(found, id="theorem1.partition"))
+    return claims

@@ -1,0 +1,264 @@
+"""A layer from a file, as a section of the audit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.verify.audit.layer.attention import Attention, read_mask
+from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
+from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims.evidence import Claim, Level, counted
+
+__all__ = ["Question", "question", "section"]
+
+_NUMBER = re.compile(
+    r"[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
+)
+_SHOWN = 60  # examples in a table; the JSON holds all
+
+
+@dataclass(frozen=True)
+class Question:
+    """stored: the weights. unit, scale, mask: conventions (`Attention`). tolerance: of an output;
+    None: `default_tolerance`."""
+
+    stored: StoredLayer
+    unit: str = "e"
+    scale: str = "none"
+    mask: np.ndarray | None = None
+    tolerance: Fraction | None = None
+
+
+def question(
+    data: Dataset | None,
+    path: str,
+    scale: str = "none",
+    mask: str = "none",
+    unit: str | None = None,
+    tolerance: str | None = None,
+) -> Question:
+    """What the options of `attncert audit --layer` ask. Raises InputError."""
+    if data is None:
+        raise InputError("--layer", "given with a data set", "without one")
+    stored = load_layer(path)
+    limit = None if tolerance is None else _tolerance(tolerance)
+    return Question(stored, unit or stored.unit, scale, read_mask(mask, data), limit)
+
+
+def section(scope: Scope) -> AuditSection:
+    """Error and rank are findings; what of Theorem 1 the layer does is told. Raises InputError."""
+    asked, data = scope.layer, scope.data
+    if not isinstance(asked, Question) or data is None:
+        raise InputError("--layer", "given with a data set", "without one")
+    stored = asked.stored
+    attention = Attention(data, stored.layer, asked.unit, asked.scale, asked.mask)
+    if stored.groups is not None:
+        fits = sum(map(len, stored.groups)) == data.T and len(stored.groups) <= len(
+            stored.layer.heads
+        )
+        if not fits:
+            must = (
+                f"of the {data.T} examples, one group for each of {len(stored.layer.heads)} heads"
+            )
+            got = f"{len(stored.groups)} groups of {sum(map(len, stored.groups))} examples"
+            raise InputError("groups", must, got)
+    found = audit_layer(
+        attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
+    )
+    return AuditSection(
+        "layer",
+        f"Somebody else's weights: {stored.name}",
+        text=(_text(found, asked), _asked(found, asked)),
+        tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
+        findings=tuple(_finding(found[i]) for i in ("layer.memorizes", "layer.rank")),
+        numbers={
+            "dtype": stored.dtype,
+            "logit unit": asked.unit,
+            "scale": asked.scale,
+            "masked": asked.mask is not None,
+            "tolerance": str(found.tolerance),
+            "error": found["layer.error"].numbers["error"],
+            "errors": found.errors,
+            "singular value": [found.sigma.lower, found.sigma.upper],
+            "heads": [
+                {
+                    "rank of M": head.rank,
+                    "carries": head.group,
+                    "peaks": head.peaks,
+                    "saturated": head.saturated,
+                    "second singular value off group": head.off_group,
+                }
+                for head in found.heads
+            ],
+        },
+        claims=found.claims,
+        answer=_answer(found, asked),
+    )
+
+
+def _answer(found: LayerAudit, question: Question) -> str:
+    """Error, tolerance and rank: what was asked, for the terminal."""
+    error, memorizes, rank = (found[f"layer.{i}"] for i in ("error", "memorizes", "rank"))
+    T = found.attention.data.T
+    words = {Level.REFUTED: "above", Level.UNDECIDED: "undecided whether within"}
+    within = words.get(memorizes.level, "within")
+    why = " (half the least gap between labels)" if question.tolerance is None else ""
+    if rank.level.holds:
+        full = f"rank $Z = T = {T}$ {rank.level.value}"
+    elif rank.level is Level.REFUTED:
+        full = f"rank $Z < T = {T}$ proved"
+    else:
+        full = f"rank $Z = T = {T}$ undecided"
+    size = interval(*error.numbers["error"])
+    return f"Largest error {size}, {within} tolerance {found.tolerance}{why}; {full}."
+
+
+def _asked(found: LayerAudit, question: Question) -> str:
+    """What the tolerance is, and what being within it does not say."""
+    origin = "as was asked (--tolerance)"
+    if question.tolerance is None:
+        origin = (
+            "half the least gap between two different labels (--tolerance sets another): an output "
+            "within it is nearer to its own label than to any other"
+        )
+    return (
+        f"Tolerance: {found.tolerance}, {origin}. Within it is not equal: --tolerance 0 asks for "
+        "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
+        "every labelling, these labels included, exactly."
+    )
+
+
+def _tolerance(text: str) -> Fraction:
+    """A decimal number or "p/q", exactly, at least 0."""
+    if not _NUMBER.fullmatch(text):
+        raise InputError("--tolerance", 'a number, at least 0, such as 0.01, 1e-6 or "1/2"', text)
+    return Fraction(text)
+
+
+def _text(found: LayerAudit, question: Question) -> str:
+    layer, data = found.attention.layer, found.attention.data
+    error = found["layer.error"]
+    return (
+        f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
+        f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
+        f"units of {'ln 2' if question.unit == 'ln2' else '1'}, scale {question.scale}, "
+        f"{'no mask' if question.mask is None else 'masked'}. On "
+        f"{counted(data.T, 'example')} the largest error is "
+        f"{interval(*error.numbers['error'])} ({error.level.value}); {_sigma(found)}."
+    )
+
+
+def _sigma(found: LayerAudit) -> str:
+    low, high = bounds(found.sigma)
+    if found["layer.rank"].level is Level.REFUTED:
+        size = "0, for its rank is below $T$"
+    elif found.sigma.lower > 0:
+        size = interval(low, high)
+    else:
+        size = f"at most {high}"
+    return f"the smallest singular value of $Z$ is {size}"
+
+
+def _heads(found: LayerAudit, question: Question) -> Table:
+    rows = []
+    for h, head in enumerate(found.heads, start=1):
+        rows.append((
+            str(h), str(head.rank), _list(head.group), str(len(head.saturated)),
+            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
+            f"{head.followed} of {len(head.earlier)}" if h > 1 else "-",
+            "-" if head.off_group is None else f"{head.off_group:.2g}",
+        ))  # fmt: skip
+    return Table(
+        "The heads",
+        (
+            "head", "rank of $M_h$", "carries examples", "saturated",
+            "earlier ones lead by a bit", "at an extreme of $Eu$", "$\\sigma_2/\\sigma_1$",
+        ),
+        tuple(rows),
+        f"{_carried(question)} "
+        "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
+        "by the heads above; $u$ and $\\sigma_2/\\sigma_1$: of $M_h$ away from the queries of its "
+        "own group (numerical; 0 for $c\\,uv^\\top$, the paper's selector and separator)",
+    )  # fmt: skip
+
+
+def _carried(question: Question) -> str:
+    if question.stored.groups is not None:
+        return "carries: as the file's groups say;"
+    return (
+        "carries: counted, for the file names no groups: an example goes to the first head that "
+        "makes its row of $Z$ independent of those before it, whatever head it was meant for, so "
+        "that the first heads often carry more than their share;"
+    )
+
+
+def _digits(bound: str) -> str:
+    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is.
+
+    >>> _digits("0.999999"), _digits("1"), _digits("0.25"), _digits("1e-301029")
+    ('0.9999', '1', '0.25', '0')
+    """
+    return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
+
+
+def _examples(found: LayerAudit) -> Table:
+    data, rows = found.attention.data, []
+    home = {t: h for h, head in enumerate(found.heads, start=1) for t in head.group}
+    for t in range(min(data.T, _SHOWN)):
+        low, high = found.errors[t]
+        peaks = ", ".join(_digits(head.peaks[t][1]) for head in found.heads)
+        error = low if low == high else f"{low} to {high}"
+        rows.append((str(t), error, str(home.get(t, "none")), peaks))
+    more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
+    return Table(
+        "The examples",
+        ("example", "error, enclosed", "carried by head", "largest weight, head by head"),
+        tuple(rows),
+        f"weights are cut after four digits, not rounded; both bounds are in the JSON{more}",
+    )
+
+
+def _theorem(found: LayerAudit, question: Question) -> Table:
+    told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
+    return Table(
+        "What of Theorem 1 the layer does",
+        ("claim", "found", "how"),
+        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
+        "This describes the layer and finds nothing against it: one that memorizes in another way "
+        "than the proof of Theorem 1 is none the worse. No means that the layer is of another "
+        "kind"
+        + (
+            "."
+            if question.stored.groups is not None
+            else ", or that the groups, which were counted by rank, are not those it was built "
+            'with; if you know these, put them into the file as "groups".'
+        ),
+    )
+
+
+def _described(level: Level) -> str:
+    if level is Level.REFUTED:
+        return "no"
+    return f"yes ({level.value})" if level.holds else level.value
+
+
+def _finding(claim: Claim) -> Finding:
+    if claim.level.holds:
+        return Finding(f"{claim.statement} ({claim.level.value})", Standing.OK, yours=True)
+    against = claim.level is Level.REFUTED
+    standing = Standing.AGAINST if against else Standing.UNDECIDED
+    said = f"{claim.statement} ({claim.level.value})"
+    return Finding(said, standing, claim.witness, yours=True)
+
+
+def _list(group: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, group[:12])) or "none"
+    return shown + (f", ... ({len(group)})" if len(group) > 12 else "")

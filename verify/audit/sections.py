@@ -1,0 +1,26 @@
+"""What an audit looks at, in order: one line for each section."""
+
+from __future__ import annotations
+
+from attncert.verify.audit import impossibility, user_data
+from attncert.verify.audit.defects import section as defects
+from attncert.verify.audit.edge_cases import section as edge_cases
+from attncert.verify.audit.hypotheses import section as hypotheses
+from attncert.verify.audit.layer import section as layer_section
+from attncert.verify.audit.records import Scope, Section
+
+__all__ = ["sections"]
+
+
+def sections(scope: Scope) -> tuple[Section, ...]:
+    """The sections that this scope calls for: those about the user's input come first."""
+    if scope.layer is not None:  # somebody's weights: the audit is about them alone
+        return (layer_section.section,)
+    given = (user_data.section,) if scope.data is not None else ()
+    return (
+        *given,
+        edge_cases.section,
+        hypotheses.section,
+        impossibility.section,
+        defects.section,
+    )

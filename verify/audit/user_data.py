@@ -1,0 +1,147 @@
+"""A user's data set as a section of the audit: what holds, who uses it, and how strongly.
+
+The two constructions that make use of Theorem 1's hypotheses are run on it by `prove` (the third,
+`generic`, asks for none of them). Of a large data set the first examples only: its
+hypotheses are checked, and its groups built, on that part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.audit.hypotheses.strength import claimed, used
+from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.methods import method
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+
+__all__ = ["section"]
+
+CONSTRUCTIONS = ("paper", "rank-one")
+MOST, QUICK_MOST = 100, 25  # examples looked at
+_NAMES = {"paper": "the paper's construction", "rank-one": "heads of width one"}
+_WORDS = {
+    Level.PROVED: "proved",
+    Level.NOT_APPLICABLE: "does not apply",
+}
+_BY_RANK = "not counted: heads certified by rank alone"
+READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
+_SEVERITY = {Level.REFUTED: Standing.AGAINST}
+
+
+def section(scope: Scope) -> AuditSection:
+    """Of `scope.data`, which must be given. Exact where `prove` is."""
+    assert scope.data is not None
+    data = scope.data.take(min(scope.data.T, QUICK_MOST if scope.quick else MOST))
+    proofs = {}
+    for done, name in enumerate(CONSTRUCTIONS):
+        scope.progress("your data", done, len(CONSTRUCTIONS))
+        claim = "auto" if data.T <= READOUT and not scope.quick else "full-rank"
+        settings = Settings(construction=name, claim=claim, seed=scope.seed)
+        proofs[name] = settings, prove(data, settings)
+    part = (
+        f"the first {data.T} of {scope.data.T} examples" if data.T < scope.data.T else "all of it"
+    )
+    return AuditSection(
+        "data",
+        f"Your data: {scope.data.name}",
+        text=(
+            f"Looked at: {part}. Two constructions with their own defaults: the paper's heads of "
+            "width $n$, and heads of width one. (The third, `generic`, uses none of the "
+            "hypotheses and is not run here.)",
+        ),
+        tables=(
+            _hypotheses({name: proof for name, (_, proof) in proofs.items()}),
+            *(_strength(data, *pair) for pair in proofs.values() if pair[1].layer is not None),
+        ),
+        findings=tuple(_findings({name: proof for name, (_, proof) in proofs.items()})),
+        numbers={
+            "examples": data.T,
+            "of": scope.data.T,
+            "verdicts": {name: proof.standing.value for name, (_, proof) in proofs.items()},
+        },
+        answer=_answer(part, {name: proof for name, (_, proof) in proofs.items()}),
+    )
+
+
+def _answer(part: str, proofs: dict[str, Proof]) -> str:
+    """The verdict of each construction, for the terminal."""
+    for proof in proofs.values():
+        if proof.standing is Level.REFUTED:  # then for all weights: no construction could help
+            statement = proof.trace[proof.conclusion].statement
+            return f"Your data ({part}): impossible for all weights. Refuted: {statement}"
+    verdicts = "; ".join(
+        f"{_NAMES[name]}: {_WORDS.get(proof.standing, proof.standing.value)}"
+        for name, proof in proofs.items()
+    )
+    return f"Your data ({part}): {verdicts}."
+
+
+def _hypotheses(proofs: dict[str, Proof]) -> Table:
+    """Every hypothesis and the conclusion, as each construction asks for them."""
+    rows = []
+    for name, proof in proofs.items():
+        for claim in proof.trace:
+            if claim.id.startswith("hypothesis.") or claim.id in ("theorem", proof.conclusion):
+                asked, found = (str(claim.numbers.get(k, "")) for k in ("asked", "found"))
+                level = proof.trace.standing(claim.id).value
+                rows.append((name, claim.statement, asked, found, level))
+    columns = ("construction", "claim", "asked", "found", "standing")
+    return Table("Hypotheses", columns, tuple(rows))
+
+
+def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
+    built = method(settings).build(data, settings, lambda done, of: None)
+    short = any(getattr(head, "short", False) for head in built.heads)
+    rows = tuple(
+        (
+            u.hypothesis,
+            u.step,
+            u.what,
+            str(u.asked),
+            str(u.used) if u.used or not short else _BY_RANK,
+        )
+        for u in used(data, built, settings.values(data))
+    )
+    uses = "; ".join(
+        f"{hypothesis}: " + ", ".join(f"{count} × {step}" for step, count in steps.items())
+        for hypothesis, steps in sorted(claimed(proof.trace).items())
+    )
+    columns = ("hypothesis", "step", "what is counted", "the theorem allows", "used at most")
+    note = (
+        f"Claims of the proof that name a hypothesis: {uses or 'none'}. Short heads "
+        "(shortest vectors, not the steps of the proof) are certified by rank alone, not counted."
+    )
+    return Table(f"Strength used: {settings.construction}", columns, rows, note)
+
+
+def _findings(proofs: dict[str, Proof]) -> Iterator[Finding]:
+    """Refuted for all weights: against. Proved by one construction: as expected. Else undecided."""
+    proved = [name for name, proof in proofs.items() if proof.standing.holds]
+    for name, proof in proofs.items():
+        answer = proof.trace[proof.conclusion]
+        if proof.standing.holds:
+            apart = _does_not_apply(proof)
+            said = f"{name}: {proof.standing.value}. {answer.statement}{apart}"
+            yield Finding(said, Standing.OK, yours=True)
+            continue
+        standing = _SEVERITY.get(proof.standing, Standing.OK if proved else Standing.UNDECIDED)
+        said = f"{name}: {proof.standing.value}. {answer.statement}"
+        yield Finding(said, standing, _witness(proof, answer), yours=True)
+
+
+def _does_not_apply(proof: Proof) -> str:
+    theorem = proof.trace["theorem"]
+    if theorem.level.holds or not theorem.witness:
+        return ""
+    false = ", ".join(theorem.witness["hypotheses that do not hold"])
+    return f" The theorem itself does not apply ({false}): its grouping is certified instead."
+
+
+def _witness(proof: Proof, answer: Claim) -> dict[str, object] | None:
+    """The answer's, or that of the first hypothesis that is false."""
+    failing = [answer, *proof.trace.failures(proof.conclusion)]
+    return next((dict(c.witness) for c in failing if c.witness), None)

@@ -1,0 +1,1 @@
+"""How many examples H heads memorize: measured, counted, and beside the published bounds."""

@@ -1,0 +1,1 @@
+"""Claims with evidence, the trace that joins them, and the rules that a finished trace obeys."""

@@ -1,0 +1,99 @@
+"""The proof as a graph: claims, what each rests on, and the standing derived from both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import networkx as nx
+
+from attncert.verify.claims.evidence import Claim, Level
+
+
+class TraceError(ValueError):
+    """The claims do not form a proof: an id twice, a missing premise, or a circle."""
+
+
+class ProofTrace:
+    """A directed acyclic graph of claims; edges run from premise to conclusion.
+
+    A claim's *standing* is derived, never stored: no stronger than its own level nor than the
+    standing of anything it rests on; and a claim that rests on something that does not hold is
+    itself undecided (its own check may have passed, but not what carries it).
+
+    >>> trace = ProofTrace([
+    ...     Claim("A1", "the queries have Kruskal rank 4", Level.SAMPLED),
+    ...     Claim("rank", "rank Z = T", Level.PROVED),
+    ...     Claim("theorem", "Theorem 1 applies", Level.PROVED, rests_on=("A1", "rank")),
+    ... ])
+    >>> trace.standing("rank"), trace.standing("theorem")
+    (<Level.PROVED: 'proved'>, <Level.SAMPLED: 'sampled'>)
+    """
+
+    def __init__(self, claims: Iterable[Claim]) -> None:
+        """Raises TraceError for an id given twice, a premise that is missing, or a cycle."""
+        self._claims: dict[str, Claim] = {}
+        for claim in claims:
+            if claim.id in self._claims:
+                raise TraceError(f"claim {claim.id!r} is given twice")
+            self._claims[claim.id] = claim
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self._claims)
+        for claim in self._claims.values():
+            for premise in claim.rests_on:
+                if premise not in self._claims:
+                    raise TraceError(f"claim {claim.id!r} rests on {premise!r}, which is missing")
+                graph.add_edge(premise, claim.id)
+        if not nx.is_directed_acyclic_graph(graph):
+            circle = " -> ".join(a for a, _ in nx.find_cycle(graph))
+            raise TraceError(f"the proof is circular: {circle}")
+        self.graph = graph
+        place = {claim_id: k for k, claim_id in enumerate(self._claims)}
+        self.order: list[str] = list(
+            nx.lexicographical_topological_sort(graph, key=place.__getitem__)
+        )
+        self._standing: dict[str, Level] = {}
+        for claim_id in self.order:
+            self._standing[claim_id] = self._derive(self._claims[claim_id])
+
+    def _derive(self, claim: Claim) -> Level:
+        if not claim.level.holds:
+            return claim.level
+        premises = [self._standing[p] for p in claim.rests_on]
+        if not all(level.holds for level in premises):
+            return Level.UNDECIDED
+        return min([claim.level, *premises])
+
+    def __iter__(self) -> Iterator[Claim]:
+        """Claims in topological order; among equals, in the order they were given."""
+        return (self._claims[claim_id] for claim_id in self.order)
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __contains__(self, claim_id: object) -> bool:
+        return claim_id in self._claims
+
+    def __getitem__(self, claim_id: str) -> Claim:
+        return self._claims[claim_id]
+
+    def standing(self, claim_id: str) -> Level:
+        """How strongly the claim is known, all that it rests on included."""
+        return self._standing[claim_id]
+
+    def failures(self, claim_id: str | None = None) -> list[Claim]:
+        """Claims that do not hold by themselves: all, or those that `claim_id` rests on or is."""
+        wanted = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
+        return [c for c in self if c.id in wanted and not c.level.holds]
+
+    def ancestors(self, claim_id: str) -> set[str]:
+        """Ids of everything the claim rests on, directly or not."""
+        return set(nx.ancestors(self.graph, claim_id))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able form: claims in order, each with its derived standing; no times."""
+        return {"claims": [c.as_dict() | {"standing": self.standing(c.id).value} for c in self]}
+
+    def seconds(self) -> dict[str, float]:
+        """Time of each claim, for `timings.json`."""
+        return {c.id: round(c.seconds, 6) for c in self}

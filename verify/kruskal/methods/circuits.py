@@ -1,0 +1,223 @@
+"""Small dependent sets by information-set decoding (Prange; Lee-Brickell; Stern).
+
+Take a random basis B among the vectors and write every other vector in it. A relation that uses j
+of the others is then a combination of j rows of coefficients; its set has j + w vectors, w the
+number of nonzero coordinates of that combination. So a small dependent set D with only j members
+outside B shows as a *sparse* combination of j rows:
+
+- j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of that vector;
+- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one after
+  another: a combination with few nonzero entries vanishes on a random window of j + 2 coordinates,
+  nearly always, and rows dependent on a window are found by quotient and hash (`quotient_kernels`,
+  in j random combinations of its coordinates), Stern's collisions: for j = 2 in linear, for j = 3
+  in quadratic time.
+
+With r = rank and N vectors, one basis meets an s-set with at most j members outside with
+probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768, where
+a random subset of 197 holds it with probability 10^-5. Everything is done modulo a small prime;
+what is found is proved exactly and shrunk to a circuit. Not finding anything proves nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.running import in_order
+from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.rank.residues import residues
+
+__all__ = ["Found", "depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
+
+_DEEPEST = 4
+_CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
+_POINT, _FLOP = 9e-9, 4e-11  # seconds, one thread
+_CHANCE = 0.01  # zero coefficients by chance that are let through to the exact check, per basis
+
+
+@dataclass(frozen=True)
+class Found:
+    """A circuit, and how it was found: the basis that showed it, counted from 1, and j."""
+
+    dependency: Dependency
+    bases: int
+    outside: int = field(default=0)
+
+
+def small_circuits(
+    vectors: Vectors,
+    *,
+    below: int,
+    budget: Budget,
+    seed: int = 0,
+    threads: int | None = None,
+    depth: int | None = None,
+    first: int = 0,
+    bases: int | None = None,
+) -> Iterator[Found]:
+    """Circuits of fewer than `below` vectors, each smaller than the one before.
+
+    below: usually the size of the smallest dependent set known. depth: the largest j; by default
+    as large as pays. first: number of the first basis. bases: at most so many; by default as many
+    as would miss a circuit of `below` - 1 vectors once in 10^9. Ends when the budget is used, too.
+    Deterministic up to where it ends. Exact: each dependency is proved.
+    """
+    p = basis_prime()
+    table = residues(vectors.array, p)
+    deepest = depth or depth_for(vectors.N, min(vectors.N, vectors.d))
+    cost = nominal_seconds(vectors.N, vectors.d, deepest) / (threads or available_threads())
+    rank = min(vectors.N, vectors.d)
+    bases = _enough(below - 1, vectors.N, rank, deepest) if bases is None else bases
+    numbers = itertools.count(first) if bases is None else range(first, first + bases)
+    affordable = itertools.takewhile(lambda _: not budget.over, numbers)
+    job = partial(_one_basis, table, p, deepest, seed)
+    results = in_order(job, affordable, threads or available_threads())
+    for number, candidates in enumerate(results, start=first):
+        budget.charge(cost)
+        for size, outside, members in candidates:
+            if size >= below:
+                continue
+            found = Dependency.among(vectors, members)
+            if found is not None and found.size < below:
+                below = found.size
+                yield Found(found, number + 1, outside)
+        if budget.over:
+            return
+
+
+def nominal_seconds(N: int, d: int, depth: int) -> float:
+    """Of one basis, one thread."""
+    r = min(N, d)
+    points = sum(math.comb(N - r, j - 1) for j in range(2, depth + 1))
+    return 4e-3 + 2 * _FLOP * N * d * r + _POINT * points
+
+
+def depth_for(N: int, r: int) -> int:
+    """The largest j whose search costs at most about as much as a basis does.
+
+    >>> depth_for(2000, 768), depth_for(1782, 16), depth_for(800, 768)
+    (3, 2, 4)
+    """
+    base = 2e-3 + 2 * _FLOP * N * r * r
+    return max(
+        j for j in range(1, _DEEPEST + 1) if _POINT * math.comb(N - r, j - 1) <= base or j < 3
+    )
+
+
+def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
+    """That a random basis has all but at most `depth` of a given circuit of `size` inside.
+
+    By the hypergeometric distribution, as if every r-set were a basis; a basis does not contain a
+    whole circuit.
+
+    >>> [round(meeting_probability(5, 2000, 768, depth), 3) for depth in (1, 2, 3)]
+    [0.067, 0.282, 0.627]
+    """
+    if not 0 < size <= N:
+        return 0.0
+    ways = sum(
+        math.comb(size, j) * math.comb(N - size, r - size + j)
+        for j in range(1, min(depth, size) + 1)
+        if r - size + j >= 0
+    )
+    return ways / math.comb(N, r)
+
+
+def _enough(size: int, N: int, r: int, depth: int) -> int | None:
+    """Bases that miss a circuit of `size` once in 10^9; None if they are beyond counting."""
+    met = min(meeting_probability(size, N, r, depth), 0.9)
+    return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
+
+
+Candidate = tuple[int, int, list[int]]
+
+
+def _one_basis(table: np.ndarray, p: int, depth: int, seed: int, number: int) -> list[Candidate]:
+    """(size, j, members) of the smallest sets that one basis shows, by size."""
+    rng = np.random.default_rng([seed, number])
+    order = rng.permutation(len(table))
+    pivots, rows = cpu.echelon(np.ascontiguousarray(table[order].T), p)
+    others = np.setdiff1d(np.arange(len(order)), pivots)
+    if not len(others) or not len(pivots):
+        return [(1, 1, [int(order[i])]) for i in others[:1]]
+    coefficients = np.mod(rows[:, others], p)  # (r, K), in [0, p)
+    basis, outside = order[pivots], order[others]
+    candidates = [_lightest(coefficients, p, basis, outside)]
+    for j in range(2, min(depth, len(others), len(pivots)) + 1):
+        candidates += _combinations(coefficients, p, basis, outside, j, rng)
+    return sorted(candidates)
+
+
+def _lightest(
+    coefficients: np.ndarray, p: int, basis: np.ndarray, outside: np.ndarray
+) -> Candidate:
+    """The smallest fundamental circuit; j = 1. Few zeros in a long row are chance, and left out."""
+    r, K = coefficients.shape
+    weights = np.count_nonzero(coefficients, axis=0)
+    best = int(np.argmin(weights))
+    zeros = r - int(weights[best])
+    size = int(weights[best]) + 1
+    if zeros > 0 and K * (r / p) ** zeros > _CHANCE:
+        size = r + 1
+    support = np.flatnonzero(coefficients[:, best])
+    return size, 1, [*basis[support].tolist(), int(outside[best])]
+
+
+def _combinations(
+    coefficients: np.ndarray,
+    p: int,
+    basis: np.ndarray,
+    outside: np.ndarray,
+    j: int,
+    rng: np.random.Generator,
+) -> list[Candidate]:
+    """Sets of j others whose coefficients are dependent on a window, with what they need of B.
+
+    Where more sets than fit the buffer are (sparse data), those that fit are taken.
+    """
+    r, K = coefficients.shape
+    window = rng.choice(r, min(r, j + _CHECK), replace=False)
+    wide = np.ascontiguousarray(coefficients[window].T)
+    mixing = rng.integers(0, p, (j, len(window)))  # a coordinate may be 0 nearly everywhere
+    narrow = np.mod(mixing.astype(np.float64) @ coefficients[window], p)  # below 8 p^2 < 2^53
+    hits = np.zeros((HITS, j), dtype=np.int64)
+    modulus = (inverses(p), float(p))
+    count, _ = search(narrow, wide, 0, K, j, *modulus, *modulus, hits)
+    candidates = []
+    for members in hits[: max(int(count), 0)]:
+        combination = _null_combination(wide[members].astype(np.int64), p)
+        mixed = combination @ coefficients[:, members].T.astype(np.int64) % p
+        used = members[combination != 0]
+        support = basis[np.flatnonzero(mixed)]
+        total = [*support.tolist(), *outside[used].tolist()]
+        candidates.append((len(total), len(used), total))
+    return sorted(candidates)[:4]
+
+
+def _null_combination(rows: np.ndarray, p: int) -> np.ndarray:
+    """x != 0 with x @ rows = 0 modulo p, for j dependent rows."""
+    j = len(rows)
+    work = [[*row, *(int(i == k) for k in range(j))] for i, row in enumerate(rows.tolist())]
+    width, done = rows.shape[1], 0
+    for column in range(width):
+        pivot = next((i for i in range(done, j) if work[i][column]), None)
+        if pivot is None:
+            continue
+        work[done], work[pivot] = work[pivot], work[done]
+        scale = pow(work[done][column], -1, p)
+        for i in range(done + 1, j):
+            factor = work[i][column] * scale % p
+            work[i] = [(x - factor * y) % p for x, y in zip(work[i], work[done], strict=True)]
+        done += 1
+    return np.array(work[j - 1][width:], dtype=np.int64)

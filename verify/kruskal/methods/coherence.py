@@ -1,0 +1,83 @@
+"""A lower bound from angles: vectors that are nearly orthogonal are independent.
+
+Let g_ij = |<v_i, v_j>| / (|v_i| |v_j|), and mu = max g_ij the mutual coherence. The Gram matrix of
+k unit vectors has ones on its diagonal; if in every row the k - 1 largest other entries sum to less
+than one it is strictly diagonally dominant, hence regular, and the vectors are independent. With
+all entries at most mu this is spark >= 1 + 1/mu (Donoho and Elad 2003; Gribonval and Nielsen 2003),
+the sums themselves (Tropp 2004) give at least as much.
+
+**Enclosure.** The rows are first scaled by powers of two to entries of at most 1 (exact but for
+integers over 53 bits and entries that underflow: one relative rounding u, or 2^-1074 absolutely).
+With u = 2^-53 a dot product of d terms, in any order of summation, is off by at most
+d u/(1 - d u) * sum |a_j b_j| <= 1.01 d u |a| |b| (Higham 2002, section 3.1) for d < 2^40; the norms
+lie in [1/2, sqrt(d)], their computed values and the division add at most 4 (d + 4) u relatively,
+the roundings of the entries 8 u + 2^-1000. So 8 (d + 8) u, added to every computed g, bounds it
+from above; k u more covers the sum of k of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.vectors import Vectors
+
+__all__ = ["coherence_bound", "nominal_seconds"]
+
+_BLOCK = 512  # rows of the Gram matrix at a time
+_UNIT = 2.0**-53
+
+
+def coherence_bound(vectors: Vectors) -> Bound | None:
+    """Every k vectors are independent, for the k that the angles allow; None if one is zero.
+
+    >>> import numpy as np
+    >>> coherence_bound(Vectors.of(np.vstack([np.eye(8), np.ones((1, 8))]))).value
+    3
+    """
+    N, d = vectors.N, vectors.d
+    unit = _unit_rows(vectors.array)
+    if unit is None:
+        return None
+    margin = 8 * (d + 8) * _UNIT
+    sums = np.zeros(min(N, d))  # sums[j]: the largest, over rows, of the j largest entries
+    mu = 0.0
+    for start in range(0, N, _BLOCK):
+        block = np.abs(unit[start : start + _BLOCK] @ unit.T) + margin
+        block[np.arange(len(block)), start + np.arange(len(block))] = 0
+        mu = max(mu, float(block.max()))
+        keep = min(len(sums) - 1, N - 1)
+        if keep:
+            largest = -np.sort(-np.partition(block, N - keep, axis=1)[:, N - keep :], axis=1)
+            sums[1:] = np.maximum(sums[1:], np.cumsum(largest, axis=1).max(axis=0))
+    sums *= 1 + 2 * N * _UNIT
+    k = int(np.searchsorted(sums, 1.0, side="left"))  # sums increase; sums[k - 1] < 1
+    why = (
+        f"In no row of the Gram matrix of the unit vectors do {k - 1} off-diagonal entries sum to "
+        f"1 or more (mutual coherence at most {mu:.6g})."
+    )
+    return Bound("lower", k, "coherence", why, Level.ENCLOSED, numbers={"coherence": mu})
+
+
+def nominal_seconds(N: int, d: int) -> float:
+    return 1e-10 * N * N * d + 3e-8 * N * N
+
+
+def _unit_rows(array: np.ndarray) -> np.ndarray | None:
+    """Rows of length one up to rounding; None if a row is zero."""
+    if array.dtype == object:
+        shift = [max(abs(x).bit_length() for x in row) for row in array.tolist()]
+        rows = [
+            [float(x >> (s - 64)) if s > 64 else float(x) for x in row]
+            for row, s in zip(array.tolist(), shift, strict=True)
+        ]
+        table = np.array(rows)
+    else:
+        table = array.astype(np.float64)
+    top = np.abs(table).max(axis=1)
+    if (top == 0).any():
+        return None
+    table = np.ldexp(table, -np.frexp(top)[1][:, None])
+    unit: np.ndarray = table / np.sqrt((table * table).sum(axis=1))[:, None]
+    return unit

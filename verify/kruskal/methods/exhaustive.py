@@ -1,0 +1,223 @@
+"""Is every set of k vectors independent? Decided by looking at all of them, in O(N^(k-1)).
+
+**Quotient and hash.** Vectors a < b < ... < y, z are dependent just when, modulo the span of
+a, b, ... (k - 2 of them), y and z are parallel. In coordinates: clear a pivot coordinate of a in
+all later vectors and drop it, do the same with b, and so on; what is left of k coordinates is a
+plane, where equal directions y/x are found by hashing. So C(N, k-2) planes of on average
+C(N, k-1)/C(N, k-2) points decide C(N, k) sets.
+
+**Modulo p, in k coordinates.** Sets that are dependent over Q are dependent modulo p, and stay so
+in fewer coordinates (a random projection of the table). Hence "no dependent k-set modulo p" proves
+that all k-sets are independent over Q. About one in p of all sets is dependent by chance; a set
+that is found is looked at modulo another prime q, in more coordinates, and what is dependent there
+too is looked at exactly: it is a witness or a false alarm, never a guess.
+
+The cost is known before it starts, `nominal_seconds`. For k = 1, 2 hashing does (`parallel`), for
+k = 5 among many vectors meeting in the middle is quicker (`middle`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import counted
+from attncert.verify.kruskal.bounds import Bound, witnessed
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.methods import middle
+from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
+from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.running import in_order
+from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.cpu import available_threads
+
+__all__ = ["Decision", "decide", "nominal_seconds"]
+
+_EXTRA = 4  # coordinates beyond k that tell chance from dependence
+_TRIES = 4  # pairs of primes and projections, where one is unlucky
+_POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm
+_START = 5e-5  # for each first vector
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """independent: whether every k vectors are; None where the search was left before its end.
+
+    dependency: the witness where they are not (a circuit, of k vectors or fewer).
+    primes: every set is independent modulo one of them, or over Q (false_alarms). sets: C(N, k).
+    alarms: sets that were dependent modulo the first prime. false_alarms: modulo both.
+    """
+
+    k: int
+    independent: bool | None
+    dependency: Dependency | None
+    primes: tuple[int, ...]
+    sets: int
+    alarms: int
+    false_alarms: int
+
+    def bound(self) -> Bound | None:
+        """What it proves of the Kruskal rank."""
+        if self.dependency is not None:
+            return witnessed(self.dependency, "exhaustive", sets=self.sets)
+        if not self.independent:
+            return None
+        primes = " or ".join(map(str, self.primes))
+        how = f", modulo {primes}" if primes else ""
+        if self.false_alarms:
+            how += f", but for {self.false_alarms} that exact elimination over Q shows to be"
+        sets = counted(self.sets, "set", "all")
+        verb = "is" if self.sets == 1 else "are"
+        why = f"{sets.capitalize()} of {counted(self.k, 'vector')} {verb} independent{how}."
+        numbers = {"sets": self.sets, "alarms": self.alarms, "false alarms": self.false_alarms}
+        return Bound("lower", self.k, "exhaustive", why, numbers=numbers)
+
+
+def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
+    """Estimated cost of deciding k among N vectors (cost model, rather high than low).
+
+    >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
+    [0.1, 5.7]
+    >>> 60 < nominal_seconds(1782, 16, 5) < 180, 5e5 < nominal_seconds(1782, 16, 6) < 1e6
+    (True, True)
+    """
+    if k <= 2:
+        return 1e-6 * N
+    if k == 5 and middle.worth_trying(N, d):
+        return middle.five_seconds(N, threads) + nominal_seconds(N, d, 4, threads)
+    p, _ = search_primes(N)
+    work = _POINT * math.comb(N, k - 1) + _PLANE * math.comb(N, k - 2)
+    return (work + _CHECK * math.comb(N, k) / p + _START * N) / threads
+
+
+def decide(
+    vectors: Vectors,
+    k: int,
+    *,
+    limit_s: float = math.inf,
+    known: int = 0,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Decision:
+    """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
+
+    limit_s: refuse (InputError, with the estimate) what costs more nominal seconds than this.
+    known: every `known` of the vectors are known to be independent.
+    seed: of the projection; it decides how many alarms there are, never the answer.
+    stop: asked now and then; True leaves the question open.
+
+    >>> square = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
+    >>> decide(square, 2).independent, decide(square, 3).dependency.indices
+    (True, (0, 1, 4))
+    >>> decide(Vectors.of(np.arange(40000).reshape(2000, 20) ** 5 % 1009), 7, limit_s=60)
+    Traceback (most recent call last):
+    constructions.errors.InputError: k: must be small enough for 60 s (a search of all sets of 7 \
+among 2000 vectors takes about 5e+08 s), not 7
+    """
+    most = min(vectors.N, vectors.d)
+    if not 1 <= k <= most:
+        raise InputError("k", f"from 1 to min(N, d) = {most}", k)
+    threads = threads or available_threads()
+    estimate = nominal_seconds(vectors.N, vectors.d, k, threads)
+    if estimate > limit_s:
+        cost = f"a search of all sets of {k} among {vectors.N} vectors takes about {estimate:.2g} s"
+        raise InputError("k", f"small enough for {limit_s:g} s ({cost})", k)
+    if k <= 2:
+        return _by_hashing(vectors, k)
+    if k == 5 and middle.worth_trying(vectors.N, vectors.d):
+        return _by_the_middle(vectors, known, seed, threads, progress, stop)
+    found = _search(vectors, k, seed, 0, threads, progress, stop)
+    if found is not None:
+        return found
+    for smaller in range(1, k):  # most likely some k - 2 or fewer are dependent
+        found = decide(vectors, smaller, seed=seed, threads=threads, stop=stop)
+        if found.dependency is not None:
+            return replace(found, k=k, sets=math.comb(vectors.N, k))
+    for attempt in range(1, _TRIES):  # an unlucky projection
+        found = _search(vectors, k, seed, attempt, threads, progress, stop)
+        if found is not None:
+            return found
+    return Decision(k, None, None, (), math.comb(vectors.N, k), 0, 0)
+
+
+def _by_hashing(vectors: Vectors, k: int) -> Decision:
+    sets = math.comb(vectors.N, k)
+    found = [[i] for i in zeros(vectors)] or (parallel_classes(vectors) if k == 2 else [])
+    if not found:
+        return Decision(k, True, None, (), sets, 0, 0)
+    return Decision(k, False, Dependency.among(vectors, found[0][:2]), (), sets, 0, 0)
+
+
+def _by_the_middle(
+    vectors: Vectors,
+    known: int,
+    seed: int,
+    threads: int,
+    progress: Progress | None,
+    stop: Callable[[], bool] | None,
+) -> Decision:
+    """k = 5, after k = 4 if that is not known."""
+    sets = math.comb(vectors.N, 5)
+    if known < 4:
+        four = decide(vectors, 4, seed=seed, threads=threads, progress=progress, stop=stop)
+        if not four.independent:
+            return replace(four, k=5, sets=sets)
+    found = middle.five(vectors, seed=seed, threads=threads, progress=progress, stop=stop)
+    primes = (5, found.prime) if found.independent else ()
+    return Decision(
+        5, found.independent, found.dependency, primes, sets, found.alarms, found.false_alarms
+    )
+
+
+def _search(
+    vectors: Vectors,
+    k: int,
+    seed: int,
+    attempt: int,
+    threads: int,
+    progress: Progress | None,
+    stop: Callable[[], bool] | None,
+) -> Decision | None:
+    """None where the projection was unlucky. The first witness in order of indices ends it."""
+    N, (p, q) = vectors.N, search_primes(vectors.N, attempt)
+    table = np.ascontiguousarray(mixed_coordinates(vectors, k, p, seed).T)
+    wide = mixed_coordinates(vectors, k + _EXTRA, q, seed)
+    sets, alarms, false_alarms = math.comb(N, k), 0, 0
+    starts = range(N - k + 1)
+    job = partial(_from, table, wide, k, p, q)
+    for first, (count, seen, hits) in zip(starts, in_order(job, starts, threads), strict=False):
+        if count < 0:
+            return None
+        alarms += seen
+        for members in hits:
+            witness = Dependency.among(vectors, members)
+            if witness is not None:
+                return Decision(k, False, witness, (), sets, alarms, false_alarms)
+            false_alarms += 1
+        if count == HITS:  # more false alarms than fit the buffer: another prime's luck
+            return None
+        if progress is not None:
+            share = 1 - math.comb(N - first - 1, k) / sets
+            progress(f"all sets of {k}", round(share * 1000), 1000)
+        if stop is not None and stop():
+            return Decision(k, None, None, (p, q), sets, alarms, false_alarms)
+    return Decision(k, True, None, (p, q), sets, alarms, false_alarms)
+
+
+def _from(
+    table: np.ndarray, wide: np.ndarray, k: int, p: int, q: int, first: int
+) -> tuple[int, int, list[list[int]]]:
+    hits = np.zeros((HITS, k), dtype=np.int64)
+    modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
+    count, alarms = search(table, wide, first, first + 1, k, *modulo_p, *modulo_q, hits)
+    return int(count), int(alarms), hits[: max(count, 0)].tolist()

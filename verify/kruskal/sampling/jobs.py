@@ -1,0 +1,209 @@
+"""What is asked of `attncert kruskal`, and the shards that the question makes.
+
+Random subsets and random bases are shards; what both together are about stands at the head of a
+log, so that parts run on machines that share nothing but files are united only with their like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.budget import plain
+from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, BasisSearch, searched_of
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_sha256
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.scale.engine import Progress, run
+from attncert.verify.scale.log import ShardLog
+from attncert.verify.scale.merge import United
+from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
+
+__all__ = ["Job", "Question", "identity", "jobs_of", "run_job", "run_part", "shown_by"]
+
+_SUBSETS = 1000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of `examine`.
+
+    k:       "is every set of k vectors independent?"; None: the Kruskal rank.
+    budget:  seconds by the clock, or None with `work`. work: nominal seconds (`budget.Budget`).
+    subsets: random k-subsets, or with k None random permutations; 0: none. None: 1,000, which
+             `examine` leaves out where its search has settled the question.
+    bases:   random bases looked at as shards, before the search makes its own; 0: none.
+    seed:    of subsets and bases. device: of subsets: auto, cpu or cuda. jobs: processes.
+    Raises InputError for values that make no sense.
+    """
+
+    k: int | None = None
+    budget: float | None = 60.0
+    work: float | None = None
+    subsets: int | None = None
+    bases: int = 0
+    seed: int = 0
+    device: str = "auto"
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.drawn <= 10**9:
+            raise InputError("--subsets", "a whole number from 0 to 10^9", self.subsets)
+        if not 0 <= self.bases <= 10**9:
+            raise InputError("--bases", "a whole number from 0 to 10^9", self.bases)
+        if not 0 <= self.seed < 2**63:
+            raise InputError("--seed", "a whole number from 0 to 2^63 - 1", self.seed)
+        if self.jobs < 1:
+            raise InputError("--jobs", "a positive whole number", self.jobs)
+        if choose_device(self.device).kind == "cuda" and self.jobs > 1:
+            raise InputError("--jobs", "1 with a GPU, which one process keeps busy", self.jobs)
+
+    def require(self, vectors: Vectors) -> None:
+        """Raises InputError where these vectors have no sets of k."""
+        most = min(vectors.N, vectors.d)
+        if self.k is not None and not 1 <= self.k <= most:
+            sizes = f"min(N, d) = min({vectors.N}, {vectors.d})"
+            raise InputError("--k", f"a whole number from 1 to {sizes}", self.k)
+
+    @property
+    def drawn(self) -> int:
+        """Random subsets, or permutations."""
+        return _SUBSETS if self.subsets is None else self.subsets
+
+    @property
+    def threads(self) -> int:
+        """CPU threads for each process."""
+        return max(1, available_threads() // self.jobs)
+
+    def command(self) -> str:
+        """The command line that repeats this run, without paths."""
+        words = ["attncert kruskal DATA"]
+        words += [f"--k {self.k}"] if self.k is not None else []
+        words += [f"--budget {plain(self.budget)}s"] if self.budget is not None else []
+        words += [f"--work {plain(self.work)}"] if self.work is not None else []
+        words += [f"--subsets {self.subsets}"] if self.subsets is not None else []
+        words += [f"--bases {self.bases}"] if self.bases else []
+        return " ".join([*words, f"--seed {self.seed}"])
+
+
+@dataclass(frozen=True)
+class Job:
+    """Shards of one kind, and their work."""
+
+    work: Sampler | BasisSearch
+    plan: Plan
+    settings: Mapping[str, Any]
+
+
+def jobs_of(vectors: Vectors, question: Question, backend: str | None = None) -> list[Job]:
+    """The shards of a question. A worker of a cluster gets one thread, a process its share.
+
+    Threads, processes and device are not part of what a result depends on.
+    """
+    threads = 1 if backend is not None else question.threads
+    seed, found = question.seed, list[Job]()
+    if question.drawn:
+        k, count, device = question.k, question.drawn, question.device
+        sampler = Sampler.of(vectors, k, count, device=device, threads=threads)
+        found.append(Job(sampler, sampler.plan(seed), sampler.settings(seed)))
+    if question.bases:
+        search = BasisSearch.of(vectors, question.bases, threads=threads)
+        found.append(Job(search, search.plan(seed), search.settings()))
+    return found
+
+
+def identity(vectors: Vectors, question: Question) -> Identity:
+    """What a log of these shards begins with; nothing of how or where it is run."""
+    found = jobs_of(vectors, question)
+    if not found:
+        raise InputError("--log", "left out where --subsets and --bases are 0", "given")
+    return {
+        "version": metadata.version("attncert"),
+        "input_sha256": table_sha256(vectors.array),
+        "settings": {job.plan.kind: dict(job.settings) for job in found},
+        "plans": [job.plan.as_dict() for job in found],
+    }
+
+
+def run_job(
+    job: Job,
+    vectors: Vectors,
+    question: Question,
+    *,
+    part: Part | None = None,
+    log: ShardLog | None = None,
+    backend: str | None = None,
+    deadline: float | None = None,
+    progress: Progress = lambda stage, done, of: None,
+) -> dict[Shard, Result]:
+    """Its shards, or a part of them, or as many as are done before the deadline."""
+    shards = job.plan.shards()
+    return run(
+        shards if part is None else part.of_shards(shards),
+        job.work,
+        (vectors.array,),
+        jobs=question.jobs,
+        backend=backend,
+        log=log,
+        deadline=deadline,
+        progress=lambda _, done, of: progress(job.plan.kind, done, of),
+    )
+
+
+def run_part(
+    vectors: Vectors,
+    question: Question,
+    part: Part,
+    log: ShardLog,
+    *,
+    backend: str | None = None,
+    progress: Progress = lambda stage, done, of: None,
+) -> int:
+    """One part of the shards alone, to its end; the number of them."""
+    question.require(vectors)
+    return sum(
+        len(run_job(j, vectors, question, part=part, log=log, backend=backend, progress=progress))
+        for j in jobs_of(vectors, question, backend)
+    )
+
+
+def shown_by(united: United) -> tuple[Samples | Sweep | None, BasesSearched | None]:
+    """What united logs show of subsets, and of bases. Raises InputError where a log, unchanged as
+    its checksums say, holds no results of ours."""
+    sampled, searched = None, None
+    try:
+        for plan in united.plans:
+            settings, results = united.identity["settings"][plan.kind], united.of(plan)
+            _require_counts(settings, results)
+            if plan.kind == BASES:
+                searched = searched_of(plan, settings, results)
+            else:
+                sampled = sampled_of(plan, settings, results)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        got = f"others ({type(error).__name__}: {error})"
+        raise InputError("FILE", "logs with the results of attncert kruskal", got) from None
+    return sampled, searched
+
+
+def _require_counts(settings: Mapping[str, Any], results: Mapping[Shard, Result]) -> None:
+    """Sizes are positive integers, and each shard counts its items, once each."""
+    sizes = [settings[name] for name in ("vectors", "width", "k") if name in settings]
+    if not all(type(size) is int and 0 < size < 2**31 for size in sizes):
+        raise ValueError(f"sizes {sizes}")
+    for shard, result in results.items():
+        counts = [
+            *result.get("lengths", {}).values(),
+            *(result[name] for name in ("independent", "dependent", "undecided", "bases")
+              if name in result),
+        ]  # fmt: skip
+        fits = all(type(count) is int and count >= 0 for count in counts)
+        if not fits or sum(counts) != shard.stop - shard.start:
+            raise ValueError(f"counts of shard {shard.as_list()}")
+        indices = [] if result["witness"] is None else result["witness"]["indices"]
+        if not all(type(i) is int and i >= 0 for i in indices):
+            raise ValueError(f"a witness of shard {shard.as_list()}")

@@ -1,0 +1,230 @@
+"""What random subsets say about a set of vectors, and what they do not.
+
+**What they say.** Of S subsets of k vectors, drawn uniformly and independently, f were not proved
+independent. If a fraction q of *all* k-subsets is dependent, at most f failures have probability
+at most P(Binomial(S, q) <= f); so with 95 % confidence q is at most the one-sided Clopper-Pearson
+bound, 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure only raises it.
+
+**What they do not say.** q < 0.001 is no bound on the Kruskal rank, which falls to s - 1 with one
+dependent s-set. That set lies in the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the k-subsets:
+`chance_of_meeting` says how likely S subsets were to meet it. Only a subset that *is* dependent
+bounds the Kruskal rank: its relation is an exact witness.
+
+**Every k at once.** The leading k vectors of a uniformly random permutation are a uniformly random
+k-subset, and one elimination finds how long its leading part stays independent. So S permutations
+are S random k-subsets for every k: the 95 % holds for each k by itself, not for all k together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.scale.shards import Plan, Result
+
+__all__ = ["CONFIDENCE", "Samples", "Sweep", "chance_of_meeting", "failing_at_most", "smallest"]
+
+CONFIDENCE = 0.95
+_ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
+_SOURCE = "ours; verify/kruskal/sampling/sampled.py"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """S random k-subsets. independent: proved so; dependent: proved so; undecided: the rest.
+
+    witness: the smallest dependent set met (the first of them), or None.
+    """
+
+    vectors: int
+    k: int
+    seed: int
+    planned: int
+    independent: int
+    dependent: int
+    undecided: int
+    witness: Dependency | None
+
+    @classmethod
+    def of(cls, vectors: int, k: int, plan: Plan, results: Iterable[Result]) -> Samples:
+        """From the finished shards of a plan, whether all are there or not."""
+        found = list(results)
+        return cls(
+            vectors,
+            k,
+            plan.seed,
+            plan.count,
+            independent=sum(result["independent"] for result in found),
+            dependent=sum(result["dependent"] for result in found),
+            undecided=sum(result["undecided"] for result in found),
+            witness=smallest(found),
+        )
+
+    @property
+    def subsets(self) -> int:
+        return self.independent + self.dependent + self.undecided
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that were planned were drawn."""
+        return self.subsets == self.planned
+
+    @property
+    def failing_at_most(self) -> float:
+        """The 95 % bound on the fraction of all k-subsets that are dependent."""
+        return failing_at_most(self.dependent + self.undecided, self.subsets)
+
+    def claim(self) -> Claim:
+        """That few k-subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
+        return Claim(
+            f"sampled.{self.k}",
+            f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of all "
+            f"subsets of {self.k} of the {self.vectors} vectors are dependent. "
+            "This does not bound the Kruskal rank.",
+            Level.SAMPLED,
+            numbers=self.as_dict(),
+            arithmetic=_ARITHMETIC,
+            source=_SOURCE,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able; floats to a digit that no library changes."""
+        return {
+            "k": self.k,
+            "seed": self.seed,
+            "planned": self.planned,
+            "subsets": self.subsets,
+            "independent": self.independent,
+            "dependent": self.dependent,
+            "undecided": self.undecided,
+            "failing at most": _upward(self.failing_at_most),
+            "confidence": CONFIDENCE,
+            "witness": None if self.witness is None else self.witness.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """S random permutations; lengths[l] of them are proved independent up to their l-th vector.
+
+    Where l is below `longest` the next vector was not proved independent of those before it.
+    """
+
+    vectors: int
+    longest: int
+    seed: int
+    planned: int
+    lengths: Mapping[int, int]
+    witness: Dependency | None
+
+    @classmethod
+    def of(cls, vectors: int, longest: int, plan: Plan, results: Iterable[Result]) -> Sweep:
+        """From the finished shards of a plan, whether all are there or not."""
+        found = list(results)
+        counts = Counter[int]()
+        for result in found:
+            counts.update({int(length): n for length, n in result["lengths"].items()})
+        lengths = dict(sorted(counts.items()))
+        return cls(vectors, longest, plan.seed, plan.count, lengths, smallest(found))
+
+    @property
+    def permutations(self) -> int:
+        return sum(self.lengths.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that were planned were drawn."""
+        return self.permutations == self.planned
+
+    def independent(self, k: int) -> int:
+        """How many of the sampled k-subsets are proved independent."""
+        return sum(count for length, count in self.lengths.items() if length >= k)
+
+    def failing_at_most(self, k: int) -> float:
+        return failing_at_most(self.permutations - self.independent(k), self.permutations)
+
+    def steps(self) -> list[int]:
+        """The k to report: the largest of each run of k with equal counts."""
+        return sorted({*(length for length in self.lengths if length), self.longest})
+
+    def claim(self) -> Claim:
+        """For each k by itself: sampled."""
+        return Claim(
+            "sampled.sweep",
+            f"For each k up to {self.longest} by itself, 95 % confidence on the fraction of "
+            "dependent k-subsets. This does not bound the Kruskal rank.",
+            Level.SAMPLED,
+            numbers=self.as_dict(),
+            arithmetic=_ARITHMETIC,
+            source=_SOURCE,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "longest": self.longest,
+            "seed": self.seed,
+            "planned": self.planned,
+            "permutations": self.permutations,
+            "confidence": CONFIDENCE,
+            "steps": [
+                {
+                    "k": k,
+                    "independent": self.independent(k),
+                    "failing at most": _upward(self.failing_at_most(k)),
+                }
+                for k in self.steps()
+            ],
+            "witness": None if self.witness is None else self.witness.as_dict(),
+        }
+
+
+def failing_at_most(failures: int, trials: int) -> float:
+    """One-sided 95 % Clopper-Pearson bound on the probability behind `failures` of `trials`.
+
+    >>> failing_at_most(0, 5000) == 1 - 0.05 ** (1 / 5000), failing_at_most(3, 3)
+    (True, 1.0)
+    >>> round(failing_at_most(2, 100), 5), failing_at_most(0, 0)
+    (0.06162, 1.0)
+    """
+    if failures == trials:
+        return 1.0
+    if failures == 0:
+        return 1 - (1 - CONFIDENCE) ** (1 / trials)
+    from scipy.stats import binomtest
+
+    interval = binomtest(failures, trials, alternative="less").proportion_ci(CONFIDENCE, "exact")
+    return float(interval.high)
+
+
+def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
+    """The probability that one of so many random k-subsets contains a given set of that size.
+
+    >>> round(chance_of_meeting(5, vectors=2000, k=197, subsets=5000), 3)
+    0.043
+    """
+    if size > k:
+        return 0.0
+    inside = math.comb(vectors - size, k - size) / math.comb(vectors, k)
+    return 1.0 if inside >= 1 else -math.expm1(subsets * math.log1p(-inside))
+
+
+def smallest(results: Iterable[Result]) -> Dependency | None:
+    """The smallest witness of some shards, the first in order of indices; None without one."""
+    witnesses = [result["witness"] for result in results if result["witness"] is not None]
+    found = [
+        Dependency(tuple(w["indices"]), tuple(int(c) for c in w["coefficients"])) for w in witnesses
+    ]
+    return min(found, key=lambda c: (c.size, c.indices), default=None)
+
+
+def _upward(x: float) -> float:
+    """Six digits, rounded up: still a bound, and the same with every version of the library."""
+    if x in (0.0, 1.0):
+        return x
+    scale = 10.0 ** (5 - math.floor(math.log10(x)))
+    return math.ceil(x * scale) / scale

@@ -1,0 +1,197 @@
+"""Random subsets, tested exactly, as shards; `sampled` has what they say.
+
+Each subset is drawn from (seed, its number) alone (`draws`), so that shards may be cut anywhere.
+Subsets are tested modulo primes, in one projection for all of them (`verify.rank.modular`); what
+all primes leave over (one independent subset in more than 10^14) is decided over Q while that is
+cheap, and undecided then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.modular import IndependenceTester, rank_mod
+from attncert.verify.scale.shards import Plan, Result, Shard
+
+__all__ = ["PREFIXES", "SUBSETS", "Sampler", "sampled_of", "table_sha256"]
+
+SUBSETS, PREFIXES = "subsets", "prefixes"
+_LARGEST_SHARD = 4096
+_SHARDS = 16  # at least, where there are enough items
+_EXACT_WORK = 10**8  # k^3 for each exact decision of a shard, at least one of them
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """The work of a shard, called as sampler(shard, table); a process prepares its table once.
+
+    kind: SUBSETS (of k vectors) or PREFIXES (of permutations, up to k vectors). table: its
+    `table_sha256`. vectors, width: its shape. expected: subsets in all. device: auto, cpu or cuda.
+    threads: CPU threads in each process; None for all.
+    """
+
+    kind: str
+    k: int
+    table: str
+    vectors: int
+    width: int
+    expected: int
+    device: str = "auto"
+    threads: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        vectors: Vectors,
+        k: int | None,
+        count: int,
+        *,
+        device: str = "auto",
+        threads: int | None = None,
+    ) -> Sampler:
+        """Random k-subsets, or with k None the sweep over all k. Raises InputError."""
+        most = min(vectors.N, vectors.d)
+        if k is not None and not 1 <= k <= most:
+            raise InputError("k", f"from 1 to min(N, d) = {most}", k)
+        if not 1 <= count <= 10**9:
+            raise InputError("subsets", "a whole number from 1 to 10^9", count)
+        kind, size = (PREFIXES, most) if k is None else (SUBSETS, k)
+        sha = table_sha256(vectors.array)
+        return cls(kind, size, sha, vectors.N, vectors.d, count, device, threads)
+
+    def plan(self, seed: int) -> Plan:
+        """Shards of about a second, but enough of them to share out; of the settings alone.
+
+        >>> Sampler(SUBSETS, 197, "", 2000, 768, 100_000).plan(0).size
+        4096
+        >>> Sampler(SUBSETS, 768, "", 2000, 768, 1000).plan(0).size
+        64
+        """
+        if isinstance(seed, bool) or not 0 <= seed < 2**63:
+            raise InputError("seed", "a whole number from 0 to 2^63 - 1", seed)
+        seconds = 2e-5 + self.k**3 / 3e10  # nominal, on one core
+        size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
+        return Plan(self.kind, seed, self.expected, max(BLOCK, size))
+
+    def settings(self, seed: int) -> dict[str, Any]:
+        """What a log of these shards is about; `draws` tells if another library draws otherwise."""
+        first = sequences(self.vectors, self.k, seed, 0, BLOCK)
+        draws = hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()[:16]
+        return {
+            "k": self.k,
+            "vectors": self.vectors,
+            "width": self.width,
+            "draws": draws,
+        }
+
+    def __call__(self, shard: Shard, table: np.ndarray) -> Result:
+        drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)
+        tester, rank = _prepared(self, table)
+        if self.kind == PREFIXES:
+            return _prefixes(tester, Vectors("table", table), drawn, rank)
+        return _subsets(tester, Vectors("table", table), drawn)
+
+    def summary(self, plan: Plan, results: Mapping[Shard, Result]) -> Samples | Sweep:
+        """What the finished shards say together."""
+        return sampled_of(plan, self.settings(plan.seed), results)
+
+
+def sampled_of(
+    plan: Plan, settings: Mapping[str, Any], results: Mapping[Shard, Result]
+) -> Samples | Sweep:
+    """What shards of a plan say together; `settings` as `Sampler.settings` has them."""
+    kind = Sweep if plan.kind == PREFIXES else Samples
+    return kind.of(settings["vectors"], settings["k"], plan, results.values())
+
+
+def table_sha256(table: np.ndarray) -> str:
+    """SHA-256 of the numbers as they are stored: type, shape and content."""
+    digest = hashlib.sha256(f"{table.dtype.str} {table.shape} ".encode())
+    if table.dtype == object:
+        digest.update(" ".join(str(x) for x in table.ravel().tolist()).encode())
+    else:
+        digest.update(np.ascontiguousarray(table).tobytes())
+    return digest.hexdigest()
+
+
+def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: np.ndarray) -> Result:
+    ranks = tester.subsets(drawn)
+    left = ranks.undecided.tolist()
+    independent = len(drawn) - len(left)
+    exact = max(1, _EXACT_WORK // drawn.shape[1] ** 3)
+    circuits: list[Dependency] = []
+    undecided = 0
+    for i in left:
+        members = set(drawn[i].tolist())
+        if any(members.issuperset(circuit.indices) for circuit in circuits):
+            continue
+        if exact == 0:
+            undecided += 1
+            continue
+        exact -= 1
+        found = Dependency.among(vectors, sorted(members))
+        if found is None:
+            independent += 1
+        else:
+            circuits.append(found)
+    return {
+        "independent": independent,
+        "dependent": len(drawn) - independent - undecided,
+        "undecided": undecided,
+        "witness": _witness(circuits),
+    }
+
+
+def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: np.ndarray, rank: int) -> Result:
+    """The lengths, and the circuit that ends the shortest one.
+
+    A prefix as long as the rank of all vectors ends with nothing new: more vectors than their rank
+    are dependent anyway.
+    """
+    lengths = tester.prefixes(drawn).lengths
+    shortest = int(np.argmin(lengths))
+    length = int(lengths[shortest])
+    circuits = []
+    if length < min(rank, drawn.shape[1]):
+        found = Dependency.among(vectors, sorted(drawn[shortest, : length + 1].tolist()))
+        circuits = [found] if found is not None else []
+    counts = Counter(lengths.tolist())
+    return {
+        "lengths": {str(length): counts[length] for length in sorted(counts)},
+        "witness": _witness(circuits),
+    }
+
+
+def _witness(circuits: Sequence[Dependency]) -> dict[str, Any] | None:
+    return min(circuits, key=lambda c: (c.size, c.indices)).as_dict() if circuits else None
+
+
+# A process tests one table at a time; workers of a cluster may be threads of one process.
+_LOCK = threading.Lock()
+_PREPARED: dict[Sampler, tuple[IndependenceTester, int]] = {}
+
+
+def _prepared(sampler: Sampler, table: np.ndarray) -> tuple[IndependenceTester, int]:
+    """The tester of this process, and the rank of the table where the sampler asks for it."""
+    with _LOCK:
+        if sampler not in _PREPARED:
+            _PREPARED.clear()
+            tester = IndependenceTester(
+                table, device=sampler.device, expected=sampler.expected, threads=sampler.threads
+            )
+            rank = rank_mod(table).rank if sampler.kind == PREFIXES else 0
+            _PREPARED[sampler] = tester, rank
+        return _PREPARED[sampler]

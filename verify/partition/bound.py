@@ -1,0 +1,124 @@
+"""How many examples a grouping can place at most, by the ranks of sets of queries (ours).
+
+Let k be the rank of a set S of queries. Of the groups that contain some of S, the earliest holds at
+most min(first, k) of them. A later one holds at most min(further, k - 1): with k it would span all
+of S, the earlier ones included. So any grouping places at most
+
+    cap(k) = min(first, k) + (H - 1) min(further, k - 1)        (cap(0) = 0)
+
+examples of S. With k = 1: one of any parallel queries; with the rank of all of them: the capacity.
+If disjoint parts S_j cover S and at most m_j of S_j can be placed, then at most Σ_j m_j of S, and
+at most cap(rank S): the parts are merged where that is less, up to the whole.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.rank.directions import Direction, direction
+
+__all__ = ["Part", "Sizes", "upper_bound"]
+
+_FLATS = 20_000  # pairs, or triples, whose spans are looked at
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """At most `first` examples in the first group, `further` < first in each other, `heads` groups.
+
+    >>> Sizes(3, 2, 4).cap(2), Sizes(3, 2, 4).cap(5)
+    (5, 9)
+    """
+
+    first: int
+    further: int
+    heads: int
+
+    def cap(self, rank: int) -> int:
+        """How many examples can be placed, at most, whose queries have this rank."""
+        return min(self.first, rank) + (self.heads - 1) * min(self.further, max(rank - 1, 0))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A set of examples, the rank of their queries, and how many of them a grouping can place."""
+
+    examples: tuple[int, ...]
+    rank: int
+    most: int
+
+
+def upper_bound(
+    data: Dataset,
+    examples: Sequence[int],
+    sizes: Sizes,
+    left_out: Sequence[int] = (),
+) -> tuple[Part, ...]:
+    """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
+
+    Looked at: parallel queries; the spans of pairs and of triples where there are at most 20,000;
+    the span of the examples that a search left out; and that of all. Exact.
+    """
+    parts = _parallel(data, examples)
+    lines = [part.examples[0] for part in parts if part.rank]  # one query of each direction
+    for rank in (2, 3, None):
+        found = _flats(data, lines, rank) if rank else [_span(data, lines, left_out)]
+        flats = [set(flat) for flat in found]
+        for flat in sorted(flats, key=lambda flat: (-len(flat), sorted(flat))):
+            inside = [part for part in parts if flat.issuperset(set(part.examples) & set(lines))]
+            inside = [part for part in inside if part.rank]
+            k = _rank(data, sorted(flat))
+            parts = _merged(parts, inside, k, sizes)
+    return tuple(_merged(parts, parts, _rank(data, examples), sizes))
+
+
+def _merged(parts: list[Part], inside: list[Part], rank: int, sizes: Sizes) -> list[Part]:
+    """The parts, those `inside` a set of that rank made one where the cap of the rank is less."""
+    cap = sizes.cap(rank)
+    if sum(part.most for part in inside) <= cap:
+        return parts
+    union = Part(tuple(sorted(t for part in inside for t in part.examples)), rank, cap)
+    return [*(part for part in parts if part not in inside), union]
+
+
+def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
+    """Zero queries, of which none can be placed, and each set of parallel ones."""
+    classes: dict[Direction | None, list[int]] = {}
+    for t in examples:
+        classes.setdefault(direction(data.queries.numerators[t].tolist())[0], []).append(t)
+    return [
+        Part(tuple(sorted(members)), int(key is not None), int(key is not None))
+        for key, members in classes.items()
+    ]
+
+
+def _flats(data: Dataset, lines: Sequence[int], rank: int) -> Iterator[tuple[int, ...]]:
+    """The spans of `rank` of the queries that hold more than that, where there are few enough."""
+    if rank > len(lines) or math.comb(len(lines), rank) > _FLATS:
+        return
+    covered: set[tuple[int, ...]] = set()
+    for basis in itertools.combinations(lines, rank):
+        if basis not in covered and _rank(data, basis) == rank:
+            flat = _span(data, lines, basis)
+            covered |= set(itertools.combinations(flat, rank))
+            if len(flat) > rank:
+                yield flat
+
+
+def _span(data: Dataset, lines: Sequence[int], basis: Sequence[int]) -> tuple[int, ...]:
+    """Those of the queries `lines` that lie in the span of the queries `basis`, in order."""
+    if not basis:
+        return ()
+    kernel, nullity = data.queries[list(basis)].integer_matrix().nullspace()
+    if nullity == 0:
+        return tuple(lines)
+    images = (data.queries[list(lines)].integer_matrix() * kernel).tolist()
+    return tuple(t for t, row in zip(lines, images, strict=True) if not any(row))
+
+
+def _rank(data: Dataset, examples: Sequence[int]) -> int:
+    return int(data.queries[list(examples)].integer_matrix().rank()) if examples else 0

@@ -1,0 +1,228 @@
+"""The partition certificate: what the constructions need of the data, in polynomial time.
+
+Both constructions use A2 (every context has rank n) and, for their own grouping alone,
+
+    the queries of each group are independent, and no query of an earlier group lies in the span of
+    a later group,                                                                              (P)
+
+with at most r examples in the first group and at most r - 1 in every other, one group per head
+(docs/mathematics.md, section 2). A1 implies (P) and is NP-hard to decide; (P) is decided by one
+elimination per group, and can hold where A1 is false. Subsets inherit (P), so examples that cannot
+be placed may simply be left out: the question is then how many H heads can take.
+
+How many can be placed at most is bounded in verify/partition/bound.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.search.grouping import consecutive, find, violation
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.partition.bound import Sizes, upper_bound
+from attncert.verify.partition.search import Groups, place
+from attncert.verify.steps import hypotheses
+from attncert.verify.steps.hypotheses import EXACT
+
+__all__ = ["BestPartition", "best_partition", "certificate"]
+
+_SUBSETS = 400  # sets of examples looked at to prove that none of that size can be grouped
+_SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 1"
+
+
+@dataclass(frozen=True)
+class BestPartition:
+    """groups: of the examples that are placed, in the data set's numbering; claims: what is known.
+
+    Claims: hypothesis.A2, hypothesis.partition and partition.memorizes for the placed examples;
+    partition.maximum on whether more could be placed.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    claims: tuple[Claim, ...]
+
+    @property
+    def examples(self) -> tuple[int, ...]:
+        return tuple(sorted(t for group in self.groups for t in group))
+
+
+def certificate(
+    data: Dataset, groups: Sequence[Sequence[int]], first: int, further: int
+) -> tuple[Claim, ...]:
+    """The partition certificate of a given grouping of some or all of the examples.
+
+    groups: indices, no example twice, at most `first` in the first group and `further` in any
+    other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). Returns A2 for those
+    examples, (P), and what follows: memorization of every labelling by one head per group.
+    Exact. Raises InputError.
+    """
+    _require_sizes(data, first, further, len(groups))
+    placed = [t for group in groups for t in group]
+    if len(set(placed)) < len(placed) or not all(0 <= t < data.T for t in placed):
+        raise InputError("groups", f"of distinct examples from 0 to {data.T - 1}", list(groups))
+    sizes = [len(group) for group in groups]
+    if not placed or 0 in sizes or sizes[0] > first or max(sizes[1:], default=0) > further:
+        must = f"of 1 to {first} examples, further ones of 1 to {further}"
+        raise InputError("groups", must, sizes)
+    return (
+        _contexts_of(data, placed),
+        hypotheses.partition(data, groups),
+        memorizes(groups, first, of=data.T, width_one=first == data.n),
+    )
+
+
+def best_partition(
+    data: Dataset, first: int, further: int, heads: int, seed: int = 0
+) -> BestPartition:
+    """The largest set of examples found for which some grouping meets (P), with its certificate.
+
+    The given order is tried first; then examples are moved and groups refilled
+    (verify/partition/search.py). Examples whose context has rank below n are left out. That no more
+    can be placed is proved by the upper bound, or by trying every set of one more example
+    where there are at most 400; else it is left undecided. Deterministic for a seed. Raises
+    InputError.
+    """
+    _require_sizes(data, first, further, heads)
+    sizes = Sizes(first, further, heads)
+    usable = _independent_contexts(data)
+    if not usable:
+        return BestPartition((), (_contexts_of(data, range(data.T)),))
+    groups = consecutive(usable, first, further)
+    if len(usable) > sizes.cap(first) or violation(data, groups) is not None:
+        bound = sum(part.most for part in upper_bound(data, usable, sizes))
+        groups = place(data, usable, sizes, bound, seed)
+    groups, maximum = _largest(data, usable, groups, sizes, seed)
+    proof = certificate(data, groups, first, further) if groups else ()
+    return BestPartition(groups, (*proof, maximum))
+
+
+def _largest(
+    data: Dataset, usable: Sequence[int], groups: Groups, sizes: Sizes, seed: int
+) -> tuple[Groups, Claim]:
+    """The groups, larger ones where some are met on the way, and what is known of the maximum.
+
+    One more example is enough to try: subsets inherit (P).
+    """
+    while True:
+        placed = {t for group in groups for t in group}
+        left_out = [t for t in usable if t not in placed]
+        parts = upper_bound(data, usable, sizes, left_out) if left_out else ()
+        excluding = [part for part in parts if part.most < len(part.examples)]
+        bound = len(usable) - sum(len(part.examples) - part.most for part in excluding)
+        trials = math.comb(len(usable), len(placed) + 1)
+        exhausted, larger = False, None
+        if not left_out:
+            how = "every one whose context has rank n is placed"
+        elif bound == len(placed):
+            how = "the upper bound by ranks is reached"
+        elif trials > _SUBSETS:
+            how = f"the best found; the upper bound by ranks is {bound}, so this is open"
+        else:
+            larger, exhausted = _one_more(data, usable, len(placed) + 1, sizes, seed)
+            how = f"tried: {counted(trials, 'set', 'all')} of one more"
+            how += "" if exhausted else ", not to the end"
+        if larger is not None:
+            groups = larger
+            continue
+        claim = Claim(
+            "partition.maximum",
+            f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
+            f"than {len(placed)} of {counted(data.T, 'example', 'the')}: {how}.",
+            Level.PROVED if exhausted or bound == len(placed) else Level.UNDECIDED,
+            numbers={
+                "placed": len(placed),
+                "examples": data.T,
+                "contexts of rank n": len(usable),
+                "at most": len(placed) if exhausted else bound,
+                "heads": sizes.heads,
+            },
+            witness={
+                "left out": [t for t in range(data.T) if t not in placed],
+                "parts": [
+                    {"examples": list(part.examples), "rank": part.rank, "at most": part.most}
+                    for part in excluding
+                ],
+            },
+            arithmetic=EXACT,
+            source=_SOURCE,
+        )
+        return groups, claim
+
+
+def _one_more(
+    data: Dataset, usable: Sequence[int], size: int, sizes: Sizes, seed: int
+) -> tuple[Groups | None, bool]:
+    """A grouping of some `size` of the examples; or None, and whether there provably is none."""
+    decided = True
+    for subset in itertools.combinations(usable, size):
+        part = data.take(subset)
+        try:
+            found = find(part, sizes.first, sizes.further, sizes.heads, seed)
+        except HypothesisFails as failure:
+            decided = decided and failure.decided
+            continue
+        return tuple(tuple(subset[i] for i in group) for group in found), False
+    return None, decided
+
+
+def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool) -> Claim:
+    """What the partition certificate means: the proofs need A2 and (P), and not A1.
+
+    first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well.
+    """
+    placed = sum(map(len, groups))
+    width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if width_one else "")
+    return Claim(
+        "partition.memorizes",
+        f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
+        f"{width} serve every labelling of {counted(placed, 'example', 'these')}, because the "
+        "proof asks for A2 and the partition condition of this grouping alone. "
+        "Assumption 1 is not among its premises.",
+        Level.ARGUED,
+        numbers={"examples": placed, "heads": len(groups), "of": of},
+        witness={"groups": [list(group) for group in groups]},
+        rests_on=("hypothesis.A2", "hypothesis.partition"),
+        source=_SOURCE,
+    )
+
+
+def _contexts_of(data: Dataset, examples: Sequence[int]) -> Claim:
+    """A2 for these examples, with the contexts' numbers in the whole data set."""
+    claim = hypotheses.independent_contexts(data.take(list(examples)))
+    if claim.witness is None or data.shared:
+        return claim
+    context = examples[claim.witness["context"]]
+    numbers = dict(claim.numbers)
+    numbers["found"] = f"{str(numbers['found']).rpartition(' in ')[0]} in context {context}"
+    return Claim(
+        claim.id,
+        claim.statement,
+        claim.level,
+        numbers,
+        {**claim.witness, "context": context},
+        claim.arithmetic,
+        source=claim.source,
+    )
+
+
+def _independent_contexts(data: Dataset) -> list[int]:
+    """Examples whose context has rank n."""
+    if data.n > data.d:
+        return []
+    every = (data.contexts[t].integer_matrix() for t in range(len(data.contexts)))
+    good = [int(rows.rank()) == data.n for rows in every]
+    return [t for t in range(data.T) if good[0 if data.shared else t]]
+
+
+def _require_sizes(data: Dataset, first: int, further: int, heads: int) -> None:
+    if not 1 <= first <= data.n:
+        raise InputError("first", f"from 1 to n = {data.n}", first)
+    if not 0 <= further < first:
+        raise InputError("further", f"from 0 to {first - 1}, one less than the first", further)
+    if heads < 1:
+        raise InputError("heads", "a positive integer", heads)

@@ -1,0 +1,145 @@
+"""Placing as many examples as possible in groups that meet the partition condition, by search.
+
+Examples are put, one after the other, into the first group that admits them. One that no group
+admits may take the place of a member that another group admits. Several orders are tried; in the
+given order examples that were left out before come first. What is decided here modulo a prime errs
+on one side only: "independent" and "outside the span" are exact, their negations may be bad luck
+(about 1 in 10^6 per question) and cost an example a place. The result is proved again, exactly, by
+verify.assumptions.partition.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
+from attncert.verify.partition.bound import Sizes
+
+_ORDERS = 12  # tried
+_MOVES = 20_000  # moves looked at, in all
+_FEW_ORDERS = 3  # tried, above this many cells (examples · groups)
+_LARGE = 10**5
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+def place(
+    data: Dataset,
+    examples: Sequence[int],
+    sizes: Sizes,
+    enough: int,
+    seed: int,
+) -> Groups:
+    """Groups of these sizes with as many of the examples as could be placed.
+
+    Stops at `enough` of them. Deterministic for a seed.
+    """
+    rng = random.Random(seed)
+    order = list(examples)
+    best: Groups = ()
+    moves = _MOVES
+    for _ in range(_FEW_ORDERS if len(order) * sizes.heads > _LARGE else _ORDERS):
+        attempt = _Attempt(data, sizes, moves)
+        for t in order:
+            attempt.insert(t)
+        for t in attempt.left_out(order):  # what was moved may have made room
+            if attempt.placed < enough and not attempt.insert(t):
+                attempt.exchange(t)
+        if attempt.placed > sum(map(len, best)):
+            best = attempt.groups()
+        if attempt.placed >= enough:
+            break
+        moves, left = attempt.moves, attempt.left_out(order)
+        kept = [t for t in order if t not in left]
+        rng.shuffle(kept)
+        order = left + kept
+    return best
+
+
+class _Attempt:
+    """Groups that meet the condition at every moment.
+
+    outside[h][t]: query t is proved to lie outside the span of group h.
+    """
+
+    def __init__(self, data: Dataset, sizes: Sizes, moves: int) -> None:
+        self.prime, self.moves = PRIMES[0], moves
+        self.sizes = [sizes.first] + [sizes.further] * (sizes.heads - 1)
+        self.queries = residues(data.queries.numerators, self.prime)
+        self.members: list[list[int]] = [[] for _ in self.sizes]
+        nonzero = np.asarray(self.queries.any(axis=1))
+        self.outside = [nonzero.copy() for _ in self.sizes]
+        self.rng = np.random.default_rng(0)
+
+    @property
+    def placed(self) -> int:
+        return sum(map(len, self.members))
+
+    def left_out(self, examples: Sequence[int]) -> list[int]:
+        members = {t for group in self.members for t in group}
+        return [t for t in examples if t not in members]
+
+    def groups(self) -> Groups:
+        return tuple(tuple(sorted(group)) for group in self.members if group)
+
+    def insert(self, t: int) -> bool:
+        """Put t into the first group that admits it."""
+        seen_empty = False
+        for h, group in enumerate(self.members):
+            if not group and h > 0:
+                if seen_empty:
+                    break  # the empty groups are alike
+                seen_empty = True
+            outside = self._with(h, t)
+            if outside is not None:
+                group.append(t)
+                self.outside[h] = outside
+                return True
+        return False
+
+    def exchange(self, t: int) -> bool:
+        """Put t in the place of a member that some group then admits; undone where none does."""
+        for h, group in enumerate(self.members):
+            for member in list(group):
+                if self.moves == 0:
+                    return False
+                self.moves -= 1
+                before, outside = list(group), self.outside[h]
+                group.remove(member)
+                self.outside[h] = self._span(group)
+                admitted = self._with(h, t)
+                if admitted is not None:
+                    group.append(t)
+                    self.outside[h] = admitted
+                    if self.insert(member):
+                        return True
+                group[:] = before
+                self.outside[h] = outside
+        return False
+
+    def _with(self, h: int, t: int) -> np.ndarray | None:
+        """outside[h] once t is in group h; None where the condition would fail."""
+        if len(self.members[h]) >= self.sizes[h] or not self.outside[h][t]:
+            return None
+        if not all(self.outside[j][t] for j in range(h + 1, len(self.members)) if self.members[j]):
+            return None
+        outside = self._span([*self.members[h], t])
+        earlier = [s for group in self.members[:h] for s in group]
+        return outside if outside[earlier].all() else None
+
+    def _span(self, group: Sequence[int]) -> np.ndarray:
+        """Which queries one random vector orthogonal to the group (mod p) is not orthogonal to."""
+        p, d = self.prime, self.queries.shape[1]
+        echelon, pivots = echelon_mod(self.queries[list(group)], p)
+        free = np.ones(d, dtype=bool)
+        free[pivots] = False
+        v = np.zeros((d, 1))
+        v[free, 0] = self.rng.integers(1, p, d - len(pivots))
+        if pivots:
+            v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
+        outside: np.ndarray = matmul_mod(self.queries, v, p)[:, 0] != 0
+        return outside

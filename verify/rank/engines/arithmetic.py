@@ -1,0 +1,109 @@
+"""Exact arithmetic modulo p in floating point, and the bound that makes it exact.
+
+Notation: t = 24 (float32) or 53 (float64) bits of mantissa, u = 2^-t, p an odd prime with
+11 <= p < 2^t. A *balanced residue* is an integer r with |r| <= B, where
+
+    B = p/2 + 4.
+
+**Lemma 1 (reduction).** Let x be an integer with |x| <= 2^t - B, f = fl(1/p), and q the floor of
+the computed x*f + 1/2, or the computed x*f rounded to an integer. Then the computed x - q*p is
+exact, congruent to x, and balanced.
+*Proof.* f = (1 + d1)/p, and at most two more roundings follow, so the computed quotient is
+w = ((x/p)(1 + d1)(1 + d2) + 1/2)(1 + d3) with |d| <= u, or the same without the 1/2 and d3.
+Since |x| <= 1/u, |w - x/p - 1/2| <= (3 + 3u + u^2)/p + u/2 <= 3.1/p + u/2. Rounding down (or
+to nearest) adds at most 1/2 around x/p, hence |x - qp| <= p/2 + 3.1 + pu/2 <= B. So |qp| <=
+|x| + B <= 2^t: the integers qp and x - qp are represented exactly, whether or not the processor
+fuses the multiplication with the subtraction.
+
+**Lemma 2 (lazy reduction).** A sum of one balanced residue and T products of two balanced
+residues is exact in any order of summation, fused or not, and may then be reduced, if
+
+    B + T*B^2 + B <= 2^t.
+
+*Proof.* Every partial sum is an integer of absolute value at most B + T*B^2 <= 2^t - B.
+
+So a matrix product over T terms, or T rank-one updates of the same entry, need one reduction. The
+largest such T is `lazy_terms(p, t)`. B < p because p >= 11, so a balanced residue is 0 modulo p
+only when it is the number 0: pivots are found with `!= 0`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from array_api_compat import array_namespace
+from flint import fmpz
+
+from attncert.constructions.errors import InputError
+
+__all__ = ["MANTISSA", "inverse", "lazy_terms", "matmul", "modulus", "reduce"]
+
+MANTISSA = {"float32": 24, "float64": 53}
+
+
+def lazy_terms(p: int, dtype: str) -> int:
+    """The largest T with B + T*B^2 + B <= 2^t (Lemma 2); 0 if p is too large for the type.
+
+    >>> lazy_terms(1019, "float32"), lazy_terms(11863067, "float64"), lazy_terms(8191, "float32")
+    (63, 256, 0)
+    """
+    twice = p + 8  # 2B, an integer
+    return max(0, (4 * (1 << MANTISSA[dtype]) - 4 * twice) // twice**2)
+
+
+def modulus(p: int, dtype: str, terms: int = 1) -> int:
+    """`p` if it is a prime >= 11 that leaves room for `terms` products; raises InputError."""
+    if isinstance(p, bool) or not isinstance(p, int) or p < 11 or not fmpz(p).is_prime():
+        raise InputError("prime", "a prime of at least 11", repr(p))
+    if lazy_terms(p, dtype) < terms:
+        largest = 2 * math.isqrt(2 ** MANTISSA[dtype] // terms) - 8
+        raise InputError("prime", f"at most about {largest} for elimination in {dtype}", p)
+    return p
+
+
+def reduce(x: Any, p: int) -> Any:
+    """Balanced residues of an array of integers held as floats, |x| <= 2^t - B (Lemma 1).
+
+    >>> import numpy as np
+    >>> reduce(np.array([0.0, 12.0, -13.0, 2.0**40]), 11).tolist()
+    [0.0, 1.0, -2.0, 1.0]
+    """
+    xp = array_namespace(x)
+    return x - xp.round(x * (1.0 / p)) * p
+
+
+def matmul(a: Any, b: Any, p: int) -> Any:
+    """a @ b modulo p, balanced; (..., m, n) @ (..., n, k), float64 balanced residues.
+
+    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). Library products
+    qualify in any summation order; what would not is an algorithm that subtracts (Strassen) or
+    a product in fewer bits (TF32), which no double-precision library routine uses by default.
+
+    >>> import numpy as np
+    >>> a = np.array([[5.0, -5.0, 5.0]])
+    >>> matmul(a, np.full((3, 1), 5.0), 11).tolist()
+    [[3.0]]
+    """
+    slab = lazy_terms(p, "float64")
+    inner = a.shape[-1]
+    total = a[..., :, : min(slab, inner)] @ b[..., : min(slab, inner), :]
+    for start in range(slab, inner, slab):
+        stop = min(start + slab, inner)
+        total = reduce(total, p) + a[..., :, start:stop] @ b[..., start:stop, :]
+    return reduce(total, p)
+
+
+def inverse(x: Any, p: int) -> Any:
+    """Entrywise x^(p-2) modulo p, balanced: the inverse, and 0 where x is 0 (Fermat).
+
+    >>> import numpy as np
+    >>> inverse(np.array([0.0, 1.0, 2.0, -3.0]), 11).tolist()
+    [0.0, 1.0, -5.0, -4.0]
+    """
+    power = reduce(x * 0 + 1, p)
+    for bit in bin(p - 2)[2:]:
+        power = reduce(power * power, p)
+        if bit == "1":
+            power = reduce(power * x, p)
+    return power

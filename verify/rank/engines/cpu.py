@@ -1,0 +1,210 @@
+"""The elimination on CPU threads: one matrix per core, compiled by numba, no BLAS.
+
+**Algorithm** (shared with `batched.py`, which runs it on whole stacks of matrices). The rows are
+vectors, taken in order in panels of 8. For a panel:
+
+1. subtract what the earlier pivot rows contribute. The pivot rows of one earlier panel are stored
+   with the identity in their pivot columns, so the multipliers are the panel's own entries there,
+   reduced: no triangular solve;
+2. run through its rows: the first nonzero entry is the pivot (none: the vector is dependent on
+   earlier ones modulo p); scale it to 1 and clear its column in the other seven rows;
+3. reduce the panel and keep its pivot rows.
+
+Nothing is swapped: a pivot may sit in any column, and the columns left of the first one without a
+pivot hold zeros and are skipped.
+
+**Bound.** Between two reductions an entry of the panel starts balanced and receives at most
+8 * `lazy` products in step 1 and 8 in step 2, so with
+
+    8 * (lazy + 1) <= lazy_terms(p, t)
+
+every sum is exact (Lemma 2 of `arithmetic.py`); step 1 reduces the panel after each `lazy`
+earlier panels. Every multiplier and every pivot row is balanced when it is used, and the scaling
+multiplies one balanced residue by another (one product). Reductions use the floor form of Lemma 1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import numpy as np
+
+from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
+from attncert.verify.rank.engines.cpu_kernels import (
+    back,
+    eliminate,
+    prefix_range,
+    subtract_range,
+    systematic_range,
+)
+
+__all__ = [
+    "PANEL",
+    "available_threads",
+    "echelon",
+    "prefixes",
+    "profile",
+    "subtract",
+    "systematic_prefixes",
+]
+
+PANEL = 8
+_LANES = 16  # columns are padded to a multiple of this
+_TABLE_LIMIT = 1 << 16  # inverses modulo smaller primes are looked up
+
+
+def available_threads() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def prefixes(table: np.ndarray, subsets: np.ndarray, p: int, threads: int = 1) -> np.ndarray:
+    """For each subset, how many of its leading vectors are proved independent modulo p.
+
+    table:   (N, D) balanced residues, float32 or float64, C order.
+    subsets: (S, k) int64 row indices. Result (S,) int64: k where the whole subset is independent,
+        else the position of the first vector that is dependent, modulo p, on those before it.
+
+    >>> table = np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
+    >>> prefixes(table, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
+    [2, 1, 2]
+    """
+    out = np.zeros(len(subsets), dtype=np.int64)
+    arithmetic = _arithmetic(p, table.dtype)
+
+    def work(start: int, stop: int) -> None:
+        prefix_range(table, subsets, start, stop, out, *arithmetic)
+
+    _spread(work, len(subsets), threads)
+    return out
+
+
+def systematic_prefixes(
+    coefficients: np.ndarray,
+    position: np.ndarray,
+    subsets: np.ndarray,
+    p: int,
+    threads: int = 1,
+) -> np.ndarray:
+    """Like `prefixes` where some vectors are unit vectors (see `coordinates.Systematic`).
+
+    coefficients: (N, r) balanced residues, each vector in a basis of r of them.
+    position:     (N,) int64, the basis index of a basis vector, -1 for the others.
+    Only the vectors outside the basis are eliminated, in coordinates whose basis vectors are not
+    in the subset: k where that proves the subset independent, else an unspecified smaller number.
+    """
+    out = np.zeros(len(subsets), dtype=np.int64)
+    arithmetic = _arithmetic(p, coefficients.dtype)
+
+    def work(start: int, stop: int) -> None:
+        systematic_range(coefficients, position, subsets, start, stop, out, *arithmetic)
+
+    _spread(work, len(subsets), threads)
+    return out
+
+
+def profile(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rank profile modulo p: which rows are independent of the earlier ones, and pivot columns.
+
+    matrix: (m, n) balanced residues. Returns a boolean (m,) and the pivot column of each
+    independent row, in order; the rank is their number.
+
+    >>> rows, columns = profile(np.array([[0.0, 2.0], [0.0, 4.0], [3.0, 1.0]]), 11863067)
+    >>> rows.tolist(), columns.tolist()
+    ([True, False, True], [1, 0])
+    """
+    independent, pivots, _ = _forward(matrix, p)
+    return independent, pivots[pivots >= 0]
+
+
+def echelon(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Reduced row echelon form modulo p, up to the order of its rows.
+
+    matrix: (m, n) balanced residues. Returns the pivot columns (r,) and the (r, n) balanced rows,
+    each with 1 in its own pivot column and 0 in the others'. The pivot columns are the
+    lexicographically first set of independent columns.
+
+    >>> pivots, rows = echelon(np.array([[0.0, 2.0, 1.0], [3.0, 1.0, 0.0]]), 11)
+    >>> pivots.tolist(), (rows % 11).tolist()
+    ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
+    """
+    _, pivots, rows = _forward(matrix, p)
+    back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
+    kept = pivots >= 0
+    order = np.flatnonzero(kept)
+    return pivots[order], rows[order, : matrix.shape[1]]
+
+
+def subtract(rows: np.ndarray, kept: np.ndarray, product: np.ndarray, p: int) -> np.ndarray:
+    """rows[:, kept] - product modulo p, balanced, in one pass over memory on all cores.
+
+    rows: (m, n) balanced; kept: (k,) int64 columns; product: (m, k), a sum of at most
+    `lazy_terms(p, "float64")` products of balanced residues. float64.
+
+    >>> subtract(np.array([[1.0, 2.0, 3.0]]), np.array([2, 0]), np.array([[5.0, 5.0]]), 11).tolist()
+    [[-2.0, -4.0]]
+    """
+    out = np.empty(product.shape)
+
+    def work(start: int, stop: int) -> None:
+        subtract_range(out, rows, kept, product, start, stop, np.float64(p), np.float64(1.0 / p))
+
+    _spread(work, len(rows), available_threads())
+    return out
+
+
+def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    m, n = matrix.shape
+    height, width = _ceil(m, PANEL), _ceil(n, _LANES)
+    independent = np.zeros(m, dtype=np.bool_)
+    pivots = np.full(height, -1, dtype=np.int64)
+    rows = np.zeros((height, width), dtype=matrix.dtype)
+    panel, multipliers, pivot_row = _workspace(width, matrix.dtype)
+    order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    matrix = np.ascontiguousarray(matrix)
+    space = (independent, pivots, rows, panel, multipliers, pivot_row)
+    eliminate(matrix, order, columns, *space, *_arithmetic(p, matrix.dtype))
+    return independent, pivots, rows
+
+
+Arithmetic = tuple[np.floating, np.floating, int, np.ndarray]
+
+
+def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
+    """(p, 1/p, lazy, inverses) in the kernel's type; the bound of the module is enforced here."""
+    modulus(p, dtype.name, terms=2 * PANEL)
+    lazy = lazy_terms(p, dtype.name) // PANEL - 1
+    return dtype.type(p), dtype.type(1.0 / p), lazy, _inverses(p, dtype)
+
+
+@lru_cache(maxsize=16)
+def _inverses(p: int, dtype: np.dtype) -> np.ndarray:
+    """Balanced, at the index of each residue; a single 0 where the prime is too large for that."""
+    if p >= _TABLE_LIMIT:
+        return np.zeros(1, dtype=dtype)
+    table = [0] + [pow(a, -1, p) for a in range(1, p)]
+    return np.array([r - p if r > p // 2 else r for r in table], dtype=dtype)
+
+
+def _workspace(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros((8, width), dtype), np.zeros((8, 8), dtype), np.zeros(width, dtype)
+
+
+def _ceil(n: int, multiple: int) -> int:
+    return -(-n // multiple) * multiple
+
+
+def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
+    """Run `work` over 0 .. count in ranges on threads; the kernels release the GIL."""
+    step = max(1, -(-count // (threads * 8)))
+    ranges = [(start, min(start + step, count)) for start in range(0, count, step)]
+    if threads == 1 or len(ranges) < 2:
+        for start, stop in ranges:
+            work(start, stop)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(work, *r) for r in ranges]:
+            done.result()

@@ -1,0 +1,123 @@
+"""The two heavy steps of `batched.py` on a CUDA device, through CuPy. Not measured on a GPU yet.
+
+The panel runs in one kernel, one thread block per matrix, columns in registers
+(`cuda_source.py`); the product is cuBLAS' strided-batched dgemm, in place, with alpha = -1 and
+beta = 1, because CuPy's batched `@` would copy both operands and the result. Everything stays in
+float64: on this path a float32 product might run in TF32, which would break Lemma 2.
+
+CuPy is imported only when `CudaKernels` is built; `devices.py` decides whether it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from attncert.verify.rank.engines.batched import WIDTH
+from attncert.verify.rank.engines.cuda_source import SOURCE
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+
+__all__ = ["CudaKernels", "launch_shape"]
+
+
+def launch_shape(width: int) -> tuple[int, int]:
+    """(threads per block, columns per thread) for a panel of `width` columns.
+
+    Registers bound the product: 56 per thread at one column each, 96 at two, 62 beyond, where the
+    columns are kept in local memory (nvcc, sm_90), of 65,536 per multiprocessor.
+
+    >>> launch_shape(208), launch_shape(1280), launch_shape(5000)
+    ((224, 1), (640, 2), (1024, 5))
+    """
+    if width <= 1024:
+        return max(32, -(-width // 32) * 32), 1
+    if width <= 1280:
+        return -(-width // 64) * 32, 2
+    per_thread = max(5, -(-width // 1024))
+    return -(-width // (32 * per_thread)) * 32, per_thread
+
+
+class CudaKernels:
+    """`batched.Kernels` for CuPy arrays: float64, C order."""
+
+    def __init__(self) -> None:
+        self._cupy: Any = importlib.import_module("cupy")
+        self._cublas: Any = importlib.import_module("cupy_backends.cuda.libs.cublas")
+        self._compiled: dict[int, Any] = {}
+        self._self_test()
+
+    def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
+        cupy = self._cupy
+        count, rows, n = stack.shape[0], stop - base, stack.shape[2]
+        columns = cupy.empty((count, rows), dtype=cupy.int64)
+        found = cupy.empty((count, rows), dtype=cupy.bool_)
+        threads, per_thread = launch_shape(n - start)
+        self._kernel(per_thread)(
+            (count,),
+            (threads,),
+            (
+                stack,
+                cupy.int64(stack.strides[0] // 8),
+                cupy.int32(stack.strides[1] // 8),
+                cupy.int32(base),
+                cupy.int32(start),
+                cupy.int32(rows),
+                cupy.int32(n - start),
+                cupy.int32(p),
+                cupy.float64(1.0 / p),
+                columns,
+                found,
+            ),
+        )
+        return columns, found
+
+    def subtract(self, stack: Any, base: int, stop: int, start: int, multipliers: Any) -> None:
+        """Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory."""
+        count, m, n = stack.shape
+        multipliers = self._cupy.ascontiguousarray(multipliers)
+        inner = multipliers.shape[2]
+        alpha, beta = np.array(-1.0), np.array(1.0)  # float64 in host memory
+        handle = self._cupy.cuda.device.get_cublas_handle()
+        mode = self._cublas.getPointerMode(handle)
+        self._cublas.setPointerMode(handle, self._cublas.CUBLAS_POINTER_MODE_HOST)
+        try:
+            self._cublas.dgemmStridedBatched(
+                handle,
+                self._cublas.CUBLAS_OP_N,
+                self._cublas.CUBLAS_OP_N,
+                n - start,
+                m - stop,
+                inner,
+                alpha.ctypes.data,
+                stack.data.ptr + 8 * (base * n + start),
+                n,
+                m * n,
+                multipliers.data.ptr,
+                inner,
+                (m - stop) * inner,
+                beta.ctypes.data,
+                stack.data.ptr + 8 * (stop * n + start),
+                n,
+                m * n,
+                count,
+            )
+        finally:
+            self._cublas.setPointerMode(handle, mode)
+
+    def _kernel(self, per_thread: int) -> Any:
+        if per_thread not in self._compiled:
+            options = (f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}")
+            self._compiled[per_thread] = self._cupy.RawKernel(SOURCE, "panel", options=options)
+        return self._compiled[per_thread]
+
+    def _self_test(self) -> None:
+        """The largest products the bound allows, against integers: refuses emulated doubles."""
+        cupy, extreme = self._cupy, PRIMES_FLOAT64[0] // 2
+        stack = cupy.full((1, 2 * WIDTH, WIDTH), float(extreme))
+        for _ in range(15):
+            self.subtract(stack, 0, WIDTH, 0, cupy.full((1, WIDTH, WIDTH), float(extreme)))
+        want = extreme - 15 * WIDTH * extreme**2
+        if not bool((stack[:, WIDTH:, :] == float(want)).all()):
+            raise RuntimeError("cuBLAS dgemm is not exact on integers below 2^53 on this device")

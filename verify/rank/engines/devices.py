@@ -1,0 +1,97 @@
+"""Where an elimination runs, chosen once and recorded."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj, is_cupy_array, is_numpy_array
+
+from attncert.constructions.errors import InputError
+
+__all__ = ["Device", "choose_device"]
+
+_CHOICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Device:
+    """kind: "cpu" or "cuda". engine: "numba" (compiled threads) or "array" (batched arrays).
+
+    name: the hardware's or the array library's name. versions: of what did the arithmetic.
+    """
+
+    kind: str
+    engine: str
+    name: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able record for reports."""
+        return {
+            "kind": self.kind,
+            "engine": self.engine,
+            "name": self.name,
+            "versions": dict(self.versions),
+        }
+
+
+def choose_device(device: str = "auto", table: Any = None) -> Device:
+    """The device for `table`: "auto" prefers where the table is, then a usable GPU, then the CPU.
+
+    A table of an array library other than NumPy and CuPy is computed with in that library.
+    Raises InputError for an unknown name, and for "cuda" where there is no usable CUDA device.
+
+    >>> choose_device("cpu").engine
+    'numba'
+    >>> choose_device("gpu")
+    Traceback (most recent call last):
+    constructions.errors.InputError: device: must be one of auto, cpu, cuda, not gpu
+    """
+    if device not in _CHOICES:
+        raise InputError("device", f"one of {', '.join(_CHOICES)}", device)
+    foreign = is_array_api_obj(table) and not (is_numpy_array(table) or is_cupy_array(table))
+    if device == "cuda" or (device == "auto" and not foreign):
+        missing = _why_no_cuda()
+        if missing is None:
+            return _cuda()
+        if device == "cuda":
+            raise InputError("device", "cpu or auto where no CUDA device can be used", missing)
+    if foreign:
+        xp = array_namespace(table)
+        version = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
+        return Device("cpu", "array", xp.__name__, _versions(**{xp.__name__: version}))
+    return Device("cpu", "numba", "CPU threads", _versions(numba=metadata.version("numba")))
+
+
+def _why_no_cuda() -> str | None:
+    """None if CuPy sees a device, else the reason in a few words."""
+    try:
+        count = _load_cupy().cuda.runtime.getDeviceCount()
+    except ModuleNotFoundError:
+        return "cuda (CuPy is not installed)"
+    except (ImportError, RuntimeError) as error:  # missing libraries; CUDARuntimeError
+        return f"cuda ({error})"
+    return None if count > 0 else "cuda (CuPy sees no device)"
+
+
+def _load_cupy() -> Any:
+    return importlib.import_module("cupy")
+
+
+def _cuda() -> Device:
+    cupy = _load_cupy()
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+    runtime = str(cupy.cuda.runtime.runtimeGetVersion())
+    versions = _versions(cupy=cupy.__version__, cuda_runtime=runtime)
+    return Device("cuda", "array", properties["name"].decode(), versions)
+
+
+def _versions(**more: str) -> dict[str, str]:
+    found = {"python": platform.python_version(), "numpy": np.__version__, **more}
+    return dict(sorted(found.items()))

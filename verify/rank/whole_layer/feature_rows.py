@@ -1,0 +1,190 @@
+"""Rows of a layer's feature matrix Z modulo p, made a few examples at a time; any array library.
+
+For head h and example t, z = sum_i 2^(k_i) E_i / sum_i 2^(k_i) with integers k = E key query^T e.
+Nothing here depends on the size of k:
+
+1. **Logits modulo p - 1** suffice, because 2^(p-1) = 1 modulo p. They are products of residues,
+   in float64 and exact by the lemmas of `arithmetic.py`, which nowhere use that the modulus is a
+   prime. *That k is an integer* must be known: k is a product of integers over a scale s, and
+   where every factor of s divides all entries of the head's key or query, as for the heads of all
+   constructions here, it is. Other heads take their logits from exact integers (`features.logits`).
+2. **Powers** of two come from two tables, 2^k = 2^(4096 a) 2^b.
+3. **Fewer columns** (optional): every head's d columns are multiplied by one random d×c matrix.
+   Independent rows of the product are independent rows of Z. Where contexts are shared, a block of
+   Z is (weights)(E) with E of n rows, so nothing is lost from c = n on, up to bad luck of order
+   1/p; and the product is formed once, of E.
+
+The columns of the heads are interleaved, so that the first columns see all heads: there a block of
+examples finds its pivots at once (`streaming.py`). Z is taken times the common denominator of the
+contexts, which no prime in use divides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz, fmpz_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.layer import Head, Layer
+from attncert.verify import features
+from attncert.verify.rank.coordinates import random_projection
+from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
+from attncert.verify.rank.residues import residues
+
+__all__ = ["FeatureRows", "is_integral"]
+
+_SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
+
+
+class FeatureRows:
+    """Z modulo p of a layer, by blocks of examples.
+
+    p: a prime below 2^24 that does not divide the contexts' denominator.
+    width: columns per head, c; d, the default, is Z itself. xp: array namespace of the results.
+    columns: H·c. seed: of the random d×c matrix.
+
+    >>> from attncert.constructions.data.generators import random
+    >>> from flint import fmpq_mat
+    >>> data = random(T=3, n=2, d=2, seed=1)
+    >>> layer = Layer((Head(fmpq_mat(2, 1, [1, 2]), fmpq_mat(2, 1, [1, -1])),))
+    >>> FeatureRows(data, layer, 11).rows(0, 3).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        layer: Layer,
+        p: int,
+        *,
+        width: int | None = None,
+        xp: Any = np,
+        seed: int = 0,
+    ) -> None:
+        if data.contexts.denominator % p == 0:
+            raise ZeroDivisionError(f"{p} divides the contexts' denominator")
+        self.data, self.p, self.heads = data, p, len(layer.heads)
+        self.width = data.d if width is None else width
+        self.columns = self.heads * self.width
+        self._xp, self._mod = xp, p - 1
+        self._tables = [xp.asarray(table) for table in _powers_of_two(p)]
+        self._mixing = self._random_columns(seed)
+        keys, queries, scales = zip(*(_scaled(h, data) for h in layer.heads), strict=True)
+        self._exact = layer.heads if max(scales) > 1 else ()
+        self._keys = xp.asarray(_side_by_side(keys, self._mod))
+        self._queries = xp.asarray(_side_by_side(queries, self._mod))
+        if data.shared:
+            context = data.contexts.stored[0]
+            self._context = self._narrow(xp.asarray(residues(context, p)))
+            self._left = matmul(xp.asarray(residues(context, p - 1)), self._keys, p - 1)
+
+    def rows(self, start: int, stop: int) -> Any:
+        """Z modulo p of the examples start .. stop-1: (stop - start, columns) balanced float64.
+
+        Raises SumVanishes, and features.NotIntegral where a logit is not an integer.
+        """
+        xp, p, data = self._xp, self.p, self.data
+        block = None if data.shared else data.contexts.stored[start:stop]
+        weights = self._powers(self._logits(start, stop, block))  # (b, H, n)
+        sums = reduce(xp.sum(weights, axis=2), p)  # n < 2^28 balanced residues: exact
+        if bool(xp.any(sums == 0)):
+            raise SumVanishes(p)
+        weights = reduce(weights * inverse(sums, p)[:, :, None], p)
+        b, heads, n = weights.shape
+        if block is None:
+            mixed = matmul(xp.reshape(weights, (b * heads, n)), self._context, p)
+        else:
+            mixed = matmul(weights, xp.asarray(residues(block, p)), p)  # (b, H, d)
+            mixed = self._narrow(xp.reshape(mixed, (b * heads, data.d)))
+        mixed = xp.reshape(mixed, (b, heads, self.width))
+        return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
+
+    def _logits(self, start: int, stop: int, block: np.ndarray | None) -> Any:
+        """Logits modulo p - 1, (b, H, n) balanced; block: contexts of these examples, if own."""
+        xp, m, data = self._xp, self._mod, self.data
+        if self._exact:
+            return xp.asarray(self._exact_logits(start, stop))
+        queries = xp.asarray(residues(data.queries.stored[start:stop], m))
+        right = xp.reshape(matmul(queries, self._queries, m), (stop - start, self.heads, -1))
+        if block is None:
+            left = xp.permute_dims(xp.reshape(self._left, (data.n, self.heads, -1)), (1, 0, 2))
+            table = matmul(left, xp.permute_dims(right, (1, 2, 0)), m)  # (H, n, b)
+            return xp.permute_dims(table, (2, 0, 1))
+        rows = xp.reshape(xp.asarray(residues(block, m)), (-1, data.d))
+        left = xp.reshape(matmul(rows, self._keys, m), (stop - start, data.n, self.heads, -1))
+        table = matmul(xp.permute_dims(left, (0, 2, 1, 3)), right[:, :, :, None], m)
+        return table[:, :, :, 0]
+
+    def _exact_logits(self, start: int, stop: int) -> np.ndarray:
+        part = self.data.take(range(start, stop))
+        tables = [features.logits(head, part) for head in self._exact]
+        return np.stack([residues(table, self._mod) for table in tables], axis=1)
+
+    def _powers(self, exponents: Any) -> Any:
+        """2^k modulo p for balanced k modulo p - 1, entrywise."""
+        xp = self._xp
+        flat = xp.reshape(exponents, (-1,))
+        flat = xp.where(flat < 0, flat + float(self._mod), flat)  # at most p/2 + 4 below 0
+        high = xp.floor(flat / _SPLIT)
+        low = flat - high * _SPLIT
+        coarse, fine = self._tables
+        factors = xp.take(coarse, xp.astype(high, xp.int64), axis=0)
+        powers = factors * xp.take(fine, xp.astype(low, xp.int64), axis=0)
+        return xp.reshape(reduce(powers, self.p), exponents.shape)
+
+    def _random_columns(self, seed: int) -> Any:
+        """The d×c matrix, or None where all d columns are kept."""
+        if self.width == self.data.d:
+            return None
+        rng = np.random.default_rng([seed, self.p, self.width])
+        return self._xp.asarray(random_projection(np.eye(self.data.d), self.width, self.p, rng))
+
+    def _narrow(self, rows: Any) -> Any:
+        return rows if self._mixing is None else matmul(rows, self._mixing, self.p)
+
+
+def is_integral(head: Head, data: Dataset) -> bool:
+    """Whether every logit is seen to be an integer by dividing the head's entries alone; where it
+    is False, nothing is known yet."""
+    return _scaled(head, data)[2] == 1
+
+
+def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
+    """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, N the data's numerators,
+    after the common factors of s with all of K, then with all of Q, are divided out."""
+    key, key_scale = head.key.numer_denom()
+    query, query_scale = head.query.numer_denom()
+    scale = int(key_scale) * int(query_scale)
+    scale *= data.contexts.denominator * data.queries.denominator
+    parts = []
+    for part in (key, query):
+        common = math.gcd(scale, *(int(x) for x in part.entries()))
+        scale //= common
+        entries = [x // common for x in part.entries()]
+        parts.append(fmpz_mat(part.nrows(), part.ncols(), entries))
+    return parts[0], parts[1], scale
+
+
+def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> np.ndarray:
+    """[M_1 ... M_H] modulo m, balanced float64, (d, H·d_h)."""
+    parts = []
+    for matrix in matrices:
+        flat = np.array([int(x % fmpz(m)) for x in matrix.entries()], dtype=np.int64)
+        parts.append(residues(flat.reshape(matrix.nrows(), matrix.ncols()), m))
+    return np.hstack(parts)
+
+
+def _powers_of_two(p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Balanced residues of 2^(4096 a) and of 2^b, for all a, b that exponents below p need."""
+    tables = []
+    for base, count in ((pow(2, _SPLIT, p), -(-p // _SPLIT) + 1), (2, _SPLIT)):
+        powers = [1]
+        for _ in range(count - 1):
+            powers.append(powers[-1] * base % p)
+        tables.append(residues(np.array(powers, dtype=np.int64), p))
+    return tables[0], tables[1]

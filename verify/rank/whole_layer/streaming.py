@@ -1,0 +1,135 @@
+"""Rank modulo p of a tall matrix that arrives in blocks of rows and is never held whole.
+
+Left-looking elimination by blocks of `HEIGHT` rows. Kept are the pivot rows only, panel by panel,
+each without the columns that have a pivot already. A new block X, balanced,
+
+1. passes the panels in order: with X_J its entries in the panel's pivot columns J and U the
+   panel's other columns, X becomes X_K - X_J U on the columns K that remain;
+2. finds its own pivots in a window of the first columns that remain, which the host eliminates
+   (`cpu.profile`): rows R are independent there, with pivot columns J. The new panel is
+   S^-1 X_R on the columns that remain, S = X_R,J, so that its entries in J are the identity;
+3. the block's other rows subtract it and look for pivots further right; a row for which no column
+   is left depends, modulo p, on the rows before it and on others of its block.
+
+All large work is products of float64 matrices, by the BLAS of the array library of the input
+(NumPy, CuPy, array-api-strict); on NumPy the reduction is compiled and threaded (`cpu.subtract`).
+
+**Bound.** Every sum has at most HEIGHT <= `lazy_terms(p, "float64")` products of balanced residues
+and one more of them, and is then reduced: exact by Lemma 2 of `arithmetic.py`. Balanced residues
+are at most p/2 + 4 < 2^24 in size for p < 2^24, so panels are kept in float32 without loss.
+
+**Memory** is counted in `sizes.py`: about 4 (T w - T^2/2) bytes, T rows and w columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
+
+from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.engines.arithmetic import matmul, modulus, reduce
+from attncert.verify.rank.residues import to_host
+from attncert.verify.rank.whole_layer.sizes import HEIGHT
+
+__all__ = ["Elimination"]
+
+_SLACK = 32  # columns of a window beyond its rows: a generic block finds all its pivots there
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """Pivot columns and the others, both counted among the columns left by earlier panels; rows:
+    (pivots, others) float32, the pivot rows in the others."""
+
+    pivots: Any
+    others: Any
+    rows: Any
+
+
+class Elimination:
+    """Row blocks of one matrix modulo p, taken one after the other.
+
+    columns: of the matrix. p: a prime from 11 to 2^24 with lazy_terms(p) >= HEIGHT, as all
+    PRIMES_FLOAT64 have.
+
+    >>> table = np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
+    >>> elimination = Elimination(2, 11)
+    >>> elimination.add(table[:2]), elimination.add(table[2:]), elimination.rank
+    (1, 1, 2)
+    """
+
+    def __init__(self, columns: int, p: int) -> None:
+        self.columns = columns
+        self.p = modulus(p, "float64", terms=HEIGHT)
+        self.rank = 0
+        self._panels: list[_Panel] = []
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of all pivot rows kept."""
+        return sum(4 * panel.rows.shape[0] * panel.rows.shape[1] for panel in self._panels)
+
+    def add(self, block: Any) -> int:
+        """Eliminate at most HEIGHT further rows, (b, columns) balanced float64; `block` is left
+        as it is. Returns how many of them are independent of all rows so far."""
+        if block.shape[0] > HEIGHT or block.shape[1] != self.columns:
+            raise ValueError(f"a block of {block.shape} for {self.columns} columns")
+        for panel in self._panels:
+            block = self._without(block, panel)
+        found, passed = 0, 0  # the first `passed` columns are zero in the rows that are left
+        while block.shape[0] and passed < block.shape[1]:
+            rows, columns, window = self._pivots(block, passed)
+            if len(rows):
+                panel, block = self._split(block, rows, columns)
+                self._panels.append(panel)
+                found += len(rows)
+            passed += window - len(rows)
+        self.rank += found
+        return found
+
+    def _pivots(self, block: Any, passed: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Independent rows and their pivot columns in a window of columns, and its width."""
+        window = min(block.shape[0] + _SLACK, block.shape[1] - passed)
+        if passed:  # the first window was not enough
+            window = block.shape[1] - passed
+        part = np.ascontiguousarray(to_host(block[:, passed : passed + window]))
+        independent, columns = cpu.profile(part, self.p)
+        return np.flatnonzero(independent), columns + passed, window
+
+    def _split(self, block: Any, rows: np.ndarray, columns: np.ndarray) -> tuple[_Panel, Any]:
+        """The panel of these pivots, and the block's other rows without their columns."""
+        xp = array_namespace(block)
+
+        def index(values: np.ndarray) -> Any:
+            return xp.asarray(values.astype(np.int64), device=device(block))
+
+        others = np.setdiff1d(np.arange(block.shape[1]), columns)
+        chosen = xp.take(block, index(rows), axis=0)
+        square = to_host(xp.take(chosen, index(columns), axis=1))
+        inverse = xp.asarray(_inverse(square, self.p), device=device(block))
+        pivot_rows = matmul(inverse, xp.take(chosen, index(others), axis=1), self.p)
+        kept = xp.astype(pivot_rows, xp.float32)
+        panel = _Panel(index(columns), index(others), kept)
+        rest = np.setdiff1d(np.arange(block.shape[0]), rows)
+        return panel, self._without(xp.take(block, index(rest), axis=0), panel)
+
+    def _without(self, block: Any, panel: _Panel) -> Any:
+        """Step 1 of the module's text."""
+        xp = array_namespace(block)
+        factors = xp.take(block, panel.pivots, axis=1)
+        product = factors @ xp.astype(panel.rows, xp.float64)
+        if is_numpy_array(block):
+            return cpu.subtract(block, panel.others, product, self.p)
+        return reduce(xp.take(block, panel.others, axis=1) - product, self.p)
+
+
+def _inverse(square: np.ndarray, p: int) -> np.ndarray:
+    """Inverse modulo p of an invertible matrix of balanced residues, balanced."""
+    size = len(square)
+    pivots, rows = cpu.echelon(np.hstack([square, np.eye(size)]), p)
+    inverse = np.empty((size, size))
+    inverse[pivots] = rows[:, size:]
+    return inverse

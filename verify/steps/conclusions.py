@@ -1,0 +1,260 @@
+"""The claims about the layer as a whole: what applies, the rank, and the answer.
+
+Edges are honest about what an answer rests on. That the layer outputs the labels rests on its
+weights and the data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Layer
+from attncert.verify import features
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
+from attncert.verify.steps.hypotheses import EXACT
+
+# Entries of Z from which blocks of rows in float64 are faster than FLINT, 0.3 s of compiled code
+# being loaded included (benchmarks/rank.py).
+BLOCKS_FROM = 150_000
+
+UNIVERSAL = (
+    "With these key and query weights every labelling of the examples is memorized by some values "
+    "and output."
+)
+
+
+_ANSWER = "docs/mathematics.md, sections 1 and 3"
+
+
+def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
+    """Does the theorem, as stated, cover this data? No other claim rests on this one."""
+    false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
+    return Claim(
+        "theorem",
+        f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
+        Level.NOT_APPLICABLE if false else Level.PROVED,
+        witness={"hypotheses that do not hold": false} if false else None,
+        rests_on=tuple(c.id for c in premises),
+        source=source,
+    )
+
+
+def parameters(count: int) -> Claim:
+    """Step 11: counting."""
+    return Claim(
+        "parameters",
+        f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count}$ parameters.",
+        Level.PROVED,
+        numbers={"parameters": count},
+        arithmetic="counting",
+        source="docs/mathematics.md, section 1",
+    )
+
+
+def full_rank(
+    data: Dataset,
+    layer: Layer,
+    device: str = "auto",
+    memory: int = DEFAULT_MEMORY,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Claim:
+    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
+
+    A head that occurs several times is looked at once: equal columns add nothing to a rank.
+    Tries several primes: the first whose rank is T, else the one of largest rank.
+    `numbers["prime"]` says which. Undecided too where a logit is not whole.
+    device, memory (bytes), progress: of `verify.rank.whole_layer.layer`, which large layers are
+    left to.
+    """
+    distinct = _distinct(layer)
+    if in_blocks(data, layer, device):
+        rank, prime = _rank_in_blocks(data, distinct, device, memory, progress)
+        how = ", in float64 with exact sums"
+    else:
+        rank, prime = _rank_at_once(data, distinct)
+        how = ""
+    return Claim(
+        "rank",
+        "The features $Z$ of the finished layer, at its finite weights, have rank "
+        f"$T={data.T}$ over $\\mathbb{{Q}}$.",
+        Level.PROVED if rank == data.T else Level.UNDECIDED,
+        numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
+        arithmetic=f"features and rank mod {prime}{how}; the rank over ℚ is at least that",
+        source="mathematics, section 3",
+    )
+
+
+def in_blocks(data: Dataset, layer: Layer, device: str = "auto") -> bool:
+    """Whether the rank is left to `verify.rank.whole_layer.layer`: by the size of Z alone, so that
+    equal input gives equal output on every machine, or because a GPU was asked for."""
+    return device == "cuda" or data.T * len(_distinct(layer).heads) * data.d >= BLOCKS_FROM
+
+
+def _distinct(layer: Layer) -> Layer:
+    return Layer(tuple({id(head): head for head in layer.heads}.values()))  # idle: one object
+
+
+def _rank_at_once(data: Dataset, layer: Layer) -> tuple[int, int]:
+    rank, prime = 0, features.PRIMES[0]
+    for candidate in features.usable_primes(data):
+        try:
+            matrix = features.feature_matrix_mod(data, layer, candidate)
+        except (ZeroDivisionError, features.NotIntegral):
+            continue  # there are no features modulo this prime, or none over ℚ
+        found = features.rank_mod(matrix, candidate)
+        if found > rank:
+            rank, prime = found, candidate
+        if rank == data.T:
+            break
+    return rank, prime
+
+
+def _rank_in_blocks(
+    data: Dataset,
+    layer: Layer,
+    device: str,
+    memory: int,
+    progress: Callable[[int, int], None],
+) -> tuple[int, int]:
+    try:
+        found = layer_rank(data, layer, device=device, memory=memory, progress=progress)
+    except features.NotIntegral:
+        return 0, PRIMES_FLOAT64[0]  # there are no features over ℚ
+    return found.rank, found.prime
+
+
+def reduction() -> Claim:
+    """Step 1."""
+    return Claim(
+        "reduction",
+        "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
+        "values and output: $ZV=Y$ is solvable for every $Y$.",
+        Level.ARGUED,
+        source="docs/mathematics.md, section 1",
+    )
+
+
+def universal() -> Claim:
+    return Claim(
+        "universal",
+        UNIVERSAL,
+        Level.PROVED,
+        rests_on=("rank", "reduction"),
+        source="docs/mathematics.md, section 1",
+    )
+
+
+def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
+    """The answer when an exact readout was written down; rests on the exact routes that ran.
+
+    A route that *refutes* the equality refutes the answer, whatever the others found.
+    """
+    against = [c for c in routes if c.level is Level.REFUTED]
+    names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
+    exact = [c.id for c in routes if c.level is Level.PROVED]
+    agreement = Claim(
+        "interpolation.agreement",
+        f"The {len(routes)} routes that ran ({names}) found nothing against the equality.",
+        Level.REFUTED if against else Level.PROVED,
+        numbers={"routes": len(routes)},
+        witness={c.id: dict(c.witness or {}) for c in against} or None,
+        arithmetic="comparison of the routes",
+        rests_on=tuple(c.id for c in routes if c.level.holds),
+        source="ours",
+    )
+    level = Level.PROVED if exact else Level.UNDECIDED
+    answer = Claim(
+        "memorization",
+        _outputs(data),
+        Level.REFUTED if against else level,
+        numbers={"examples": data.T},
+        rests_on=() if against else tuple(exact),
+        witness={"see": "interpolation.agreement"} if against else None,
+        source=_ANSWER,
+    )
+    return [agreement, universal(), answer]
+
+
+def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
+    """The answer when no exact readout is written down: universal memorization by rank alone."""
+    return [
+        _no_readout(bits, asked),
+        universal(),
+        Claim(
+            "memorization",
+            "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
+            "$Y$. By step 1 (argued) every labelling of these examples is then memorized.",
+            Level.PROVED,
+            numbers={"examples": data.T},
+            rests_on=("rank",),
+            source=_ANSWER,
+        ),
+    ]
+
+
+def too_long(data: Dataset, bits: int) -> list[Claim]:
+    """The answer when the exact readout was asked for and its numbers do not fit in memory."""
+    return [
+        _no_readout(bits, asked=False),
+        universal(),
+        Claim(
+            "memorization",
+            _outputs(data),
+            Level.UNDECIDED,
+            witness={
+                "reason": f"the numbers of the readout would have {_size(bits)} bits each, too "
+                "long to compute; --claim full-rank asks for the rank alone"
+            },
+            source=_ANSWER,
+        ),
+    ]
+
+
+def _no_readout(bits: int, asked: bool) -> Claim:
+    size = _size(bits)
+    why = "as asked" if asked else f"its numbers would have {size} bits each, too long to compute"
+    return Claim(
+        "readout",
+        f"No exact readout was written down: {why}.",
+        Level.UNDECIDED,
+        numbers={"predicted bits": size},
+        source="docs/mathematics.md, section 1",
+    )
+
+
+def _size(bits: int) -> str:
+    return f"{bits:,}" if bits < 10**9 else f"about 2^{bits.bit_length()}"
+
+
+def _outputs(data: Dataset) -> str:
+    return (
+        "The layer outputs exactly the label, $A(E^{(t)},e^{(t)})=y^{(t)}$, on "
+        f"{counted(data.T, 'example', 'all')}."
+    )
+
+
+def no_enclosure(reason: str) -> Claim:
+    """Why there is no enclosed error of float64 weights beside the rank."""
+    return Claim(
+        "enclosure.error",
+        f"No float64 weights were enclosed: {reason}.",
+        Level.UNDECIDED,
+        source="ours; verify/interpolation/enclosure.py",
+    )
+
+
+def no_grouping(failure: HypothesisFails) -> Claim:
+    """No order of the examples meets the partition condition (or none was found)."""
+    return Claim(
+        "hypothesis.some-partition",
+        "Some grouping of the examples into as many groups meets the partition condition.",
+        Level.REFUTED if failure.decided else Level.UNDECIDED,
+        numbers={"asked": "some order of the examples", "found": f"none: {failure.reason}"},
+        witness=failure.witness or None,
+        arithmetic=EXACT,
+        source="ours; constructions/search/grouping.py",
+    )

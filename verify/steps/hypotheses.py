@@ -1,0 +1,278 @@
+"""The hypotheses of Theorem 1, each checked on the data at hand.
+
+Two readings of A1 are kept apart: Kruskal rank at least n (what the theorem asks, NP-hard in
+general) and the partition condition (what the proof uses for one grouping, polynomial).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+from scipy.stats import beta
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.features import PRIMES
+from attncert.verify.rank.modular import independent_subsets
+from attncert.verify.rank.rational import find_relation
+
+EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
+PARTITION = (
+    "In this grouping each group's queries are independent and no earlier query lies in the span "
+    "of a later group."
+)
+_EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
+_SAMPLES = 2_000
+_WIDE = 1_000  # entries of a subset above which all samples are tried at once
+_CONFIDENCE = 0.95
+
+
+def sizes(data: Dataset) -> Claim:
+    """n ≤ d."""
+    return Claim(
+        id="hypothesis.context-size",
+        statement="The context size does not exceed the width: $n \\le d$.",
+        level=Level.PROVED if data.n <= data.d else Level.REFUTED,
+        numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
+        witness=None if data.n <= data.d else {"n": data.n, "d": data.d},
+        arithmetic="comparison of integers",
+        source="paper, Theorem 1",
+    )
+
+
+def value_width(data: Dataset, width: int) -> Claim:
+    """d_v ≥ m."""
+    return Claim(
+        id="hypothesis.value-width",
+        statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
+        level=Level.PROVED if width >= data.m else Level.REFUTED,
+        numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
+        witness=None if width >= data.m else {"d_v": width, "m": data.m},
+        arithmetic="comparison of integers",
+        source="paper, Theorem 1",
+    )
+
+
+def capacity(
+    examples: int, heads: int, r: int, bound: str, source: str = "paper, Theorem 1"
+) -> Claim:
+    """T ≤ H(r-1) + 1, with what r stands for given in `bound`."""
+    most = heads * (r - 1) + 1
+    return Claim(
+        id="hypothesis.capacity",
+        statement=f"The examples are within capacity: $T \\le H(r-1)+1$ with $r = {bound}$.",
+        level=Level.PROVED if examples <= most else Level.REFUTED,
+        numbers={"asked": f"T at most {most} (H = {heads}, r = {r})", "found": f"T = {examples}"},
+        witness=None if examples <= most else {"T": examples, "capacity": most},
+        arithmetic="comparison of integers",
+        source=source,
+    )
+
+
+def independent_contexts(data: Dataset) -> Claim:
+    """A2: every context has rank n; refuted with the context and the exact dependency."""
+    statement = "Every context has $n$ independent rows (Assumption 2)."
+    common: dict[str, Any] = {
+        "id": "hypothesis.A2",
+        "arithmetic": EXACT,
+        "source": "paper, Assumption 2",
+    }
+    for t in range(len(data.contexts)):
+        rows = data.contexts[t].integer_matrix()
+        if _independent(rows):
+            continue
+        return Claim(
+            statement=statement,
+            level=Level.REFUTED,
+            witness={"context": t, "coefficients": _coefficients(rows.tolist())},
+            numbers={"asked": f"rank {data.n}", "found": f"rank {int(rows.rank())} in context {t}"},
+            **common,
+        )
+    return Claim(
+        statement=statement,
+        level=Level.PROVED,
+        numbers={
+            "asked": f"rank {data.n}",
+            "found": f"rank {data.n} in "
+            + ("the shared context" if data.shared else f"all {data.T} contexts"),
+        },
+        **common,
+    )
+
+
+def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
+    """The partition condition for this grouping: what the proof really needs of the queries."""
+    common: dict[str, Any] = {
+        "id": "hypothesis.partition",
+        "arithmetic": EXACT,
+        "source": "ours; read off the paper's proof (steps 2 and 3)",
+    }
+    sizes = [len(group) for group in groups]
+    further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
+    asked = {"asked": f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"}
+    queries = data.queries.integer_matrix().tolist()
+    earlier: list[int] = []
+    for h, group in enumerate(groups):
+        rows = [queries[t] for t in group]
+        if not _independent(fmpz_mat(rows)):
+            return _failed(common, asked, h, list(group), rows, "is dependent")
+        for s in _suspects(rows, queries, earlier):
+            if not _independent(fmpz_mat([*rows, queries[s]])):
+                return _failed(
+                    common, asked, h, [*group, s], [*rows, queries[s]], f"spans query {s}"
+                )
+        earlier += group
+    return Claim(
+        statement=PARTITION,
+        level=Level.PROVED,
+        numbers=asked | {"found": "all independent, no span meets an earlier query"},
+        **common,
+    )
+
+
+def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> Claim:
+    """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
+
+    All subsets if there are at most 20,000 of them (proved), else 2,000 random ones: then the
+    fraction of dependent subsets is at most 1 - 0.05^(1/2000) with 95 % confidence (Clopper and
+    Pearson), which says nothing about the Kruskal rank itself.
+    """
+    k = min(strength, data.T)
+    queries = data.queries.integer_matrix().tolist()
+    total = math.comb(data.T, k)
+    statement = f"Every {k} of the {data.T} queries are independent"
+    common: dict[str, Any] = {
+        "id": claim_id,
+        "source": f"paper, Assumption 1, at strength {k}",
+    }
+    exhaustive = total <= _EXHAUSTIVE
+    tried, known = 0, _certified(data, k, seed) if not exhaustive else frozenset()
+    for subset in _subsets(data.T, k, exhaustive, seed):
+        tried += 1
+        if subset in known:
+            continue
+        rows = [queries[t] for t in subset]
+        if not _independent(fmpz_mat(rows)):
+            return Claim(
+                statement=f"{statement} (Assumption 1).",
+                level=Level.REFUTED,
+                numbers={
+                    "asked": f"every {k} of {data.T} queries independent",
+                    "found": f"a dependent set, {counted(tried, 'subset')} tried",
+                },
+                witness=_between(subset, rows),
+                arithmetic=EXACT,
+                **common,
+            )
+    asked = {"asked": f"every {k} of {data.T} queries independent"}
+    if exhaustive:
+        return Claim(
+            statement=f"{statement} (Assumption 1).",
+            level=Level.PROVED,
+            numbers=asked | {"found": f"all {total:,} subsets independent"},
+            arithmetic=EXACT + ", all subsets",
+            **common,
+        )
+    fraction = float(beta.ppf(_CONFIDENCE, 1, tried))
+    return Claim(
+        statement=f"{statement}: {tried} random subsets of {k} were all independent. With 95 % "
+        f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
+        "rank is not bounded by this.",
+        level=Level.SAMPLED,
+        numbers=asked
+        | {
+            "found": f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of "
+            "all is not (95 %)"
+        },
+        arithmetic=EXACT + ", random subsets",
+        **common,
+    )
+
+
+def _subsets(count: int, k: int, exhaustive: bool, seed: int) -> Iterator[tuple[int, ...]]:
+    if exhaustive:
+        yield from itertools.combinations(range(count), k)
+        return
+    rng = np.random.default_rng(seed)
+    for _ in range(_SAMPLES):
+        yield tuple(sorted(int(t) for t in rng.choice(count, k, replace=False)))
+
+
+def _certified(data: Dataset, k: int, seed: int) -> frozenset[tuple[int, ...]]:
+    """Those of the random subsets that many threads prove independent: all, if the data are kind.
+
+    Worth it for wide ones only; the others, and what is left, are decided one by one.
+    """
+    if k * data.d < _WIDE:
+        return frozenset()
+    subsets = list(_subsets(data.T, k, False, seed))
+    ranks = independent_subsets(data.queries, np.array(subsets), device="cpu")
+    return frozenset(s for s, proved in zip(subsets, ranks.certified, strict=True) if proved)
+
+
+def _failed(
+    common: dict[str, Any],
+    asked: dict[str, str],
+    group: int,
+    examples: list[int],
+    rows: list[list[int]],
+    how: str,
+) -> Claim:
+    return Claim(
+        statement=PARTITION,
+        numbers=asked | {"found": f"group {group + 1} {how}"},
+        level=Level.REFUTED,
+        witness={"group": group + 1, **_between(examples, rows)},
+        **common,
+    )
+
+
+def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[int]:
+    """Earlier queries that a vector orthogonal to the group mod p does not tell apart.
+
+    If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0 mod p prove that e_s lies
+    outside its span over ℚ: only the rest is looked at. If it is dependent mod p, e_s may be a
+    combination with p in a denominator, and v shows nothing: all are looked at.
+    """
+    if not earlier:
+        return []
+    p, width = PRIMES[0], len(rows[0])
+    basis, nullity = nmod_mat(
+        len(rows), width, [int(x) % p for row in rows for x in row], p
+    ).nullspace()
+    if nullity > width - len(rows):
+        return earlier
+    v = [0] * width
+    for j in range(nullity):
+        for i in range(width):
+            v[i] = (v[i] + (j + 1) * (j + 7) * int(basis[i, j])) % p
+    return [
+        s for s in earlier if sum(int(x) * y for x, y in zip(queries[s], v, strict=True)) % p == 0
+    ]
+
+
+def _independent(rows: fmpz_mat) -> bool:
+    p = PRIMES[0]
+    count = rows.nrows()
+    if nmod_mat(count, rows.ncols(), [int(x) % p for x in rows.entries()], p).rank() == count:
+        return True
+    return int(rows.rank()) == count
+
+
+def _between(examples: Sequence[int], rows: list[Any]) -> dict[str, Any]:
+    """The relation of dependent queries, as a witness."""
+    pairs = zip(examples, _coefficients(rows), strict=True)
+    kept = [(t, c) for t, c in pairs if c != "0"]
+    return {"examples": [t for t, _ in kept], "coefficients": [c for _, c in kept]}
+
+
+def _coefficients(rows: list[Any]) -> list[str]:
+    """Integers c, not all zero, with c·rows = 0; all zero if the rows are independent."""
+    relation = find_relation(rows)
+    found = dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
+    return [str(found.get(i, 0)) for i in range(len(rows))]

@@ -1,0 +1,326 @@
+"""Steps that both proofs share, and how the claim of a step is written.
+
+A step looks at one head: the record of what was chosen for it (`Record`), the data, and the logits
+of the layer's own weights. Nothing is asked of the builder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import features
+from attncert.verify.claims.evidence import Claim, Level
+
+RATIONAL = "exact over ℚ (FLINT)"
+PAPER = "paper, proof of Theorem 1"
+
+
+Check = Callable[[], Claim]
+
+
+class Record(Protocol):
+    """What the shared steps read of a head's record; vectors are d×1 over ℚ, in the data's units.
+
+    selector v and separator u (None: the head has none), the multiplier c of u vᵀ, and for each
+    earlier example the row that it is to attend to.
+    """
+
+    @property
+    def group(self) -> tuple[int, ...]: ...
+    @property
+    def earlier(self) -> tuple[int, ...]: ...
+    @property
+    def selector(self) -> fmpq_mat | None: ...
+    @property
+    def separator(self) -> fmpq_mat | None: ...
+    @property
+    def c(self) -> int | None: ...
+    @property
+    def targets(self) -> tuple[int, ...]: ...
+
+
+def head_by_head(
+    data: Dataset,
+    construction: Construction,
+    before: Callable[..., Iterable[Check]],
+    after: Callable[..., Iterable[Check]],
+    told: Callable[[Any, Check], Claim] | None = None,
+    *,
+    with_ranks: bool = True,
+) -> Iterator[Claim]:
+    """All claims of all heads in order, each timed; they end where logits are not integral.
+
+    before(record, weights, number): the checks that need no logits. after(record, table, seen,
+    number): those that do; seen: the features mod p of the heads so far, None without ranks, which
+    repeat an elimination (T^3) after every head; the rank of the whole layer is a claim of its own.
+    told(record, check): the claim of a check, in the words of the construction.
+    """
+    primes = features.usable_primes(data)
+    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
+    for number, (record, weights) in enumerate(
+        zip(construction.heads, construction.layer.heads, strict=False), start=1
+    ):
+        checks, integer = [*before(record, weights, number)], True
+        try:
+            table = features.logits(weights, data)
+        except features.NotIntegral as error:
+            checks.append(partial(not_integral, error, number))
+            integer = False
+        else:
+            checks.append(partial(integral, table, number))
+            checks += after(record, table, seen, number)
+        for check in checks:
+            yield timed(check) if told is None else told(record, check)
+        if not integer:
+            return
+
+
+def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
+    """Every example in one group, groups of at most r and r - 1; what is earlier is earlier.
+
+    Where heads place other groups than those of a partition (short and generic heads), no size is
+    claimed.
+    """
+    groups, r = construction.groups, construction.r
+    records = construction.heads
+    members = sorted(t for group in groups for t in group)
+    earlier = [tuple(t for group in groups[:h] for t in group) for h in range(len(groups))]
+    sizes = f", the first at most $r={r}$ of them and each further one at most $r-1$"
+    too_large = [h for h, group in enumerate(groups) if len(group) > (r if h == 0 else r - 1)]
+    if construction.partition is not None or not r:
+        sizes, too_large = "", []
+    astray = [
+        h
+        for h, (record, group, before) in enumerate(zip(records, groups, earlier, strict=False))
+        if record.group != group or record.earlier != before
+    ]
+    complete = members == list(range(data.T)) and all(groups)
+    counted = len(records) == len(groups) <= len(construction.layer.heads)
+    holds = complete and counted and not too_large and not astray
+    return Claim(
+        "groups",
+        f"Every example is placed by exactly one head{sizes}; earlier examples are those of the "
+        "heads before.",
+        Level.PROVED if holds else Level.REFUTED,
+        numbers={"groups": len(groups), "examples": data.T},
+        witness=None
+        if holds
+        else {
+            "every example once": complete,
+            "one record for each group": counted,
+            "groups too large": [h + 1 for h in too_large],
+            "heads whose record differs": [h + 1 for h in astray],
+        },
+        arithmetic="comparison of integers",
+        source=source,
+    )
+
+
+def selector(data: Dataset, head: Record, number: int) -> Claim:
+    """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s."""
+    products = (data.query_matrix * head.selector).entries()
+    inside = [t for t in head.group if products[t] != 0]
+    vanishing = [s for s in head.earlier if products[s] == 0]
+    sizes = [abs(products[s]) for s in head.earlier]
+    return claim(
+        number,
+        "selector",
+        "The selector $v$ is orthogonal to the group's queries and to no earlier query.",
+        not inside and not vanishing,
+        {"least product": str(min(sizes)), "largest product": str(max(sizes))},
+        lambda: {
+            "example": (inside + vanishing)[0],
+            "product": str(products[(inside + vanishing)[0]]),
+        },
+        source=f"{PAPER}, step 3",
+        uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
+        rests_on=("hypothesis.partition",),
+    )
+
+
+def separator(data: Dataset, head: Record, number: int) -> Claim:
+    """Step 4: E⁽ˢ⁾u has a unique maximum and a unique minimum for every earlier s."""
+    tied, ranges = [], []
+    separated = entries(data, head.separator)
+    for s in head.earlier:
+        values = sorted(separated(s))
+        ranges.append(values[-1] - values[0])
+        if len(values) > 1 and (values[-1] == values[-2] or values[0] == values[1]):
+            tied.append(s)
+    return claim(
+        number,
+        "separator",
+        "For every earlier $s$ the entries of $E^{(s)}u$ have a unique maximum and minimum.",
+        not tied,
+        {"largest range": str(max(ranges))},
+        lambda: {"example": tied[0]},
+        source=f"{PAPER}, step 4",
+        uses={"A2": "rows of one context are distinct"},
+        rests_on=("hypothesis.A2",),
+    )
+
+
+def limit_independence(
+    data: Dataset,
+    head: Record,
+    table: np.ndarray,
+    seen: features.Progressive,
+    number: int,
+) -> Claim:
+    """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
+    rows = [*head.earlier, *head.group]
+    weights = _weights(table[rows], seen.prime)
+    for k, target in enumerate(head.targets):
+        weights[k] = 0
+        weights[k, target] = 1
+    limit = features.mix_mod(weights, seen.contexts(rows), seen.prime)
+    rank = seen.rank(rows, limit)
+    return claim(
+        number,
+        "independence",
+        "With $L_s$ in place of every earlier feature, the rows of all examples placed so far are "
+        "independent: each new one left the span of all rows before it.",
+        rank == len(rows),
+        {"rank": rank, "rows": len(rows)},
+        lambda: {"rank": rank, "rows": len(rows), "prime": seen.prime},
+        source=f"{PAPER}, step 7 (targets chosen one at a time: ours)",
+        arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
+        uses={"A2": f"{len(head.group)} of n independent rows must leave a flat"},
+        rests_on=(f"head.{number}.saturation", "hypothesis.A2"),
+        failed=Level.UNDECIDED,
+    )
+
+
+def finite_rank(
+    data: Dataset,
+    head: Record,
+    table: np.ndarray,
+    seen: features.Progressive,
+    number: int,
+    source: str = f"{PAPER}, step 8",
+) -> Claim:
+    """Step 8: the rows placed so far are independent at the c that was chosen."""
+    weights = _weights(table, seen.prime)
+    seen.append(features.mix_mod(weights, seen.contexts(range(data.T)), seen.prime))
+    rows = [*head.earlier, *head.group]
+    rank = seen.rank(rows)
+    return claim(
+        number,
+        "rank",
+        "The features of this head and those before it, at their finite weights, are independent "
+        "on all examples placed so far.",
+        rank == len(rows),
+        {"rank": rank, "rows": len(rows)},
+        lambda: {"rank": rank, "rows": len(rows), "prime": seen.prime},
+        source=source,
+        arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
+        failed=Level.UNDECIDED,
+    )
+
+
+def lead(data: Dataset, head: Record) -> np.ndarray:
+    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
+    products = (data.query_matrix * head.selector).entries()
+    out = np.empty((len(head.earlier), data.n), dtype=object)
+    separated = entries(data, head.separator)
+    for k, s in enumerate(head.earlier):
+        out[k] = [x * products[s] for x in separated(s)]
+    return out
+
+
+def integral(table: np.ndarray, number: int) -> Claim:
+    """All logits are integral: `table` could be computed."""
+    spread = int(max(row.max() - row.min() for row in table))
+    return claim(
+        number,
+        "integral",
+        "Every logit of every example is an integral multiple of $\\ln 2$, so that every softmax "
+        "weight is a rational number.",
+        True,
+        {"largest logit range": spread if spread < 2**53 else f"2^{spread.bit_length()}"},
+        dict,
+        source="docs/mathematics.md, section 3",
+    )
+
+
+def not_integral(error: features.NotIntegral, number: int) -> Claim:
+    """The same, refuted."""
+    return claim(
+        number,
+        "integral",
+        "Every logit of every example is an integral multiple of $\\ln 2$.",
+        False,
+        {},
+        lambda: {"example": error.example, "row": error.row, "logit": error.value},
+        source="docs/mathematics.md, section 3",
+    )
+
+
+def claim(
+    number: int,
+    step: str,
+    statement: str,
+    holds: bool,
+    numbers: dict[str, Any],
+    witness: Callable[[], dict[str, Any]],
+    *,
+    arithmetic: str = RATIONAL,
+    failed: Level = Level.REFUTED,
+    **rest: Any,
+) -> Claim:
+    """The claim "head.<number>.<step>": proved if it holds, else `failed`, with the witness."""
+    return Claim(
+        id=f"head.{number}.{step}",
+        statement=statement,
+        level=Level.PROVED if holds else failed,
+        numbers=numbers,
+        witness=None if holds else witness(),
+        arithmetic=arithmetic,
+        **rest,
+    )
+
+
+def timed(check: Callable[[], Claim]) -> Claim:
+    """Run a check and note its time."""
+    start = time.perf_counter()
+    claim = check()
+    return claim.timed(time.perf_counter() - start)
+
+
+def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
+    """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
+    out, products = [], entries(data, u)
+    for t in examples:
+        if len({(int(x.p), int(x.q)) for x in products(t)}) < data.n:
+            out.append(t)
+    return out
+
+
+def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
+    """E⁽ᵗ⁾u by example t, n rationals; u (d×1). Computed once where the context is shared."""
+    if data.shared:
+        once: list[fmpq] = (data.context(0) * u).entries()
+        return lambda t: once
+    return lambda t: (data.context(t) * u).entries()
+
+
+def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
+    """These queries as rows, exact."""
+    rows = [data.query_matrix[t, j] for t in examples for j in range(data.d)]
+    return fmpq_mat(len(rows) // data.d, data.d, rows)
+
+
+def _weights(table: np.ndarray, prime: int) -> np.ndarray:
+    """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
+    try:
+        return features.softmax_mod(table, prime)
+    except ZeroDivisionError:
+        return np.zeros(table.shape, dtype=np.int64)

@@ -1,0 +1,165 @@
+"""The steps of the width-one proof (docs/width-one.md), head by head, on what was built.
+
+Heads come in two kinds. The steps of a head of the proof are checked one by one. For a short head
+nothing of the proof is claimed, only what its matrix is and, as for all heads, the rank of the
+features so far.
+
+The checks of selector, separator, limit and rank are those of the paper's steps: they ask only for
+a record's group, earlier examples, `selector`, `separator` and targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from flint import fmpq
+
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head
+from attncert.constructions.width_one.theorem import RankOneHead
+from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.features import Progressive
+from attncert.verify.steps import shared
+
+_PROOF = "ours, docs/width-one.md"
+_PLACES = {
+    "coefficients": "section 3, step 5",
+    "curve": "lemma 2",
+    "separator": "section 3, step 1",
+    "selector": "section 3, step 2",
+    "weights": "section 3, the head",
+    "integral": "section 5",
+    "saturation": "section 3, step 3",
+    "independence": "section 3, step 4",
+    "rank": "section 3, step 6",
+}
+
+
+def head_claims(
+    data: Dataset, construction: Construction, *, with_ranks: bool = True
+) -> Iterator[Claim]:
+    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
+
+    def before(record: RankOneHead, weights: Head, number: int) -> Iterator[shared.Check]:
+        yield partial(coefficients, data, record, number)
+        if record.v0 is not None:
+            yield partial(shared.selector, data, record, number)
+        if not record.short:
+            yield partial(curve, data, record, number)
+        if record.v0 is not None:
+            yield partial(shared.separator, data, record, number)
+        yield partial(head_weights, data, record, weights, number)
+
+    def after(
+        record: RankOneHead, table: np.ndarray, seen: Progressive | None, number: int
+    ) -> Iterator[shared.Check]:
+        if record.v0 is not None:
+            yield partial(saturation, data, record, table, number)
+            if seen is not None:
+                yield partial(shared.limit_independence, data, record, table, seen, number)
+        if seen is not None:
+            yield partial(shared.finite_rank, data, record, table, seen, number)
+
+    return shared.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
+
+
+def _ours(record: RankOneHead, check: Callable[[], Claim]) -> Claim:
+    """Run a check; steps that are also the paper's are named by their place in this proof."""
+    claim = shared.timed(check)
+    step = claim.id.rpartition(".")[2]
+    if record.short:
+        return replace(claim, uses={}, source=f"{_PROOF}, section 6 (short heads)")
+    if step == "selector":
+        claim = replace(claim, statement=claim.statement.replace("selector $v$", "selector $v_0$"))
+    return replace(claim, source=f"{_PROOF}, {_PLACES[step]}")
+
+
+def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
+    """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
+    products = (data.query_matrix * head.v1).entries()
+    wrong, rows = [], shared.entries(data, head.u)
+    for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
+        if products[t] != alpha or [x * alpha for x in rows(t)] != [fmpq(k) for k in logits]:
+            wrong.append(t)
+    return shared.claim(
+        number,
+        "coefficients",
+        "$v_1\\cdot e_t=\\alpha_t$ on the group, whose logits are $\\alpha_tE^{(t)}u$.",
+        not wrong,
+        {"alphas": sorted(set(head.alphas))},
+        lambda: {"examples": wrong},
+        uses={"A1": f"independence of {counted(len(head.group), 'query')} of one group: α is free"},
+    )
+
+
+def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
+    """The entries of E⁽ᵗ⁾u are distinct for t in the group: the curve lemma applies."""
+    tied = shared.tied(data, head.u, head.group)
+    return shared.claim(
+        number,
+        "curve",
+        "For $t$ in the group the entries of $E^{(t)}u$ are distinct, so that any $n$ values of "
+        "$\\alpha_t$ give independent features (curve lemma).",
+        not tied,
+        {"group size": len(head.group)},
+        lambda: {"examples with a tie": tied},
+        uses={"A2": "contexts of the group have rank n, so their rows are distinct"},
+        rests_on=("hypothesis.A2",),
+    )
+
+
+def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -> Claim:
+    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, where d_h = 1).
+
+    That the group's logits are then α_t·E⁽ᵗ⁾u, free of c, is what this rests on.
+    """
+    built = weights.key * weights.query.transpose()
+    query = head.v1
+    if head.v0 is not None:
+        query = query + head.v0 * fmpq(head.c)
+    rank = int(built.rank()) if weights.width > 1 else int(any(x != 0 for x in built.entries()))
+    equal = bool(built == head.u * query.transpose())
+    return shared.claim(
+        number,
+        "weights",
+        "The layer's $M_h=W_KW_Q^\\top$ is $u(c\\,v_0+v_1)^\\top$ (up to $\\ln 2$), of rank at "
+        "most one; by the coefficients and the selector its group's logits are "
+        "$\\alpha_tE^{(t)}u$, free of $c$.",
+        equal and rank <= 1,
+        {"rank of M": rank, "head width": weights.width},
+        lambda: {"rank": rank, "equal": equal},
+        rests_on=tuple(
+            f"head.{number}.{step}"
+            for step in ("coefficients", *(() if head.v0 is None else ("selector",)))
+        ),
+    )
+
+
+def saturation(data: Dataset, head: RankOneHead, table: np.ndarray, number: int) -> Claim:
+    """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
+
+    c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
+    gap, negative if some do not, is checked as it is.
+    """
+    wrong, gaps = [], []
+    rows = shared.lead(data, head)
+    for row, s, target in zip(rows, head.earlier, head.targets, strict=True):
+        others = [i for i in range(data.n) if i != target]
+        if any(row[i] >= row[target] for i in others):
+            wrong.append(s)
+        gaps += [int(table[s, target]) - int(table[s, i]) for i in others]
+    least = min(gaps) if gaps else None
+    return shared.claim(
+        number,
+        "saturation",
+        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$ where "
+        "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
+        not wrong and least == head.gap_bits,
+        {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": least},
+        lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
+        rests_on=(f"head.{number}.selector", f"head.{number}.separator"),
+    )
