@@ -1,10 +1,7 @@
-"""The command line: parses, calls constructions, verify and reports, and sets the exit status.
+"""Attention constructions, built exactly, confirmed step by step, written as reports.
 
-Exit status: 0 every claim asked for holds; 1 a claim is refuted, or a certificate is wrong;
-2 unusable input or arguments (one line); 3 undecided, or the theorem does not apply;
-130 interrupted; 141 nobody reads the output.
-
-As a library, the same things in a few lines:
+The three storeys are `attncert.constructions` (what is built), `attncert.verify` (what is
+confirmed) and `attncert.reports` (what is written); imports go one way.
 
 >>> from attncert import Dataset, Settings, prove
 >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -17,7 +14,15 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+# The storeys are links in a checkout. Where git writes no links, it writes small files instead.
+if Path(__file__).with_name("verify").is_file():
+    raise ImportError(
+        "attncert: this checkout has files where symbolic links belong (attncert/verify); "
+        "run `git config core.symlinks true` and `git checkout -- attncert`, or install a wheel"
+    )
 
 from attncert.constructions.errors import InputError
 
@@ -25,12 +30,23 @@ if TYPE_CHECKING:
     from attncert.cli import main
     from attncert.constructions.data.dataset import Dataset
     from attncert.constructions.data.loading import load
+    from attncert.reports import write_report
     from attncert.verify.checker import Verdict
     from attncert.verify.claims.proof import Proof
     from attncert.verify.prove import prove
     from attncert.verify.settings import Settings
 
-__all__ = ["Dataset", "InputError", "Proof", "Settings", "check", "load", "main", "prove"]
+__all__ = [
+    "Dataset",
+    "InputError",
+    "Proof",
+    "Settings",
+    "check",
+    "load",
+    "main",
+    "prove",
+    "write_report",
+]
 
 # Loaded when first used: `attncert check` and `--help` need none of the heavy libraries, and a
 # Ctrl-C while they load is an interrupt like any other.
@@ -41,6 +57,7 @@ _LAZY = {
     "load": "attncert.constructions.data.loading",
     "main": "attncert.cli",
     "prove": "attncert.verify.prove",
+    "write_report": "attncert.reports",
 }
 
 
@@ -48,6 +65,10 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'attncert' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def check(path: str | os.PathLike[str]) -> Verdict:

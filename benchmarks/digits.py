@@ -3,7 +3,7 @@
     python benchmarks/digits.py [--up-to T] [--out benchmarks/results/digits.json]
     python benchmarks/digits.py --table      writes the table of docs/measured.md, from that file
 
-The first T images, rank-one heads (d_h = 1) and the paper's (d_h = n = 4). "build" finds the
+The first T images, heads of width one (d_h = 1) and the paper's (d_h = n = 4). "build" finds the
 weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is `fmpq_mat.solve` of
 the same system cleared of denominators, "prove" is all of `attncert prove --claim interpolation`
 but the report. Every case runs in a process of its own, within a limit.
@@ -25,7 +25,7 @@ from cases import command, in_own_process, into_document, table, write
 
 OUT = "benchmarks/results/digits.json"
 CASES = {  # seconds allowed for build and solve
-    "rank-one": {25: 60, 49: 60, 97: 60, 193: 60, 385: 90, 769: 240},
+    "width-one": {25: 60, 49: 60, 97: 60, 193: 60, 385: 90, 769: 240},
     "paper": {25: 60, 49: 60, 97: 60, 193: 45},
 }
 FLINT_UP_TO, FLINT_LIMIT = 385, 45
@@ -102,7 +102,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
             "peak_MiB": peak_mebibytes(),
         }
     with threadpool_limits(1, "blas"):
-        built = (width_one if case["construction"] == "rank-one" else the_paper).build(data)
+        built = (width_one if case["construction"] == "width-one" else the_paper).build(data)
     built_in, start = time.perf_counter() - start, time.perf_counter()
     if case["what"] == "flint":
         solve(pivot_system(built, data), data.label_matrix)
@@ -180,7 +180,7 @@ def markdown(result: dict[str, Any]) -> str:
     rows = {(row["construction"], row["T"]): row for row in result["rows"]}
     lines = []
     for T in sorted({T for _, T in rows}):
-        ours, paper = rows.get(("rank-one", T)), rows.get(("paper", T))
+        ours, paper = rows.get(("width-one", T)), rows.get(("paper", T))
         if ours is None:
             continue
         if "outcome" in ours:

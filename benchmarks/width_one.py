@@ -85,7 +85,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
         stage, since = name, now
 
     start = time.perf_counter()
-    proof = prove(data, Settings("rank-one", heads=case["H"], claim="full-rank"), progress)
+    proof = prove(data, Settings("width-one", heads=case["H"], claim="full-rank"), progress)
     progress("", 0, 0)
     assert proof.certificate is not None
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from flint import fmpq_mat, nmod_mat
@@ -23,17 +23,49 @@ Result = TypeVar("Result")
 _SMALL = 4096  # entries of a context up to which its rank is simply computed
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlacedHead:
+    """A head that places a group: examples whose features are independent because of it.
+
+    group, earlier: examples placed by this head, and by the heads before it.
+    logits: the group's, n integers each, in units of ln 2.
+    pivots: the feature columns of this head whose residuals on the group are invertible.
+    """
+
+    group: tuple[int, ...]
+    earlier: tuple[int, ...]
+    logits: tuple[tuple[int, ...], ...]
+    pivots: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteeringHead(PlacedHead):
+    """A head that also moves every earlier example towards one row of its context.
+
+    Vectors are columns over ℚ (d×1), in the data's own units.
+    selector, separator: v and u of the term c·u vᵀ; None where the head has no such term.
+    c:        its multiplier. targets: for each earlier s the row L_s that it attends to as c grows.
+    gap_bits: the least lead of L_s over another row at this c, in bits, over all earlier s.
+    """
+
+    selector: fmpq_mat | None
+    separator: fmpq_mat | None
+    c: int | None
+    targets: tuple[int, ...]
+    gap_bits: int | None
+
+
 @dataclass(frozen=True)
 class Construction:
     """The layer's key and query weights and everything that was chosen on the way.
 
-    name:       of the construction: "mahdavi2024", "rank-one", "generic".
+    name:       of the construction, as on the command line.
     groups:     the examples that each head places, in the order of the heads and in the data set's
                 numbering.
-    heads:      one record per head that places a group, e.g. `PaperHead`, `RankOneHead`; each has
-                group, earlier (examples placed by the heads before it) and pivots (feature columns
-                at which its group's residuals are invertible). Further heads of the layer are idle.
-    r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1 (generic: 0).
+    heads:      one record per head that places a group, e.g. `PaperHead`, `WidthOneHead`. Further
+                heads of the layer are idle.
+    r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 where groups
+                may have any size.
     regrouped:  the given order failed the partition condition and another one was found.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping.
@@ -42,11 +74,30 @@ class Construction:
     name: str
     layer: Layer
     groups: Groups
-    heads: tuple[Any, ...]
+    heads: tuple[PlacedHead, ...]
     head_width: int
     r: int
     regrouped: bool
     partition: Groups | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How many examples the theorem places with H heads.
+
+    formula, r: in LaTeX. strength: r for n tokens and heads of width d_h; A1 is asked of r queries
+    at a time. places: the number itself, from H and r.
+    """
+
+    formula: str = "H(r-1)+1"
+    r: str = "n"
+    strength: Callable[[int, int], int] = lambda n, head_width: n
+    places: Callable[[int, int], int] = lambda heads, r: heads * (r - 1) + 1
+
+    @property
+    def words(self) -> str:
+        """The formula, with what r stands for: a sentence with LaTeX between dollar signs."""
+        return f"${self.formula}$" + (f" with $r = {self.r}$" if "r" in self.formula else "")
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class InputError(ValueError):
@@ -10,7 +10,7 @@ class InputError(ValueError):
 
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
-    constructions.errors.InputError: heads: must be a positive integer, not 0
+    attncert.constructions.errors.InputError: heads: must be a positive integer, not 0
     """
 
     def __init__(self, argument: str, must: str, got: object) -> None:
@@ -53,3 +53,20 @@ def _one_line(value: object, limit: int = 120) -> str:
     text = " ".join(str(value).split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def whole(value: object) -> TypeGuard[int]:
+    """Whether this is an integer and no truth value."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def require_seed(seed: object, argument: str = "--seed") -> None:
+    """Raise InputError unless this is a random seed, as every search here takes it.
+
+    >>> require_seed(-1)
+    Traceback (most recent call last):
+    attncert.constructions.errors.InputError: --seed: must be a whole number from 0 to 2^63 - 1, not
+    -1
+    """
+    if not whole(seed) or not 0 <= seed < 2**63:
+        raise InputError(argument, "a whole number from 0 to 2^63 - 1", seed)

@@ -26,6 +26,7 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.construction import (
     Construction,
+    PlacedHead,
     fewest_heads,
     over_primes,
     with_idle_heads,
@@ -42,31 +43,18 @@ _DOUBLINGS = 12  # values of b tried: 1, 2, 4, ..., 2048
 _DRAWS = 6  # more at every level: 6, 12, 18, ...
 
 
-@dataclass(frozen=True)
-class GenericHead:
+@dataclass(frozen=True, kw_only=True)
+class GenericHead(PlacedHead):
     """What was drawn for one head. Matrices over ℚ (d×d_h), in the data's own units.
 
-    group, earlier: examples placed by this head, and by the heads before it.
     key, query: integers up to `bound`, times the common denominator of contexts and queries.
-    logits:  those of the group, n integers each.
     draws:   how many were looked at for this head.
-    pivots:  the feature columns of this head whose residuals on the group are invertible.
-    The rest: what heads of the other constructions have and these have not.
     """
 
-    group: tuple[int, ...]
-    earlier: tuple[int, ...]
     key: fmpq_mat
     query: fmpq_mat
     bound: int
     draws: int
-    logits: tuple[tuple[int, ...], ...]
-    pivots: tuple[int, ...]
-    selector: None = None
-    separator: None = None
-    c: None = None
-    targets: tuple[int, ...] = ()
-    gap_bits: None = None
 
 
 def build(

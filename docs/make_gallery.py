@@ -43,7 +43,7 @@ def digits_by_the_paper() -> Files:
 
 
 def digits_width_one() -> Files:
-    return _proof(digits().take(97), Settings(construction="rank-one"))
+    return _proof(digits().take(97), Settings(construction="width-one"))
 
 
 def digits_generic() -> Files:
@@ -70,7 +70,7 @@ def tightness() -> Files:
 def digits_all() -> Files:
     """All digits that satisfy A2; a lead in front of the report says what the file proves."""
     data = digits()
-    files = dict(_proof(data, Settings(construction="rank-one")))
+    files = dict(_proof(data, Settings(construction="width-one")))
     certificate = json.loads(files["certificate.json"])
     dims, placing = certificate["dims"], sum(map(bool, certificate["groups"]))
     each = parameter_count(data.d, data.m, 1, 1, data.m)

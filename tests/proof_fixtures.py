@@ -21,8 +21,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, parameter_count
 from attncert.reports import render
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.proof import HeadSummary, Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.methods import registry
 
 EXACT = "exact over ℚ (FLINT)"
 VERSIONS = {"attncert": "0.1.0", "python": "3.11.7", "python-flint": "0.9.0"}
@@ -62,7 +63,7 @@ def paper_proof(
     claims = [change(c) for c in _paper_claims(data, groups, r, a1)]
     return Proof(
         data=data,
-        settings=_settings(data, heads, head_width, r, "interpolation", command),
+        settings=settings_of(data, heads, head_width, r, "interpolation", command),
         trace=ProofTrace(claims),
         conclusion="memorization",
         layer=_layer(data, heads, head_width),
@@ -92,7 +93,7 @@ def full_rank() -> Proof:
     prime = "4611686018427377339"
     return Proof(
         data=data,
-        settings=_settings(data, 2, 2, 2, "full-rank", "attncert prove DATA --heads 2"),
+        settings=settings_of(data, 2, 2, 2, "full-rank", "attncert prove DATA --heads 2"),
         trace=ProofTrace([
             Claim("hypothesis.A2", "every context has rank $n$", Level.PROVED,
                   {"asked": "rank 3", "found": "rank 3"}, arithmetic=EXACT, source="paper, A2"),
@@ -257,23 +258,26 @@ def certificate(
     return body | {"digest": hashlib.sha256(text.encode()).hexdigest()}
 
 
-def _settings(
-    data: Dataset, heads: int, head_width: int, r: int, claim: str, command: str
-) -> dict[str, Any]:
-    return {
-        "construction": "paper",
-        "heads": heads,
-        "head_width": head_width,
-        "value_width": data.m,
-        "r": r,
-        "capacity": heads * (r - 1) + 1,
-        "parameters": parameter_count(data.d, data.m, heads, head_width, data.m),
-        "claim": claim,
-        "device": "cpu",
-        "seed": 0,
-        "command": command,
-        "regrouped": False,
-    }
+def settings_of(
+    data: Dataset, heads: int, head_width: int, r: int, claim: Kind, command: str
+) -> Setup:
+    paper = registry.method("paper")
+    return Setup(
+        construction="paper",
+        heads=heads,
+        head_width=head_width,
+        value_width=data.m,
+        r=r,
+        capacity=heads * (r - 1) + 1,
+        parameters=parameter_count(data.d, data.m, heads, head_width, data.m),
+        claim=claim,
+        seed=0,
+        command=command,
+        voice=paper.voice,
+        outline=paper.outline,
+        certificate_name=paper.certificate_name,
+        usable_width="\\min(n, d_h)",
+    )
 
 
 def _layer(data: Dataset, heads: int, head_width: int) -> Layer:
@@ -405,7 +409,7 @@ def _refusal(claim: Claim, verdict: Level = Level.PROVED, T: int = 5) -> Proof:
     data = data_set(T, 3, 4, "refused")
     return Proof(
         data=data,
-        settings=_settings(data, 2, 3, 3, "interpolation", "attncert prove DATA --heads 2"),
+        settings=settings_of(data, 2, 3, 3, "interpolation", "attncert prove DATA --heads 2"),
         trace=ProofTrace([
             claim,
             Claim("memorization", "some layer of this construction has "

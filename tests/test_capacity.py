@@ -122,9 +122,9 @@ def test_a_sweep_builds_what_the_theorems_promise() -> None:
     assert found.unbuilt == () and found.open == ()
     for setting, point in found.points.items():
         ranks = {b.construction: (b.rank, b.examples) for b in point.built}
-        assert ranks["mahdavi2024"] == (setting.paper,) * 2
-        assert ranks["rank-one"] == (setting.width_one,) * 2
-        assert {b.head_width for b in point.built if b.construction == "rank-one"} == {1}
+        assert ranks["paper"] == (setting.paper,) * 2
+        assert ranks["width-one"] == (setting.width_one,) * 2
+        assert {b.head_width for b in point.built if b.construction == "width-one"} == {1}
 
 
 def test_a_sweep_is_deterministic_and_its_seed_counts() -> None:

@@ -32,7 +32,7 @@ from attncert.verify.capacity.sweeps import Capacity, SweepSettings
 from attncert.verify.tightness.probes import random_layer
 
 QUICK = ConstantsSettings.quick()
-KINDS = ("paper", "rank-one")
+KINDS = ("paper", "width-one")
 
 
 @cache

@@ -22,7 +22,7 @@ def written(proof: Proof, folder: Path) -> str:
 @pytest.mark.slow
 def test_forty_nine_by_the_paper_exactly(tmp_path: Path) -> None:
     proof = prove(digits().take(49), Settings(heads=16, head_width=4))
-    assert proof.settings["claim"] == "interpolation" and proof.standing is Level.PROVED
+    assert proof.settings.claim == "interpolation" and proof.standing is Level.PROVED
     assert not proof.trace.failures()
     assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
 
@@ -30,7 +30,7 @@ def test_forty_nine_by_the_paper_exactly(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ninety_seven_by_the_paper_as_far_as_it_goes(tmp_path: Path) -> None:
     proof = prove(digits().take(97), Settings(heads=32, head_width=4))
-    assert proof.settings["claim"] == "full-rank" and proof.standing is Level.PROVED
+    assert proof.settings.claim == "full-rank" and proof.standing is Level.PROVED
     assert "bits each" in proof.trace["readout"].statement
     assert proof.trace["enclosure.error"].level is Level.ENCLOSED
     assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-9
@@ -39,8 +39,8 @@ def test_ninety_seven_by_the_paper_as_far_as_it_goes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ninety_seven_by_heads_of_width_one_exactly(tmp_path: Path) -> None:
-    proof = prove(digits().take(97), Settings(construction="rank-one", heads=32))
-    assert proof.settings["claim"] == "interpolation" and proof.standing is Level.PROVED
+    proof = prove(digits().take(97), Settings(construction="width-one", heads=32))
+    assert proof.settings.claim == "interpolation" and proof.standing is Level.PROVED
     assert not proof.trace.failures()
     assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
 
@@ -48,7 +48,7 @@ def test_ninety_seven_by_heads_of_width_one_exactly(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_every_digit_by_heads_of_width_one(tmp_path: Path) -> None:
     data = digits()
-    proof = prove(data, Settings(construction="rank-one"))
+    proof = prove(data, Settings(construction="width-one"))
     assert data.T == 1782 and proof.standing is Level.PROVED
-    assert proof.settings["claim"] == "full-rank"
+    assert proof.settings.claim == "full-rank"
     assert fast_check.check_file(written(proof, tmp_path / "out")).status == "holds"

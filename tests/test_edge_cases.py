@@ -149,7 +149,7 @@ def test_the_quick_section_is_a_part_of_every_group() -> None:
 def test_a_planted_wrong_expectation_gives_exit_status_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bad = replace(named("n=d=1"), expect=(Expect("rank-one", Level.REFUTED),))
+    bad = replace(named("n=d=1"), expect=(Expect("width-one", Level.REFUTED),))
     sections = (lambda scope: edge_cases([named("T<n"), bad], scope),)
     monkeypatch.setattr(audit_sections, "sections", lambda scope: sections)
     out = tmp_path / "out"

@@ -242,7 +242,7 @@ def test_the_strength_used_is_r_and_never_n() -> None:
     assert records["A1", "duals"].used == records["A1", "selector"].used == 3
     assert records["A1", "duals"].asked == 4
     assert records["A2", "independence"].used == 3
-    wide = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["rank-one"]}
+    wide = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["width-one"]}
     assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
 
 

@@ -84,7 +84,7 @@ Case = tuple[Dataset, dict[str, Any], Construction]
 
 def test_groups_and_records_agree(case: Case) -> None:
     data, options, built = case
-    assert built.name == "mahdavi2024"
+    assert built.name == "paper"
     assert built.head_width == options.get("head_width", data.n)
     assert built.r == min(data.n, built.head_width)
     assert sorted(t for group in built.groups for t in group) == list(range(data.T))

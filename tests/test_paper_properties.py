@@ -215,7 +215,7 @@ def check_proof(data: Dataset, options: dict[str, Any], holds: bool) -> None:
     assert proof.standing is Level.PROVED and proof.certificate is not None
     assert all(claim.level.holds for claim in proof.trace if claim.id.startswith("head."))
     assert proof.layer is not None
-    if proof.settings["claim"] == "interpolation":
+    if proof.settings.claim == "interpolation":
         spans = sum(summary.z_bits or 0 for summary in proof.heads)
         if spans <= FRACTION_BITS // 10:
             assert outputs(data, proof.layer) == data.labels.fractions()

@@ -29,7 +29,7 @@ def test_counts_against_the_matrices_themselves(shared: bool) -> None:
         assert found[name].certified
         assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
     unit = H * (3 * d + 1)
-    assert found["rank-one"].parameters == unit and found["rank-one"].ratio == 1
+    assert found["width-one"].parameters == unit and found["width-one"].ratio == 1
     assert found["paper, d_h = n"].ratio == pytest.approx((2 * d * n + d + 1) / (3 * d + 1), 1e-3)
     assert ("generic, fewest heads" in found) != shared
     if not shared:

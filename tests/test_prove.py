@@ -24,7 +24,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
-from attncert.verify import prove as pipeline
+from attncert.verify import stages as pipeline
 from attncert.verify.audit.defects.spoil import changed, with_head
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
@@ -52,7 +52,7 @@ def verdict(proof: Proof, folder: Path) -> str:
     file = folder / "certificate.json"
     file.write_bytes(canonical_bytes(proof.certificate))
     found = check_file(str(file))
-    assert found.claim == proof.settings["claim"], found.message
+    assert found.claim == proof.settings.claim, found.message
     return found.status
 
 
@@ -83,7 +83,7 @@ def test_memorized_exactly(name: str, tmp_path: Path) -> None:
     data, options = PROVED[name]
     proof = prove(data, Settings(**options))
     assert (proof.standing, proof.exit_status) == (Level.PROVED, 0)
-    assert proof.settings["claim"] == "interpolation"
+    assert proof.settings.claim == "interpolation"
     assert proof.trace["memorization"].numbers == {"examples": data.T}
     assert proof.layer is not None
     assert outputs(data, proof.layer) == data.labels.fractions()
@@ -131,24 +131,24 @@ def test_trace_of_a_small_proof() -> None:
 def test_settings_of_a_proof() -> None:
     proof = prove(DISTINCT, Settings(heads=4, head_width=3, value_width=3, seed=5))
     found = proof.settings
-    assert found["heads"] == 4 and found["head_width"] == 3 and found["value_width"] == 3
-    assert found["capacity"] == 4 * 2 + 1
-    assert found["parameters"] == 4 * (2 * 4 * 3 + 4 * 3 + 3 * 2)
-    assert proof.trace["parameters"].numbers["parameters"] == found["parameters"]
-    assert found["command"] == (
+    assert found.heads == 4 and found.head_width == 3 and found.value_width == 3
+    assert found.capacity == 4 * 2 + 1
+    assert found.parameters == 4 * (2 * 4 * 3 + 4 * 3 + 3 * 2)
+    assert proof.trace["parameters"].numbers["parameters"] == found.parameters
+    assert found.command == (
         "attncert prove DATA --construction paper --examples 7 --heads 4 --head-width 3 "
         "--value-width 3 --seed 5"
     )
-    assert found["regrouped"] is False
-    assert prove(PROVED["regrouped"][0]).settings["regrouped"] is True
+    assert found.regrouped is False
+    assert prove(PROVED["regrouped"][0]).settings.regrouped is True
 
 
 def test_the_handwritten_digits(tmp_path: Path) -> None:
     """H = 8, d_h = 4, T = 25: the main job."""
     data = digits().take(25)
     proof = prove(data, Settings(heads=8, head_width=4))
-    assert proof.standing is Level.PROVED and proof.settings["claim"] == "interpolation"
-    assert proof.settings["capacity"] == 25 and len(proof.heads) == 8
+    assert proof.standing is Level.PROVED and proof.settings.claim == "interpolation"
+    assert proof.settings.capacity == 25 and len(proof.heads) == 8
     assert proof.trace.standing("interpolation.symbolic") is Level.PROVED
     assert proof.trace.failures() == []
     assert verdict(proof, tmp_path) == "holds"
@@ -160,7 +160,7 @@ def test_the_handwritten_digits(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [FLOATS, generators.gaussian(5, 3, 4, seed=2, shared=True)])
 def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -> None:
     proof = prove(data)
-    assert proof.standing is Level.PROVED and proof.settings["claim"] == "full-rank"
+    assert proof.standing is Level.PROVED and proof.settings.claim == "full-rank"
     assert proof.trace["readout"].level is Level.UNDECIDED
     assert proof.trace.standing("enclosure.error") is Level.ENCLOSED
     assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-6

@@ -52,7 +52,7 @@ def test_proved_with_a_certificate(data: Dataset, options: dict[str, Any], tmp_p
     assert (proof.standing, proof.exit_status) == (Level.PROVED, 0)
     assert proof.layer is not None
     assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
-    if proof.settings["claim"] == "interpolation":
+    if proof.settings.claim == "interpolation":
         assert outputs(data, proof.layer) == data.labels.fractions()
     assert proof.certificate is not None and proof.certificate["construction"] == "generic"
     file = tmp_path / "certificate.json"
@@ -80,12 +80,12 @@ def test_corollary_2_is_claimed_where_its_hypotheses_hold_and_only_there() -> No
     above = generically(ABOVE, heads=3)
     assert above.trace["theorem"].level is Level.NOT_APPLICABLE
     assert above.trace["hypothesis.capacity"].level is Level.REFUTED
-    assert above.settings["capacity"] == 10
-    assert above.settings["no weights of these heads serve more than"].startswith("15 ")
+    assert above.settings.capacity == 10
+    assert above.settings.remarks["no weights of these heads serve more than"].startswith("15 ")
 
 
 def test_the_default_number_of_heads_is_what_is_promised() -> None:
-    assert generically(SHARED).settings["heads"] == 3  # 3·2 + 1 = 7
+    assert generically(SHARED).settings.heads == 3  # 3·2 + 1 = 7
     assert generic.promised_heads(generators.random(9, 4, 2, seed=0)) == 5  # H·d, not H(n-1) + 1
     assert generic.promised_heads(generators.family(3, 1, 3, seed=3)) == 1
 
@@ -126,7 +126,7 @@ def test_seeds_decide_and_nothing_else() -> None:
 
 def test_width_one_is_asked_of_rank_one_alone() -> None:
     with pytest.raises(InputError, match=r"^--head-width: must be 1 with --construction rank-one"):
-        Settings(construction="rank-one", head_width=2)
+        Settings(construction="width-one", head_width=2)
     assert Settings(construction="generic", head_width=2).head_width == 2
 
 

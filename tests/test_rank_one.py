@@ -30,7 +30,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
 from attncert.constructions.width_one.theorem import (
     Construction,
-    RankOneHead,
+    WidthOneHead,
     build,
     fewest_width_one_heads,
     width_one_capacity,
@@ -103,7 +103,7 @@ def image(data: Dataset, t: int, u: list[Fraction]) -> list[Fraction]:
     return [dot(row, u) for row in data.contexts.fractions()[0 if data.shared else t]]
 
 
-def proof_heads(built: Construction) -> list[RankOneHead]:
+def proof_heads(built: Construction) -> list[WidthOneHead]:
     return [head for head in built.heads if not head.short]
 
 
@@ -115,7 +115,7 @@ def test_the_features_have_rank_T(case: Case) -> None:
 def test_groups_and_records_agree(case: Case) -> None:
     data, options, built = case
     queries = data.queries.fractions()
-    assert (built.name, built.head_width, built.r) == ("rank-one", 1, data.n)
+    assert (built.name, built.head_width, built.r) == ("width-one", 1, data.n)
     assert tuple(head.group for head in built.heads) == built.groups
     assert sorted(t for group in built.groups for t in group) == list(range(data.T))
     placed: list[int] = []
@@ -145,10 +145,12 @@ def test_the_layer_is_the_record(case: Case) -> None:
             assert not any(u) and not any(v)
             continue
         head = built.heads[number]
-        assert u == column(head.u)
+        assert u == column(head.separator)
         v1 = column(head.v1)
-        v0 = [Fraction(0)] * data.d if head.v0 is None else column(head.v0)
-        assert v == column(head.v) == [x * (head.c or 0) + y for x, y in zip(v0, v1, strict=True)]
+        v0 = [Fraction(0)] * data.d if head.selector is None else column(head.selector)
+        assert (
+            v == column(head.query) == [x * (head.c or 0) + y for x, y in zip(v0, v1, strict=True)]
+        )
         for t, query in enumerate(queries):
             logits = [dot(v, query) * x for x in image(data, t, u)]
             assert all(k.denominator == 1 for k in logits)
@@ -163,13 +165,13 @@ def test_each_step_of_the_proof(case: Case) -> None:
     data, _, built = case
     queries = data.queries.fractions()
     for head in proof_heads(built):
-        u = column(head.u)
+        u = column(head.separator)
         for t in head.group:
             assert len(set(image(data, t, u))) == data.n
         if not head.earlier:
-            assert head.v0 is head.c is head.gap_bits is None and head.targets == ()
+            assert head.selector is head.c is head.gap_bits is None and head.targets == ()
             continue
-        v0 = column(head.v0)
+        v0 = column(head.selector)
         assert isinstance(head.c, int) and head.c >= 0
         assert all(dot(v0, queries[t]) == 0 for t in head.group)
         gaps = []
@@ -179,7 +181,7 @@ def test_each_step_of_the_proof(case: Case) -> None:
             assert rows.count(max(rows)) == rows.count(min(rows)) == 1
             lead = [factor * x for x in rows]
             assert lead[target] == max(lead)
-            at_c = [dot(column(head.v), queries[s]) * x for x in rows]
+            at_c = [dot(column(head.query), queries[s]) * x for x in rows]
             gaps += [at_c[target] - x for i, x in enumerate(at_c) if i != target]
         assert head.gap_bits == min(gaps)
 
@@ -191,7 +193,7 @@ def test_the_limit_of_each_proof_head_is_independent(case: Case) -> None:
     scale = [[int(x * data.contexts.denominator) for x in row] for E in data.contexts.fractions()
              for row in E]  # fmt: skip
     for number, head in enumerate(built.heads):
-        if head.v0 is None:
+        if head.selector is None:
             continue
         inverse = pow(data.contexts.denominator, -1, SAFE_PRIME)
         rows = []
@@ -209,7 +211,7 @@ def test_no_smaller_c_would_do(case: Case) -> None:
         if not head.c:
             continue
         weights = list(built.layer.heads[: number + 1])
-        weights[number] = Head(head.u, head.v - head.v0)
+        weights[number] = Head(head.separator, head.query - head.selector)
         z = features_mod(data, Layer(tuple(weights)))
         used = [h * data.d + j for h in range(number) for j in built.heads[h].pivots]
         used += range(number * data.d, (number + 1) * data.d)

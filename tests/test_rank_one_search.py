@@ -17,16 +17,15 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.constructions.search import feature_blocks
-from attncert.constructions.width_one import coordinates as rank_one_coordinates
-from attncert.constructions.width_one import short as rank_one_short
+from attncert.constructions.width_one import coordinates, short
 from attncert.constructions.width_one.coordinates import GroupQueries, UnluckyPrime
 from attncert.constructions.width_one.theorem import build
 
 
 @pytest.fixture
 def plain_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rank_one_coordinates, "_LATTICE_WORK", 0)
-    monkeypatch.setattr(rank_one_coordinates, "_SUPPORT", 2)
+    monkeypatch.setattr(coordinates, "_LATTICE_WORK", 0)
+    monkeypatch.setattr(coordinates, "_SUPPORT", 2)
 
 
 @pytest.mark.usefixtures("plain_coordinates")
@@ -46,7 +45,7 @@ def test_u_gets_as_many_coordinates_as_it_needs() -> None:
     contexts[:, 0, 0] = 2
     contexts[:, 1, 0] = 2
     data = Dataset.of(contexts, np.eye(4, 6, dtype=int), [1, 2, 3, 4])
-    keys = rank_one_coordinates.key_coordinates(data, 0)
+    keys = coordinates.key_coordinates(data, 0)
     assert any(int(keys.basis[5, j]) for j in range(keys.basis.ncols()))
     assert (keys.images[:, 0] != keys.images[:, 1]).any(axis=1).all()
 
@@ -60,7 +59,7 @@ def test_group_solvers(size: int, extra: int, lattice: bool, seed: int) -> None:
     group = list(range(2, 2 + size))
     rows = images[group].tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rank_one_coordinates, "_LATTICE_WORK", 2**25 if lattice else 0)
+        patch.setattr(coordinates, "_LATTICE_WORK", 2**25 if lattice else 0)
         if rank(rows) < size:
             with pytest.raises((UnluckyPrime, ValueError)):
                 GroupQueries(images, group, 2096867, 0)
@@ -131,13 +130,13 @@ def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_short_heads_stop_the_proof_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    place, calls = rank_one_short.ShortHeads.place, []
+    place, calls = short.ShortHeads.place, []
 
-    def once(self: rank_one_short.ShortHeads) -> Any:
+    def once(self: short.ShortHeads) -> Any:
         calls.append(1)
         return place(self) if len(calls) == 1 else None
 
-    monkeypatch.setattr(rank_one_short.ShortHeads, "place", once)
+    monkeypatch.setattr(short.ShortHeads, "place", once)
     data = curve(13, 4, 5, seed=2)
     built = build(data)
     assert [head.short for head in built.heads] == [True] + [False] * (len(built.heads) - 1)

@@ -59,7 +59,7 @@ def test_above_capacity_the_capacity_is_placed() -> None:
 
 
 @pytest.mark.parametrize("data", [SHARED, FLAT], ids=["shared", "in a flat"])
-@pytest.mark.parametrize("construction", ["paper", "rank-one"])
+@pytest.mark.parametrize("construction", ["paper", "width-one"])
 def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: str) -> None:
     heads = 2
     proof = proof_of(data, heads=heads, construction=construction)

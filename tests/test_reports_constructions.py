@@ -11,13 +11,12 @@ import pytest
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.reports import one_line_verdict, render, write_report
-from attncert.reports.proof.voices import voice
 from attncert.verify.claims.proof import Proof
 from attncert.verify.prove import Settings, prove
 
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
 EXAMPLES = Path(__file__).parent.parent / "examples"
-CERTIFICATE = {"paper": "mahdavi2024", "rank-one": "rank-one", "generic": "generic"}
+CERTIFICATE = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "generic"}
 
 
 @functools.cache
@@ -29,18 +28,18 @@ def told(construction: str) -> tuple[Proof, str]:
 @pytest.mark.parametrize("construction", CERTIFICATE)
 def test_title_theorem_and_the_certificates_name(construction: str) -> None:
     proof, report = told(construction)
-    speaks = voice(proof)
+    speaks = proof.settings
     assert proof.certificate is not None
-    assert proof.certificate["construction"] == speaks.certificate == CERTIFICATE[construction]
-    assert report.splitlines()[1].endswith(f", {speaks.title}")
-    assert f"| construction | {speaks.title} (--construction {construction})" in report
+    assert proof.certificate["construction"] == speaks.certificate_name == CERTIFICATE[construction]
+    assert report.splitlines()[1].endswith(f", {speaks.voice.title}")
+    assert f"| construction | {speaks.voice.title} (--construction {construction})" in report
     assert ("calls it mahdavi2024" in report) == (construction == "paper")
 
 
 @pytest.mark.parametrize(
     ("construction", "never"),
     [
-        ("rank-one", ["Theorem 1", "paper, proof", "\\hat e_t"]),
+        ("width-one", ["Theorem 1", "paper, proof", "\\hat e_t"]),
         ("generic", ["Theorem 1 of", "paper, proof", "\\hat e_t", "| $c$ |", "selector |"]),
         ("paper", ["v_0", "short head", "drawn at random", "corollary 2"]),
     ],
@@ -88,11 +87,11 @@ def test_impossible_shows_the_dependencies_first() -> None:
 
 def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) -> None:
     """What "How to reproduce" says: all files again, the title's name apart."""
-    proof, _ = told("rank-one")
+    proof, _ = told("width-one")
     write_report(proof, tmp_path / "first")
     certificate = json.loads((tmp_path / "first" / "certificate.json").read_text())
     (tmp_path / f"{SHARED.name}.json").write_text(json.dumps(certificate["data"]))
-    again = prove(load(str(tmp_path / f"{SHARED.name}.json")), Settings(construction="rank-one"))
+    again = prove(load(str(tmp_path / f"{SHARED.name}.json")), Settings(construction="width-one"))
     write_report(again, tmp_path / "second")
     assert again.data.name == SHARED.name
     for file in sorted((tmp_path / "first").rglob("*.*")):

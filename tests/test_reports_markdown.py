@@ -346,7 +346,12 @@ def test_json_takes_what_json_cannot_hold() -> None:
     """Infinities and integers beyond Python's limit on digits become strings."""
     claim = Claim("a", "b", Level.PROVED, {"huge": 10**5000, "inf": float("inf"), 1: {2: (3,)}})
     data = Dataset.of([[1]], [[1]], [1])
-    proof = Proof(data=data, settings={}, trace=ProofTrace([claim]), conclusion="a")
+    proof = Proof(
+        data=data,
+        settings=fixtures.settings_of(data, 1, 1, 1, "interpolation", ""),
+        trace=ProofTrace([claim]),
+        conclusion="a",
+    )
     numbers = json.loads(reports.render(proof)["trace.json"])["claims"][0]["numbers"]
     assert numbers == {"huge": "1" + "0" * 5000, "inf": "inf", "1": {"2": [3]}}
 

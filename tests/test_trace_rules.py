@@ -13,7 +13,7 @@ import pytest
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify import prove as pipeline
+from attncert.verify import stages as pipeline
 from attncert.verify.audit.defects import traces
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.rules import trace_claims
@@ -34,9 +34,9 @@ PROOFS: dict[str, tuple[Dataset, Settings]] = {
     "head width above n": (curve(4, 2, 3), Settings(head_width=5)),
     "rank-one, the proof's heads": (
         generators.family(7, 4, 5, queries="near-collinear", shared=True, seed=3),
-        Settings(construction="rank-one"),
+        Settings(construction="width-one"),
     ),
-    "rank-one, by rank alone": (curve(6, 3, 3), Settings("rank-one", claim="full-rank")),
+    "width-one, by rank alone": (curve(6, 3, 3), Settings("width-one", claim="full-rank")),
     "more rows than columns": (generators.random(3, 4, 3, seed=1), Settings()),
     "values too narrow": (curve(4, 3, 3, m=2), Settings(value_width=1)),
     "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Settings(heads=2)),

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from feature_rank import feature_rank
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random, signed_pairs
 from attncert.constructions.errors import InputError
-from attncert.verify.audit.attack.search import feature_rank
 from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness import universal as module
 from attncert.verify.tightness.probes import Reached, adversarial_layers, best_rank, random_layer

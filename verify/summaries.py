@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify import features
 from attncert.verify.claims.proof import HeadSummary
@@ -15,14 +15,16 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logits(weights, data)
-        lead = None if record.selector is None else shared.lead(data, record)
+        steering = record if isinstance(record, SteeringHead) else None
+        moved = steering if steering and steering.selector is not None else None
+        lead = shared.lead(data, moved) if moved else None
         numbers = conditioning.add(record, table, lead)
         own = features.softmax_float(table[list(record.group)])
         out.append(
             HeadSummary(
                 group=record.group,
-                c=record.c,
-                bits=record.gap_bits,
+                c=steering.c if steering else None,
+                bits=steering.gap_bits if steering else None,
                 apriori_c=numbers.apriori_c,
                 apriori_bits=numbers.apriori_bits,
                 z_bits=max(int(row.max() - row.min()) for row in table),

@@ -10,7 +10,9 @@ from attncert.commands.output import print_json
 
 
 def attack(
-    construction: Annotated[str, typer.Option(help="paper | rank-one")] = "rank-one",
+    construction: Annotated[
+        str, typer.Option(help="paper | width-one | MODULE:NAME")
+    ] = "width-one",
     cases: Annotated[int, typer.Option(help="how many data sets to draw")] = 2000,
     seed: Annotated[int, typer.Option(help="of the cases; each can be drawn alone")] = 0,
     start: Annotated[int, typer.Option(help="first case: resume where a run stopped")] = 0,

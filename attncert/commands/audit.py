@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_seed
 
 
 def audit(
@@ -37,8 +37,7 @@ def audit(
     from attncert.verify.audit.records import Scope
     from attncert.verify.audit.sections import sections
 
-    if not 0 <= seed < 2**63:
-        raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    require_seed(seed)
     examples = None if data is None else load(data)
     with Stages() as progress:
         scope = Scope(

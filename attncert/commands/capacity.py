@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_seed
 
 
 def capacity(
@@ -26,8 +26,7 @@ def capacity(
     from attncert.verify.capacity.constants import ConstantsSettings
     from attncert.verify.capacity.sweeps import SweepSettings
 
-    if not 0 <= seed < 2**63:
-        raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    require_seed(seed)
     sweeps = SweepSettings.quick(seed) if quick else SweepSettings()
     sweeps = replace(sweeps, base=replace(sweeps.base, seed=seed))
     sizes = ConstantsSettings.quick(seed) if quick else ConstantsSettings(seed=seed)

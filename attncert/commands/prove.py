@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -12,7 +12,9 @@ from attncert.commands.output import print_json
 
 def prove(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
-    construction: Annotated[str, typer.Option(help="paper | rank-one | generic")] = "paper",
+    construction: Annotated[
+        str, typer.Option(help="paper | width-one | generic | MODULE:NAME")
+    ] = "paper",
     heads: Annotated[int | None, typer.Option(help="H; default: the fewest of the theorem")] = None,
     head_width: Annotated[int | None, typer.Option(help="d_h; default: n, or 1")] = None,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
@@ -39,7 +41,7 @@ def prove(
         heads=heads,
         head_width=head_width,
         value_width=value_width,
-        claim=claim,
+        claim=cast(Any, claim),
         interior=not vertices,
         device=device,
         memory=memory,

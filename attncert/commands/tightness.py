@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_seed
 
 
 def tightness(
@@ -29,8 +29,7 @@ def tightness(
     from attncert.verify.claims.evidence import Level
     from attncert.verify.tightness.studies import study
 
-    if not 0 <= seed < 2**63:
-        raise InputError("--seed", "a whole number from 0 to 2^63 - 1", seed)
+    require_seed(seed)
     loaded = load(data)
     chosen = loaded if examples is None else loaded.take(examples)
     folder = Path(out) if out is not None else Path("attncert-report") / f"{loaded.name}-tightness"

@@ -1,4 +1,4 @@
-"""Steps 2 to 8 for one head after the other: the search behind constructions.mahdavi2024.
+"""Steps 2 to 8 for one head after the other: the search behind constructions.paper.theorem.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
 

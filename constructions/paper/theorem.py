@@ -30,7 +30,9 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.construction import (
+    Bound,
     Construction,
+    SteeringHead,
     capacity,
     fewest_heads,
     over_primes,
@@ -46,33 +48,20 @@ from attncert.constructions.paper.head import Draft, HeadBuilder
 
 __all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 
+BOUND = Bound(r="\\min(n,d_h)", strength=min)
 
-@dataclass(frozen=True)
-class PaperHead:
+
+@dataclass(frozen=True, kw_only=True)
+class PaperHead(SteeringHead):
     """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
 
-    group, earlier: examples placed by this head, and by the heads before it.
     duals:     ê_t for t in the group.
-    steering:  w_t for t in the group.
-    logits:    g_t for t in the group, n integers each: E⁽ᵗ⁾w_t.
-    selector, separator: v and u; None in the first head.
-    c:         multiplier of u vᵀ; None in the first head.
-    targets:   for each earlier s the row L_s it attends to.
-    gap_bits:  B: the least logit gap, over earlier s, between L_s and any other row (None: n = 1).
-    pivots:    the feature columns of this head whose residuals on the group are invertible.
+    steering:  w_t for t in the group; logits: g_t = E⁽ᵗ⁾w_t.
+    selector, separator, c: None in the first head. gap_bits: B (None: n = 1 or the first head).
     """
 
-    group: tuple[int, ...]
-    earlier: tuple[int, ...]
     duals: tuple[fmpq_mat, ...]
     steering: tuple[fmpq_mat, ...]
-    logits: tuple[tuple[int, ...], ...]
-    selector: fmpq_mat | None
-    separator: fmpq_mat | None
-    c: int | None
-    targets: tuple[int, ...]
-    gap_bits: int | None
-    pivots: tuple[int, ...]
 
 
 def build(
@@ -113,7 +102,7 @@ def build(
     chosen = over_primes(attempt)
     layer_heads = [_layer_head(head, width, data.d) for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(chosen)))
-    return Construction("mahdavi2024", layer, groups, tuple(chosen), width, r, regrouped)
+    return Construction("paper", layer, groups, tuple(chosen), width, r, regrouped)
 
 
 def _record(

@@ -1,5 +1,5 @@
 """Heads of width one (ours; docs/width-one.md), exact."""
 
-from attncert.constructions.width_one.theorem import RankOneHead, build
+from attncert.constructions.width_one.theorem import WidthOneHead, build
 
-__all__ = ["RankOneHead", "build"]
+__all__ = ["WidthOneHead", "build"]

@@ -1,4 +1,4 @@
-"""How the vectors u and v of a rank-one head are written: integers whose logits are integers.
+"""How the vectors u and v of a head of width one are written: integers whose logits are integers.
 
 u and v matter only through E⁽ᵗ⁾u and v·e_t, and these must be integers for all t. Two ways:
 

@@ -1,4 +1,4 @@
-"""One head of the proof after the other: the search behind constructions.rank_one.
+"""One head of the proof after the other: the search behind constructions.width_one.theorem.
 
     M_h = u (c v0 + v1)ᵀ
 

@@ -31,8 +31,8 @@ an affine flat of dimension at most n - 2, which lies in such a subspace. What t
 so far forbid for x_t is such a flat (constructions/search/placement.py): among any n values of α_t
 one is allowed. α_t = 0 may be chosen, and two examples of a group may share a value.
 
-A group's own rows are never saturated: a saturated rank-one head reaches two vertices of each hull
-only, the rows where E⁽ᵗ⁾u is largest and smallest.
+A group's own rows are never saturated: a saturated head of width one reaches only two vertices of
+each hull, the rows where E⁽ᵗ⁾u is largest and smallest.
 
 How large c must be is found by search: 0, 1, 2, ..., until the rank is full at that c. In most data
 the very shortest pairs (u, v) do, with v0 and c left out, and are tried first
@@ -51,6 +51,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.construction import (
     Construction,
     Groups,
+    SteeringHead,
     capacity,
     fewest_heads,
     over_primes,
@@ -67,57 +68,35 @@ from attncert.constructions.width_one.short import ShortHeads
 
 __all__ = [
     "Construction",
-    "RankOneHead",
+    "WidthOneHead",
     "build",
     "fewest_width_one_heads",
     "width_one_capacity",
 ]
 
 
-@dataclass(frozen=True)
-class RankOneHead:
-    """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
+@dataclass(frozen=True, kw_only=True)
+class WidthOneHead(SteeringHead):
+    """What was chosen for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the
+    data's own units.
 
-    group, earlier: examples placed by this head, and by the heads before it.
-    u, v1:   key and query vector; M = u (c v0 + v1)ᵀ.
-    v0, c:   selector and its multiplier; None where the head has no earlier examples or does
-             without (a short head: certified by rank alone, no step of the proof is claimed).
-    alphas:  α_t = v1·e_t for t in the group.
-    logits:  α_t·E⁽ᵗ⁾u for t in the group, n integers each.
-    targets: for each earlier s the row L_s that it attends to as c → ∞; () where there is no v0.
-    gap_bits: the least lead, at this c, of L_s over another row, over all earlier s, in bits; it
-             may be negative: c is as small as the rank allows. None where n = 1 or without v0.
-    pivots:  the feature columns of this head whose residuals on the group are invertible.
-    short:   no head of the proof: shortest vectors, certified by rank alone.
+    separator: u, also the key of the head. selector, c: v0 and its multiplier; None where the head
+             has no earlier examples or does without (a short head). v1: the rest of the query.
+    alphas:  α_t = v1·e_t for t in the group; logits: α_t·E⁽ᵗ⁾u.
+    targets: () where there is no v0. gap_bits: may be negative, since c is as small as the rank
+             allows; None where n = 1 or without v0.
+    short:   no head of the proof: shortest vectors, certified by rank alone; no step is claimed.
     """
 
-    group: tuple[int, ...]
-    earlier: tuple[int, ...]
-    u: fmpq_mat
-    v0: fmpq_mat | None
+    separator: fmpq_mat
     v1: fmpq_mat
-    c: int | None
     alphas: tuple[int, ...]
-    logits: tuple[tuple[int, ...], ...]
-    targets: tuple[int, ...]
-    gap_bits: int | None
-    pivots: tuple[int, ...]
     short: bool = False
 
     @property
-    def selector(self) -> fmpq_mat | None:
-        """v0, by the name that the paper's head has for it."""
-        return self.v0
-
-    @property
-    def separator(self) -> fmpq_mat:
-        """u, likewise."""
-        return self.u
-
-    @property
-    def v(self) -> fmpq_mat:
-        """c v0 + v1: the query weights of the head, d×1."""
-        return self.v1 if self.v0 is None else self.v0 * fmpq(self.c) + self.v1
+    def query(self) -> fmpq_mat:
+        """c v0 + v1, d×1."""
+        return self.v1 if self.selector is None else self.selector * fmpq(self.c) + self.v1
 
 
 def width_one_capacity(heads: int, n: int) -> int:
@@ -159,7 +138,7 @@ def build(
     require_independent_rows(data)
     partition, regrouped = theorem_groups(data, data.n, heads, seed)
 
-    def attempt(prime: int) -> list[RankOneHead]:
+    def attempt(prime: int) -> list[WidthOneHead]:
         chosen = None
         if not saturated:
             builder = HeadBuilder(data, seed=seed, prime=prime)
@@ -170,10 +149,10 @@ def build(
         return chosen
 
     chosen = over_primes(attempt)
-    layer_heads = [Head(head.u, head.v) for head in chosen]
+    layer_heads = [Head(head.separator, head.query) for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(partition)))
     return Construction(
-        name="rank-one",
+        name="width-one",
         layer=layer,
         groups=tuple(head.group for head in chosen),
         heads=tuple(chosen),
@@ -186,9 +165,9 @@ def build(
 
 def _proof(
     builder: HeadBuilder, groups: Groups, progress: Callable[[int, int], None]
-) -> list[RankOneHead]:
+) -> list[WidthOneHead]:
     """The proof's heads for these groups, which meet the partition condition."""
-    chosen: list[RankOneHead] = []
+    chosen: list[WidthOneHead] = []
     for group in groups:
         progress(len(chosen), len(groups))
         earlier = tuple(builder.placed.rows)
@@ -198,12 +177,12 @@ def _proof(
 
 def _short_then_proof(
     builder: HeadBuilder, partition: Groups, progress: Callable[[int, int], None]
-) -> list[RankOneHead] | None:
+) -> list[WidthOneHead] | None:
     """Short heads while they are found, then the proof's; None if what is left cannot be grouped.
 
     Every short head places as many examples as the proof's would, so the heads suffice.
     """
-    data, chosen = builder.data, list[RankOneHead]()
+    data, chosen = builder.data, list[WidthOneHead]()
     short = ShortHeads(builder)
     while len(builder.placed.rows) < data.T:
         progress(len(builder.placed.rows), data.T)
@@ -224,7 +203,7 @@ def _short_then_proof(
 
 def _record(
     builder: HeadBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: Draft
-) -> RankOneHead:
+) -> WidthOneHead:
     """From coefficients to vectors in the data's own units."""
     data, logits, gap = builder.data, draft.logits, None
     if draft.targets is not None and data.n > 1:
@@ -234,11 +213,11 @@ def _record(
         others = np.ones(rows.shape, dtype=bool)
         others[at] = False
         gap = int(lead[others].min())
-    return RankOneHead(
+    return WidthOneHead(
         group=tuple(group),
         earlier=earlier,
-        u=builder.keys.vector(draft.u),
-        v0=None if draft.v0 is None else builder.queries.vector(draft.v0),
+        separator=builder.keys.vector(draft.u),
+        selector=None if draft.v0 is None else builder.queries.vector(draft.v0),
         v1=builder.queries.vector(draft.v1),
         c=draft.c,
         alphas=tuple(int(draft.products[t]) for t in group),

@@ -81,7 +81,7 @@ def parameters(found: Capacity) -> Figure:
     series: dict[str, list[tuple[int, int]]] = {}
     for point in points:
         for b in point.built:
-            name = "the paper's construction" if b.construction == "mahdavi2024" else "width one"
+            name = "the paper's construction" if b.construction == "paper" else "width one"
             series.setdefault(name, []).append((b.rank, b.parameters))
     series[f"generic weights, $d_h={points[0].setting.head_width}$"] = [
         (p.certified, p.parameters) for p in points
@@ -144,8 +144,8 @@ def saturation(found: Growth) -> Figure:
 def _built(panel: Axes, x: Sequence[int], points: Sequence[Point]) -> None:
     """Ranks of the constructions, as filled marks on their curves."""
     for kind, color, label in (
-        ("mahdavi2024", RED, "the paper's construction, certified"),
-        ("rank-one", GREEN, "width-one construction, certified"),
+        ("paper", RED, "the paper's construction, certified"),
+        ("width-one", GREEN, "width-one construction, certified"),
     ):
         pairs = [
             (i, b.rank)

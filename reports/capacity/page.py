@@ -125,9 +125,9 @@ def capacity_rows(points: list[Point], axis: str) -> list[Row]:
             size(p.upper),
             "yes" if p.met else "no",
             size(p.setting.paper),
-            _built(p, "mahdavi2024"),
+            _built(p, "paper"),
             size(p.setting.width_one),
-            _built(p, "rank-one"),
+            _built(p, "width-one"),
             size(p.setting.heads * p.setting.width),
         )
         for p in points
@@ -139,7 +139,7 @@ def parameter_rows(capacity: Capacity) -> list[Row]:
     rows = []
     for point in capacity.along("head_width", False):
         cells = [size(point.setting.head_width)]
-        for name in ("mahdavi2024", "rank-one"):
+        for name in ("paper", "width-one"):
             built = next((b for b in point.built if b.construction == name), None)
             if built is None:
                 cells += [_DASH] * 3

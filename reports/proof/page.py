@@ -18,7 +18,6 @@ from attncert.reports.proof.head_steps import HeadSteps, head_steps
 from attncert.reports.proof.mermaid import flowchart
 from attncert.reports.proof.records import certificate_sha256
 from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
-from attncert.reports.proof.voices import voice
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, Filter, render
@@ -73,7 +72,7 @@ def references() -> str:
 
 def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
-    command = one_line(str(settings.get("command", "attncert prove DATA")))
+    command = one_line(settings.command)
     view = diagram(trace)
     head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
     standings = Counter(trace.standing(c.id) for c in trace)
@@ -87,7 +86,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "standing": proof.standing.value,
         "holds": proof.standing.holds,
         "wording": WORDING[proof.standing],
-        "heads_words": count(settings["heads"], "head") if settings.get("heads") else "",
+        "heads_words": count(settings.heads, "head") if settings.heads else "",
         "failing": [(c, readable(c.witness or {})) for c in failing],
         "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
@@ -95,7 +94,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
         "construction": rows.construction(proof),
-        "voice": voice(proof),
+        "voice": settings.voice,
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,

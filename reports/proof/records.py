@@ -54,7 +54,7 @@ def summary_dict(proof: Proof) -> dict[str, Any]:
         "exit_status": proof.exit_status,
         "conclusion": proof.conclusion,
         "data": _data(proof),
-        "settings": dict(proof.settings),
+        "settings": proof.settings.as_dict(),
         "heads": _heads(proof, keep_floats=False),
         "failures": [
             {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
@@ -78,7 +78,7 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
         "sentence": one_line_verdict(proof),
         "conclusion": proof.conclusion,
         "data": _data(proof),
-        "settings": dict(proof.settings),
+        "settings": proof.settings.as_dict(),
         "groups": proof.groups,
         "heads": _heads(proof, keep_floats=most <= MOST_FLOATS),
         "claims": trace.as_dict()["claims"],

@@ -13,7 +13,6 @@ from flint import fmpq_mat
 from attncert.constructions.layer import Layer
 from attncert.reports.proof.records import not_proved, worst_earlier
 from attncert.reports.proof.view import bundle, by_head, causes, head_and_step, title, weakest
-from attncert.reports.proof.voices import voice
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import (
     BEYOND,
@@ -34,8 +33,6 @@ FIRST_HEADS, LAST_HEADS = 12, 4  # rows of the heads' table where there are many
 MOST_HEADS = 24
 MOST_HEAD_CLAIMS = 40  # of heads that the table of unproved claims lists one by one
 _PREFIX = "hypothesis."
-_ELSEWHERE = frozenset({"command", "seed", "device", "claim", "regrouped", "construction", "heads",
-                        "head_width", "value_width", "r", "capacity", "parameters"})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,22 +71,22 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: $n = {data.n}$ rows of width $d = {data.d}$"),
         ("labels", f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"),
-        ("heads $H$", value(s.get("heads"))),
-        ("head width $d_h$", value(s.get("head_width"))),
-        ("value width $d_v$", value(s.get("value_width"))),
+        ("heads $H$", value(s.heads)),
+        ("head width $d_h$", value(s.head_width)),
+        ("value width $d_v$", value(s.value_width)),
     ]
-    if s.get("construction") == "paper" and isinstance(s.get("head_width"), int):
-        rows.append(("usable width $r = \\min(n, d_h)$", whole(min(data.n, s["head_width"]))))
+    if s.usable_width:
+        rows.append((f"usable width $r = {s.usable_width}$", whole(s.r)))
     rows += [
-        (voice(proof).placed, value(s.get("capacity"))),
-        ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.get("parameters"))),
+        (s.voice.placed, value(s.capacity)),
+        ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.parameters)),
     ]
-    if s.get("regrouped"):
+    if s.regrouped:
         rows.append(
             ("order of the examples", "the given order did not work; another one was found")
         )
     busy = sum(1 for group in proof.groups if group)
-    if proof.heads and isinstance(s.get("heads"), int) and busy < s["heads"]:
+    if proof.heads and s.heads is not None and busy < s.heads:
         rows.append(("heads that place examples", f"{busy:,}; the others are idle (zero weights)"))
     if proof.heads:
         z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
@@ -98,7 +95,8 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         rows += list(zip(("largest number in $W_K$, $W_Q / \\ln 2$",
                           "largest number in $W_V$, $W_O$"), _weight_bits(proof.layer),
                          strict=True))  # fmt: skip
-    return rows + [(words(k), value(s[k])) for k in sorted(s) if k not in _ELSEWHERE]
+    more = dict(s.remarks) | ({} if s.rank_memory is None else {"rank_memory": s.rank_memory})
+    return rows + [(words(k), value(more[k])) for k in sorted(more)]
 
 
 HEAD_COLUMNS = (
@@ -220,10 +218,10 @@ def _gap(proof: Proof, claims: list[Claim]) -> Gap:
 
 
 def _construction(proof: Proof) -> str:
-    name, v = value(proof.settings.get("construction")), voice(proof)
-    other = proof.heads and v.certificate not in ("", name)
-    same = f"; certificate.json calls it {v.certificate}" if other else ""
-    return f"{v.title} (--construction {name}){same}"
+    s = proof.settings
+    other = proof.heads and s.certificate_name not in ("", s.construction)
+    same = f"; certificate.json calls it {s.certificate_name}" if other else ""
+    return f"{s.voice.title} (--construction {value(s.construction)}){same}"
 
 
 def _asked(claim: Claim) -> str:

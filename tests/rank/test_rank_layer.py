@@ -282,11 +282,11 @@ def test_the_claim_is_the_same_either_way(T: int, heads: int, shared: bool, seed
 @pytest.mark.usefixtures("blocks_always")
 def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) -> None:
     seen = []
-    asked = Settings(construction="rank-one", claim="full-rank", memory=0.5)
+    asked = Settings(construction="width-one", claim="full-rank", memory=0.5)
     proof = prove(DATA, asked, lambda *stage: seen.append(stage))
     assert proof.standing is Level.PROVED
-    assert proof.settings["rank_memory"] == "0.5 GiB" and proof.settings["device"] == "cpu"
-    assert "--memory 0.5" in proof.settings["command"]
+    assert proof.settings.rank_memory == "0.5 GiB" and proof.settings.device == "cpu"
+    assert "--memory 0.5" in proof.settings.command
     assert proof.versions["device"] == "CPU threads" and "numba" in proof.versions
     assert ("rank", 25, 25) in seen
     assert proof.certificate is not None
@@ -303,7 +303,7 @@ def test_equal_bytes_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPa
     for threads in (1, 3):
         monkeypatch.setattr(cpu, "available_threads", lambda count=threads: count)
         with threadpool_limits(threads):
-            proof = prove(DATA, Settings(construction="rank-one", claim="full-rank"))
+            proof = prove(DATA, Settings(construction="width-one", claim="full-rank"))
         outputs.append(json.dumps([proof.certificate, proof.trace.as_dict()["claims"]]))
     assert outputs[0] == outputs[1]
 
@@ -315,8 +315,8 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
 
 
 def test_small_layers_are_left_to_flint() -> None:
-    proof = prove(DATA, Settings(construction="rank-one", claim="full-rank"))
-    assert "rank_memory" not in proof.settings and "numba" not in proof.versions
+    proof = prove(DATA, Settings(construction="width-one", claim="full-rank"))
+    assert proof.settings.rank_memory is None and "numba" not in proof.versions
     assert not conclusions.in_blocks(DATA, random_layer(9, 6))
     assert conclusions.in_blocks(DATA, random_layer(9, 6), "cuda")
 

@@ -1,8 +1,7 @@
 """A user's data set as a section of the audit: what holds, who uses it, and how strongly.
 
-The two constructions that make use of Theorem 1's hypotheses are run on it by `prove` (the third,
-`generic`, asks for none of them). Of a large data set the first examples only: its
-hypotheses are checked, and its groups built, on that part.
+The constructions that use Assumptions 1 and 2 are run on it by `prove`. Of a large data set the
+first examples only: its hypotheses are checked, and its groups built, on that part.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ from attncert.verify.audit.hypotheses.strength import claimed, used
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.methods import method
+from attncert.verify.methods import registry
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.settings import Asked, Settings
 
 __all__ = ["section"]
 
-CONSTRUCTIONS = ("paper", "rank-one")
 MOST, QUICK_MOST = 100, 25  # examples looked at
-_NAMES = {"paper": "the paper's construction", "rank-one": "heads of width one"}
 _WORDS = {
     Level.PROVED: "proved",
     Level.NOT_APPLICABLE: "does not apply",
@@ -36,12 +33,12 @@ def section(scope: Scope) -> AuditSection:
     """Of `scope.data`, which must be given. Exact where `prove` is."""
     assert scope.data is not None
     data = scope.data.take(min(scope.data.T, QUICK_MOST if scope.quick else MOST))
-    proofs = {}
-    for done, name in enumerate(CONSTRUCTIONS):
-        scope.progress("your data", done, len(CONSTRUCTIONS))
-        claim = "auto" if data.T <= READOUT and not scope.quick else "full-rank"
-        settings = Settings(construction=name, claim=claim, seed=scope.seed)
-        proofs[name] = settings, prove(data, settings)
+    proofs, used_by = {}, [m for m in registry.methods() if m.uses_a1_a2]
+    for done, method in enumerate(used_by):
+        scope.progress("your data", done, len(used_by))
+        claim: Asked = "auto" if data.T <= READOUT and not scope.quick else "full-rank"
+        settings = Settings(construction=method.name, claim=claim, seed=scope.seed)
+        proofs[method.name] = settings, prove(data, settings)
     part = (
         f"the first {data.T} of {scope.data.T} examples" if data.T < scope.data.T else "all of it"
     )
@@ -49,9 +46,9 @@ def section(scope: Scope) -> AuditSection:
         "data",
         f"Your data: {scope.data.name}",
         text=(
-            f"Looked at: {part}. Two constructions with their own defaults: the paper's heads of "
-            "width $n$, and heads of width one. (The third, `generic`, uses none of the "
-            "hypotheses and is not run here.)",
+            f"Looked at: {part}. Constructions with their own defaults: "
+            f"{'; '.join(m.voice.title for m in used_by)}. (Those that use neither assumption are "
+            "not run here.)",
         ),
         tables=(
             _hypotheses({name: proof for name, (_, proof) in proofs.items()}),
@@ -74,7 +71,7 @@ def _answer(part: str, proofs: dict[str, Proof]) -> str:
             statement = proof.trace[proof.conclusion].statement
             return f"Your data ({part}): impossible for all weights. Refuted: {statement}"
     verdicts = "; ".join(
-        f"{_NAMES[name]}: {_WORDS.get(proof.standing, proof.standing.value)}"
+        f"{registry.method(name).voice.title}: {_WORDS.get(proof.standing, proof.standing.value)}"
         for name, proof in proofs.items()
     )
     return f"Your data ({part}): {verdicts}."
@@ -94,7 +91,7 @@ def _hypotheses(proofs: dict[str, Proof]) -> Table:
 
 
 def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
-    built = method(settings).build(data, settings, lambda done, of: None)
+    built = settings.method.build(data, settings, lambda done, of: None)
     short = any(getattr(head, "short", False) for head in built.heads)
     rows = tuple(
         (

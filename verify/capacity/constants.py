@@ -26,7 +26,7 @@ import numpy as np
 
 from attncert.constructions import generic, width_one
 from attncert.constructions import paper as the_paper
-from attncert.constructions.construction import Construction, capacity
+from attncert.constructions.construction import Construction, SteeringHead, capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
@@ -41,7 +41,7 @@ __all__ = [
     "layer_constants", "least_certified",
 ]  # fmt: skip
 
-CONSTRUCTIONS = ("paper", "rank-one, the proof's heads", "rank-one, short heads", "generic")
+CONSTRUCTIONS = ("paper", "width-one, the proof's heads", "width-one, short heads", "generic")
 MOST_TRIED = 64  # values of c below the one built
 LARGEST_CONDITION = 1e12
 
@@ -203,6 +203,7 @@ def least_certified(
     tables: logits of the layer's heads, computed if not given. None: no c among those tried.
     """
     record = built.heads[number - 1]
+    assert isinstance(record, SteeringHead) and record.c is not None
     if tables is None:
         tables = [features.logits(head, data) for head in built.layer.heads[:number]]
     rows = [*record.earlier, *record.group]
@@ -228,9 +229,10 @@ def _selectors(
 ) -> Iterator[HeadConstants]:
     conditioning = Conditioning(data)
     for number, (record, table) in enumerate(zip(built.heads, tables, strict=False), start=1):
-        lead = None if record.selector is None else steps.lead(data, record)
-        numbers = conditioning.add(record, table, lead)
-        if record.selector is not None:
+        if not isinstance(record, SteeringHead) or record.c is None:
+            conditioning.add(record, table, None)
+        else:
+            numbers = conditioning.add(record, table, steps.lead(data, record))
             c, bits = least_certified(data, built, number, tables) or (None, None)
             yield HeadConstants(number, record.c, c, bits, numbers.apriori_c, numbers.apriori_bits)
 

@@ -51,7 +51,7 @@ def costs(data: Dataset, seed: int = 0) -> tuple[Cost, ...]:
     >>> from attncert.constructions.data.generators import family
     >>> [(c.construction, c.heads, c.parameters) for c in costs(family(7, 3, 6, seed=1))]
     ... # doctest: +NORMALIZE_WHITESPACE
-    [('paper, d_h = n', 3, 129), ('rank-one', 3, 57), ('generic, d_h = 1', 3, 57),
+    [('paper, d_h = n', 3, 129), ('width-one', 3, 57), ('generic, d_h = 1', 3, 57),
      ('generic, fewest heads', 2, 38)]
     """
     promised = fewest_heads(data.T, data.n, data.n) or 1
@@ -76,7 +76,7 @@ def _built(
 ) -> Iterator[tuple[str, int, int, Construction | None]]:
     paper = the_paper.build(data, heads=heads, head_width=data.n, seed=seed)
     yield "paper, d_h = n", heads, data.n, paper
-    yield "rank-one", heads, 1, width_one.build(data, heads=heads, seed=seed)
+    yield "width-one", heads, 1, width_one.build(data, heads=heads, seed=seed)
     yield "generic, d_h = 1", heads, 1, _generic(data, heads, seed)
     flat = flat_of(data)
     few = next(h for h in range(1, data.T + 1) if min(flat.bound(h), h * data.d) >= data.T)

@@ -29,7 +29,7 @@ from attncert.constructions import width_one as of_width_one
 from attncert.constructions.construction import Construction, capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.verify import features
 from attncert.verify.capacity.parameters import Cost, costs
@@ -77,8 +77,7 @@ class Setting:
         if self.heads * self.width > MOST_EXAMPLES:
             must = f"such that H·d is at most {MOST_EXAMPLES}"
             raise InputError("heads", must, f"{self.heads}, with d = {self.width}")
-        if not 0 <= self.seed < 2**63:
-            raise InputError("seed", "a whole number from 0 to 2^63 - 1", self.seed)
+        require_seed(self.seed, "seed")
 
     @property
     def paper(self) -> int:
@@ -304,7 +303,7 @@ def _constructions(setting: Setting, data: Dataset) -> Iterator[Built]:
     H, width = setting.heads, setting.head_width
     paper = data.take(setting.paper)
     yield _built(paper, the_paper.build(paper, heads=H, head_width=width, seed=setting.seed))
-    # n = 1 has nothing to choose; rank-one heads do not depend on d_h and are built all the same.
+    # n = 1 has nothing to choose; heads of width one do not depend on d_h and are still built.
     narrow = data.take(setting.width_one)
     yield _built(narrow, of_width_one.build(narrow, heads=H, saturated=True, seed=setting.seed))
 

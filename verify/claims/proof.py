@@ -4,12 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
+
+Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What every trace of one construction must hold.
+
+    first: steps of every head; later: of every head but the first. hypotheses: those that the
+    theorem asks for. partition: whether the proof is about groups that meet the partition
+    condition. short_heads: whether a head may do without its later steps.
+    """
+
+    first: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    partition: bool = False
+    short_heads: bool = False
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A report's own words for the construction: sentences in the form of `reports.words.text`.
+
+    title:   "... by the paper's construction". theorem, source: what it is the proof of, and where
+             that is written. placed: what the bound counts.
+    numbers: the paragraph above the table of heads. others: what the heat map shows left of a
+             head's own group. general: what one instance does not show. without_a1: what carries
+             the answer where A1 does not hold.
+    """
+
+    title: str = "given weights"
+    theorem: str = "no theorem that this report knows"
+    source: str = ""
+    placed: str = "examples that these heads place"
+    numbers: str = "Groups list the examples that a head places."
+    others: str = "which the head may move"
+    general: str = "The theorem in general: the trace is one instance of its proof."
+    without_a1: str = "The answer rests on what is named with it"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What was asked and built.
+
+    construction: its name on the command line. certificate_name: that in certificates.
+    claim:      the kind of answer; "auto" where nothing was built. r: of the theorem's bound.
+    capacity:   how many examples the theorem places with these heads. parameters: of the layer.
+    device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
+    usable_width: what r stands for, in LaTeX, where it depends on the heads' width.
+    command:    normalised: no paths. regrouped: whether the given order of examples was changed.
+    remarks:    what a reader should know about the weights, by name.
+    """
+
+    construction: str
+    claim: Kind | Literal["auto"]
+    heads: int | None
+    head_width: int
+    value_width: int
+    r: int
+    seed: int
+    command: str
+    outline: Outline = Outline()
+    voice: Voice = Voice()
+    certificate_name: str = ""
+    capacity: int | None = None
+    parameters: int | None = None
+    device: str = "cpu"
+    rank_memory: str | None = None
+    regrouped: bool = False
+    usable_width: str = ""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able, remarks among the rest; what was not computed is left out."""
+        named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
+                 "parameters", "device", "seed", "command", "regrouped")  # fmt: skip
+        memory = {} if self.rank_memory is None else {"rank_memory": self.rank_memory}
+        return {name: getattr(self, name) for name in named} | memory | dict(self.remarks)
 
 
 @dataclass(frozen=True)
@@ -18,7 +97,7 @@ class HeadSummary:
 
     group:        examples that this head places (0-based, the input's order).
     c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
-                  and the rank is certified (rank-one: the rank alone); None: no such term.
+                  and the rank is certified (width one: the rank alone); None: no such term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
     apriori_c, apriori_bits: the same from the a-priori bound (Weyl), for comparison.
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
@@ -45,13 +124,11 @@ class Proof:
     conclusion:  id of the claim that answers the question asked.
     layer, heads: None and empty where nothing could be built (a hypothesis fails).
     certificate: the `attncert/1` object, or None where there is nothing to certify.
-    settings:    construction, heads, head_width, value_width, capacity, parameters, claim,
-                 device, seed, command (normalised: no paths), regrouped (bool).
     versions:    of Python and the libraries used (reported once, apart from the results).
     """
 
     data: Dataset
-    settings: Mapping[str, Any]
+    settings: Setup
     trace: ProofTrace
     conclusion: str
     layer: Layer | None = None

@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from flint import fmpz
 
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.proof import Outline, Proof
+from attncert.verify.claims.trace import ProofTrace, TraceError
 
 RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
 ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
@@ -44,11 +44,24 @@ _WHOLE = {
         f"interpolation.{route}" for route in ("rational", "symbolic", "multiprecision")
     ),
 }
-_ALWAYS = (*_HYPOTHESES, "hypothesis.partition", "groups", "theorem", "parameters", "rank",
-           "reduction", "readout", "universal", "memorization")  # fmt: skip
-_FIRST_STEPS = {"paper": ("duals", "steering", "weights", "integral"),
-                "rank-one": ("coefficients", "weights", "integral")}  # fmt: skip
-_LATER_STEPS = ("selector", "separator", "saturation")
+_ALWAYS = (*_HYPOTHESES, "groups", "theorem", "parameters", "rank", "reduction", "readout",
+           "universal", "memorization")  # fmt: skip
+
+# What a trace must look like, by construction, written apart from the constructions themselves. Of
+# one that is not listed its own outline is asked, which then is all that its author promises.
+_STEERS = ("selector", "separator", "saturation")
+_OUTLINES = {
+    "paper": Outline(("duals", "steering", "weights", "integral"), _STEERS, partition=True),
+    "width-one": Outline(
+        ("coefficients", "weights", "integral"), _STEERS, partition=True, short_heads=True
+    ),
+    "generic": Outline(("small", "integral", "logits")),
+}
+_STRENGTHS: dict[str, Callable[[int, int], int]] = {
+    "paper": min,
+    "width-one": lambda n, _: n,
+    "generic": lambda n, _: n,
+}
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
@@ -62,6 +75,14 @@ _WORDS = {
     "ball arithmetic": Level.ENCLOSED,
 }
 _HEAD = re.compile(r"head\.([0-9]+)\.(.+)")
+
+
+def require_rules(proof: Proof) -> None:
+    """Raises TraceError where the finished proof breaks a rule: then something here is wrong."""
+    for claim in trace_claims(proof):
+        if not claim.level.holds:
+            found = (claim.witness or {})["violations"]
+            raise TraceError(f"{claim.id}: {found[0]}")
 
 
 def trace_claims(proof: Proof) -> list[Claim]:
@@ -100,13 +121,17 @@ def _missing(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
     trace = proof.trace
-    yield from (f"{name} is missing" for name in _ALWAYS if name not in trace)
+    setup = proof.settings
+    outline = _OUTLINES.get(setup.construction, setup.outline)
+    always = (*_ALWAYS, *(("hypothesis.partition",) if outline.partition else ()))
+    yield from (f"{name} is missing" for name in always if name not in trace)
     rank = ("rank",) if proof.data.T <= RANKS_EACH_HEAD else ()
     for h in range(1, len(proof.groups) + 1):
-        wanted = [*_FIRST_STEPS[proof.settings["construction"]], *rank]
-        paper = proof.settings["construction"] == "paper"
-        if h > 1 and (paper or any(f"head.{h}.{step}" in trace for step in _LATER_STEPS)):
-            wanted += [*_LATER_STEPS, *(("independence",) if rank else ())]
+        wanted = [*outline.first, *rank]
+        may_lack = outline.short_heads and not any(f"head.{h}.{s}" in trace for s in outline.later)
+        if h > 1 and outline.later and not may_lack:
+            steers = "saturation" in outline.later and rank
+            wanted += [*outline.later, *(("independence",) if steers else ())]
         yield from (f"head.{h}.{s} is missing" for s in wanted if f"head.{h}.{s}" not in trace)
 
 
@@ -168,9 +193,10 @@ def _miscounted(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
     data, layer, settings = proof.data, proof.layer, proof.settings
-    heads, d_v = len(layer.heads), settings["value_width"]
+    heads, d_v = len(layer.heads), settings.value_width
     r = _strength("hypothesis.A1-at-r", proof)
-    places = r + sum(r - 1 for _ in range(heads - 1))  # groups of r, r - 1, r - 1, ...
+    counted = settings.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
+    places = r + sum(r - 1 for _ in range(heads - 1)) if counted else settings.capacity or 0
     weights = sum(_entries(head.key) + _entries(head.query) for head in layer.heads)
     weights += heads * (data.d * d_v + d_v * data.m)
     right: dict[str, dict[str, Any]] = {
@@ -247,9 +273,11 @@ def _witnesses(proof: Proof) -> Iterator[str]:
 
 def _strength(name: str, proof: Proof) -> int:
     """n for A1; r for A1 at strength r."""
-    if name == "hypothesis.A1" or proof.settings["construction"] == "rank-one":
-        return proof.data.n
-    return min(proof.data.n, proof.settings["head_width"])
+    setup, n = proof.settings, proof.data.n
+    if name == "hypothesis.A1":
+        return n
+    of = _STRENGTHS.get(setup.construction)
+    return setup.r if of is None else of(n, setup.head_width)
 
 
 def _entries(matrix: Any) -> int:

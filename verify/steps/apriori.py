@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from attncert.constructions.construction import PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify import features
 
 _LARGEST = 400  # rows above which singular values are not computed
@@ -48,14 +48,14 @@ class Conditioning:
         self._diameters: dict[int, float] = {}
         self._blocks: list[np.ndarray] = []
 
-    def add(self, head: PaperHead, table: np.ndarray, rows_of_u: np.ndarray | None) -> HeadNumbers:
+    def add(self, head: PlacedHead, table: np.ndarray, rows_of_u: np.ndarray | None) -> HeadNumbers:
         """table: this head's logits (T, n); rows_of_u: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n)."""
         rows = [*head.earlier, *head.group]
         if len(rows) > _LARGEST:
             return HeadNumbers(None, None, None)
         block = features.mix_float(features.softmax_float(table), self._contexts)
         c = bits = None
-        if rows_of_u is not None and self.data.n > 1:
+        if isinstance(head, SteeringHead) and rows_of_u is not None and self.data.n > 1:
             bits = self._bits(head, block, rows)
             c = None if bits is None else _least_c(head, table, rows_of_u, bits)
         self._blocks.append(block)
@@ -64,7 +64,7 @@ class Conditioning:
         condition = float(spectrum[0]) / float(smallest) if smallest > 0 else math.inf
         return HeadNumbers(c, bits, condition if math.isfinite(condition) else None)
 
-    def _bits(self, head: PaperHead, block: np.ndarray, rows: list[int]) -> int | None:
+    def _bits(self, head: SteeringHead, block: np.ndarray, rows: list[int]) -> int | None:
         limit = block[rows].copy()
         where = [0 if self.data.shared else s for s in head.earlier]
         limit[: len(where)] = self._contexts[where, list(head.targets)]
@@ -84,7 +84,7 @@ class Conditioning:
         return self._diameters[context]
 
 
-def _least_c(head: PaperHead, table: np.ndarray, lead: np.ndarray, bits: int) -> int:
+def _least_c(head: SteeringHead, table: np.ndarray, lead: np.ndarray, bits: int) -> int:
     """The least c at which every target row leads by `bits`; exact."""
     assert head.c is not None
     finite = table[list(head.earlier)] - head.c * lead

@@ -43,7 +43,7 @@ def head_claims(
     def after(
         record: GenericHead, table: np.ndarray, seen: Progressive | None, number: int
     ) -> Iterator[shared.Check]:
-        yield partial(group_logits, record, table, number)
+        yield partial(shared.group_logits, record, table, number, _BUILT)
         if seen is not None:
             yield partial(shared.finite_rank, data, record, table, seen, number, source=_BUILT)
 
@@ -81,25 +81,6 @@ def distinct(data: Dataset, weights: Head, number: int) -> Claim:
         {},
         lambda: {"context with a tie": 0},
         source=_BUILT,
-    )
-
-
-def group_logits(head: GenericHead, table: np.ndarray, number: int) -> Claim:
-    """The logits on record, from which the readout is solved, are those of the layer."""
-    wrong = [
-        t
-        for t, logits in zip(head.group, head.logits, strict=True)
-        if [int(k) for k in table[t]] != list(logits)
-    ]
-    return shared.claim(
-        number,
-        "logits",
-        "The group's logits on record are those of the layer's weights.",
-        not wrong,
-        {"group size": len(head.group)},
-        lambda: {"examples": wrong},
-        source=_BUILT,
-        rests_on=(f"head.{number}.integral",),
     )
 
 

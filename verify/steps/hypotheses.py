@@ -15,6 +15,7 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 from scipy.stats import beta
 
+from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.features import PRIMES
@@ -59,13 +60,13 @@ def value_width(data: Dataset, width: int) -> Claim:
 
 
 def capacity(
-    examples: int, heads: int, r: int, bound: str, source: str = "paper, Theorem 1"
+    examples: int, heads: int, r: int, bound: Bound, source: str = "paper, Theorem 1"
 ) -> Claim:
-    """T ≤ H(r-1) + 1, with what r stands for given in `bound`."""
-    most = heads * (r - 1) + 1
+    """T is at most what H heads place by the theorem."""
+    most = bound.places(heads, r)
     return Claim(
         id="hypothesis.capacity",
-        statement=f"The examples are within capacity: $T \\le H(r-1)+1$ with $r = {bound}$.",
+        statement=f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
         level=Level.PROVED if examples <= most else Level.REFUTED,
         numbers={"asked": f"T at most {most} (H = {heads}, r = {r})", "found": f"T = {examples}"},
         witness=None if examples <= most else {"T": examples, "capacity": most},

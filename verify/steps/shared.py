@@ -1,6 +1,6 @@
 """Steps that both proofs share, and how the claim of a step is written.
 
-A step looks at one head: the record of what was chosen for it (`Record`), the data, and the logits
+A step looks at one head: the record of what was chosen for it, the data, and the logits
 of the layer's own weights. Nothing is asked of the builder.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim, Level
@@ -24,27 +24,6 @@ PAPER = "paper, proof of Theorem 1"
 
 
 Check = Callable[[], Claim]
-
-
-class Record(Protocol):
-    """What the shared steps read of a head's record; vectors are d×1 over ℚ, in the data's units.
-
-    selector v and separator u (None: the head has none), the multiplier c of u vᵀ, and for each
-    earlier example the row that it is to attend to.
-    """
-
-    @property
-    def group(self) -> tuple[int, ...]: ...
-    @property
-    def earlier(self) -> tuple[int, ...]: ...
-    @property
-    def selector(self) -> fmpq_mat | None: ...
-    @property
-    def separator(self) -> fmpq_mat | None: ...
-    @property
-    def c(self) -> int | None: ...
-    @property
-    def targets(self) -> tuple[int, ...]: ...
 
 
 def head_by_head(
@@ -124,7 +103,7 @@ def placement(data: Dataset, construction: Construction, source: str = PAPER) ->
     )
 
 
-def selector(data: Dataset, head: Record, number: int) -> Claim:
+def selector(data: Dataset, head: SteeringHead, number: int) -> Claim:
     """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s."""
     products = (data.query_matrix * head.selector).entries()
     inside = [t for t in head.group if products[t] != 0]
@@ -146,7 +125,7 @@ def selector(data: Dataset, head: Record, number: int) -> Claim:
     )
 
 
-def separator(data: Dataset, head: Record, number: int) -> Claim:
+def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
     """Step 4: E⁽ˢ⁾u has a unique maximum and a unique minimum for every earlier s."""
     tied, ranges = [], []
     separated = entries(data, head.separator)
@@ -170,7 +149,7 @@ def separator(data: Dataset, head: Record, number: int) -> Claim:
 
 def limit_independence(
     data: Dataset,
-    head: Record,
+    head: SteeringHead,
     table: np.ndarray,
     seen: features.Progressive,
     number: int,
@@ -201,7 +180,7 @@ def limit_independence(
 
 def finite_rank(
     data: Dataset,
-    head: Record,
+    head: PlacedHead,
     table: np.ndarray,
     seen: features.Progressive,
     number: int,
@@ -226,7 +205,7 @@ def finite_rank(
     )
 
 
-def lead(data: Dataset, head: Record) -> np.ndarray:
+def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
     """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
     products = (data.query_matrix * head.selector).entries()
     out = np.empty((len(head.earlier), data.n), dtype=object)
@@ -261,6 +240,25 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
         {},
         lambda: {"example": error.example, "row": error.row, "logit": error.value},
         source="docs/mathematics.md, section 3",
+    )
+
+
+def group_logits(head: PlacedHead, table: np.ndarray, number: int, source: str) -> Claim:
+    """The logits on record, from which the readout is solved, are those of the layer."""
+    wrong = [
+        t
+        for t, logits in zip(head.group, head.logits, strict=True)
+        if [int(k) for k in table[t]] != list(logits)
+    ]
+    return claim(
+        number,
+        "logits",
+        "The group's logits on record are those of the layer's weights.",
+        not wrong,
+        {"group size": len(head.group)},
+        lambda: {"examples": wrong},
+        source=source,
+        rests_on=(f"head.{number}.integral",),
     )
 
 

@@ -20,7 +20,7 @@ from flint import fmpq
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
-from attncert.constructions.width_one.theorem import RankOneHead
+from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.features import Progressive
 from attncert.verify.steps import shared
@@ -44,20 +44,20 @@ def head_claims(
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
 
-    def before(record: RankOneHead, weights: Head, number: int) -> Iterator[shared.Check]:
+    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[shared.Check]:
         yield partial(coefficients, data, record, number)
-        if record.v0 is not None:
+        if record.selector is not None:
             yield partial(shared.selector, data, record, number)
         if not record.short:
             yield partial(curve, data, record, number)
-        if record.v0 is not None:
+        if record.selector is not None:
             yield partial(shared.separator, data, record, number)
         yield partial(head_weights, data, record, weights, number)
 
     def after(
-        record: RankOneHead, table: np.ndarray, seen: Progressive | None, number: int
+        record: WidthOneHead, table: np.ndarray, seen: Progressive | None, number: int
     ) -> Iterator[shared.Check]:
-        if record.v0 is not None:
+        if record.selector is not None:
             yield partial(saturation, data, record, table, number)
             if seen is not None:
                 yield partial(shared.limit_independence, data, record, table, seen, number)
@@ -67,7 +67,7 @@ def head_claims(
     return shared.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
 
 
-def _ours(record: RankOneHead, check: Callable[[], Claim]) -> Claim:
+def _ours(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
     """Run a check; steps that are also the paper's are named by their place in this proof."""
     claim = shared.timed(check)
     step = claim.id.rpartition(".")[2]
@@ -78,10 +78,10 @@ def _ours(record: RankOneHead, check: Callable[[], Claim]) -> Claim:
     return replace(claim, source=f"{_PROOF}, {_PLACES[step]}")
 
 
-def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
+def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
     products = (data.query_matrix * head.v1).entries()
-    wrong, rows = [], shared.entries(data, head.u)
+    wrong, rows = [], shared.entries(data, head.separator)
     for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
         if products[t] != alpha or [x * alpha for x in rows(t)] != [fmpq(k) for k in logits]:
             wrong.append(t)
@@ -96,9 +96,9 @@ def coefficients(data: Dataset, head: RankOneHead, number: int) -> Claim:
     )
 
 
-def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
+def curve(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """The entries of E⁽ᵗ⁾u are distinct for t in the group: the curve lemma applies."""
-    tied = shared.tied(data, head.u, head.group)
+    tied = shared.tied(data, head.separator, head.group)
     return shared.claim(
         number,
         "curve",
@@ -112,17 +112,17 @@ def curve(data: Dataset, head: RankOneHead, number: int) -> Claim:
     )
 
 
-def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -> Claim:
+def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) -> Claim:
     """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, where d_h = 1).
 
     That the group's logits are then α_t·E⁽ᵗ⁾u, free of c, is what this rests on.
     """
     built = weights.key * weights.query.transpose()
     query = head.v1
-    if head.v0 is not None:
-        query = query + head.v0 * fmpq(head.c)
+    if head.selector is not None:
+        query = query + head.selector * fmpq(head.c)
     rank = int(built.rank()) if weights.width > 1 else int(any(x != 0 for x in built.entries()))
-    equal = bool(built == head.u * query.transpose())
+    equal = bool(built == head.separator * query.transpose())
     return shared.claim(
         number,
         "weights",
@@ -134,12 +134,12 @@ def head_weights(data: Dataset, head: RankOneHead, weights: Head, number: int) -
         lambda: {"rank": rank, "equal": equal},
         rests_on=tuple(
             f"head.{number}.{step}"
-            for step in ("coefficients", *(() if head.v0 is None else ("selector",)))
+            for step in ("coefficients", *(() if head.selector is None else ("selector",)))
         ),
     )
 
 
-def saturation(data: Dataset, head: RankOneHead, table: np.ndarray, number: int) -> Claim:
+def saturation(data: Dataset, head: WidthOneHead, table: np.ndarray, number: int) -> Claim:
     """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
 
     c is the least at which the rank is full, so at this c the rows need not lead yet: the record's

@@ -3,9 +3,9 @@
 Case number k of a seed is drawn from (seed, k) alone: it can be drawn again without the others, and
 a search can be resumed at any k. For each case it is decided here, by exhausting the subsets,
 whether A1 holds, and if not, whether the partition condition does. Then the construction must
-build, and the features of the layer that it returns must have rank T: computed here from the
-layer's weights alone, modulo a 62-bit safe prime, by code that the builders do not share. A failure
-is shrunk to a data set from which nothing can be taken away.
+build, and the features of the layer that it returns must have rank T, by the check of `prove`,
+which shares no code with the builders. A failure is shrunk to a data set from which nothing can be
+taken away.
 
 That no failure is found proves nothing beyond the cases counted.
 """
@@ -19,9 +19,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from attncert.constructions import paper
-from attncert.constructions import width_one as of_width_one
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.audit.attack.cases import (
@@ -31,24 +28,12 @@ from attncert.verify.audit.attack.cases import (
     partition_holds,
     queries_independent,
 )
-
-# Safe: (P - 1)/2 is prime too, and P ≡ 3 (mod 8), so 2 has order P - 1: exponents do not collide.
-PRIME = 4611686018427377339
+from attncert.verify.methods import registry
+from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
 Progress = Callable[[int, int], None]
 C = TypeVar("C", bound=Case)
-
-_CONSTRUCTIONS: dict[str, Build] = {
-    "rank-one": lambda case: (
-        of_width_one.build(case.dataset, heads=case.heads, saturated=case.option).layer
-    ),
-    "paper": lambda case: (
-        paper.build(
-            case.dataset, head_width=case.width, heads=case.heads, interior=case.option
-        ).layer
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -124,22 +109,20 @@ def attack(
 ) -> AttackReport:
     """Draw cases start, ..., start + cases - 1 and try the construction on each.
 
-    construction: "rank-one", "paper", or a function from a case to a layer (for width one).
+    construction: the name of one that says how it may be attacked (`Method.attack`), or a function
+    from a case to a layer (for width one).
     Stops after `most_failures` failures; `stop` of the report says where. Raises InputError.
     """
-    if isinstance(construction, str) and construction not in _CONSTRUCTIONS:
-        raise InputError("construction", " or ".join(_CONSTRUCTIONS), construction)
+    name, build, width_one = _target(construction)
     for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
         if value < least:
             raise InputError(argument, f"a whole number, at least {least}", value)
-    build = _CONSTRUCTIONS[construction] if isinstance(construction, str) else construction
-    name = construction if isinstance(construction, str) else "given function"
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failures: list[Failure] = []
     number = start
     for number in range(start, start + cases):
         progress(number - start, cases)
-        case = case_number(seed, number, width_one=construction != "paper")
+        case = case_number(seed, number, width_one=width_one)
         reason, holds = examine(case, build)
         if reason is not None and holds:
             failures.append(_shrunk(number, case, reason, build))
@@ -150,6 +133,24 @@ def attack(
         else:
             outside[reason or "rank T"] += 1
     return AttackReport(name, seed, start, number + 1, built, partition, outside, tuple(failures))
+
+
+def _target(construction: str | Build) -> tuple[str, Build, bool]:
+    """Its name, how to build a layer for a case, and whether cases have heads of width one."""
+    if not isinstance(construction, str):
+        return "given function", construction, True
+    method = registry.method(construction)
+    if method.attack is None:
+        named = [m.name for m in registry.methods() if m.attack is not None]
+        raise InputError("--construction", " or ".join(named), construction)
+    attack = method.attack
+
+    def build(case: Case) -> Layer:
+        if not attack.promises(case.dataset, case.heads, case.width):
+            raise HypothesisFails("capacity", "the theorem promises nothing here", {})
+        return attack.build(case.dataset, case.heads, case.width, case.option)
+
+    return method.name, build, attack.width_one
 
 
 def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:
@@ -169,41 +170,10 @@ def examine(case: Case, build: Build) -> tuple[str | None, str]:
         return (f"refused: {failure}" if holds else "refused"), holds
     except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as e:
         return f"{type(e).__name__}: {e}", holds or "partition"
-    rank = feature_rank(layer, case.dataset)
-    if rank == len(case.queries):
+    rank = full_rank(case.dataset, layer)
+    if rank.level.holds:
         return None, holds
-    return f"rank {rank} instead of {len(case.queries)}", holds or "partition"
-
-
-def feature_rank(layer: Layer, data: Dataset, prime: int = PRIME) -> int:
-    """Rank of Z mod `prime`, from the weights of the layer and the data alone. Pure Python.
-
-    Raises ValueError where a logit is not an integer, ZeroDivisionError where a softmax sum is 0.
-    """
-    contexts = data.contexts.stored.tolist()
-    queries = data.queries.stored.tolist()
-    scale = data.contexts.denominator * data.queries.denominator
-    rows: list[list[int]] = [[] for _ in queries]
-    for head in layer.heads:
-        keys, key_scale = _columns(head.key)
-        asks, ask_scale = _columns(head.query)
-        bottom = scale * key_scale * ask_scale
-        for t, query in enumerate(queries):
-            context = contexts[0 if data.shared else t]
-            asked = [_dot(ask, query) for ask in asks]
-            direction = [_dot(asked, row) for row in zip(*keys, strict=True)]
-            logits = []
-            for token in context:
-                whole, rest = divmod(_dot(direction, token), bottom)
-                if rest:
-                    raise ValueError("a logit is not an integer")
-                logits.append(whole)
-            powers = [pow(2, k % (prime - 1), prime) for k in logits]
-            inverse = pow(sum(powers), -1, prime)
-            rows[t] += [
-                _dot(powers, column) * inverse % prime for column in zip(*context, strict=True)
-            ]
-    return _rank(rows, prime)
+    return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}", holds or "partition"
 
 
 def _hypothesis(case: Case) -> str:
@@ -212,37 +182,6 @@ def _hypothesis(case: Case) -> str:
     if queries_independent(case):
         return "A1"
     return "partition" if partition_holds(case) else ""
-
-
-def _columns(matrix: Any) -> tuple[list[list[int]], int]:
-    """Integer columns over one denominator."""
-    whole, denominator = matrix.transpose().numer_denom()
-    return [[int(x) for x in row] for row in whole.tolist()], int(denominator)
-
-
-def _dot(a: Any, b: Any) -> int:
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _rank(rows: list[list[int]], prime: int) -> int:
-    """Rank mod prime, by elimination."""
-    rows = [row[:] for row in rows]
-    rank = 0
-    for column in range(len(rows[0])):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        top = rows[rank]
-        inverse = pow(top[column], -1, prime)
-        for i in range(rank + 1, len(rows)):
-            factor = rows[i][column] * inverse % prime
-            if factor:
-                rows[i] = [(x - factor * y) % prime for x, y in zip(rows[i], top, strict=True)]
-        rank += 1
-        if rank == len(rows):
-            break
-    return rank
 
 
 def _shrunk(number: int, case: Case, reason: str, build: Build) -> Failure:

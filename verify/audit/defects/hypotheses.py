@@ -7,6 +7,7 @@ from functools import partial
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.paper import BOUND
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
 from attncert.verify.audit.defects.runs import paper
@@ -34,7 +35,7 @@ def fired(asked: Asked) -> Fired:
         hypotheses.value_width(data, asked.value_width),
         hypotheses.independent_contexts(data),
         hypotheses.kruskal_at_least(data, data.n, "hypothesis.A1", 0),
-        hypotheses.capacity(data.T, asked.heads, r, "\\min(n,d_h)"),
+        hypotheses.capacity(data.T, asked.heads, r, BOUND),
         hypotheses.partition(data, asked.groups),
     ]
     if r < data.n:

@@ -161,7 +161,7 @@ def with_records(run: Built, count: int) -> Built:
 def _factors(found: Any) -> tuple[list[fmpq_mat], list[fmpq_mat]]:
     """Columns of key and query that this record asks for."""
     if not isinstance(found, PaperHead):
-        return [found.u], [found.v]
+        return [found.separator], [found.query]
     key, query = list(found.steering), list(found.duals)
     if found.separator is not None:
         key.insert(0, found.separator * fmpq(found.c))

@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.paper import BOUND
 from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
 from attncert.verify.audit.defects.hypotheses import dependent_across_groups, dependent_context
 from attncert.verify.audit.defects.runs import paper, width_one
@@ -53,7 +54,7 @@ def told(name: str) -> Told:
             with patch.object(hypotheses, "_EXHAUSTIVE", 10):
                 proof = prove(data)
         case "width one":
-            proof = prove(width_one("shared").data, Settings(construction="rank-one"))
+            proof = prove(width_one("shared").data, Settings(construction="width-one"))
         case "A1 false":
             proof = prove(dependent_across_groups().data)
         case "A2 false":
@@ -151,7 +152,7 @@ def a1_at_n_minus_one() -> Told:
 def capacity_off_by_one() -> Told:
     """H(r - 1) + 2: one head fewer would be called enough."""
     data = told("interpolation").proof.data
-    claim = hypotheses.capacity(data.T, 3, 3, "\\min(n,d_h)")
+    claim = hypotheses.capacity(data.T, 3, 3, BOUND)
     return made_again(replace(claim, numbers={"asked": "T at most 8 (H = 3, r = 3)",
                                               "found": claim.numbers["found"]}))  # fmt: skip
 

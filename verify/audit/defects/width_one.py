@@ -94,7 +94,7 @@ def tie_in_the_group() -> Built:
     """Only the curve lemma asks for distinct entries of the group; its logits are made from u."""
     run = width_one("distinct")
     for spoilt in _with_tie(run, head(run).group):
-        if not one_end_tied(run, head(spoilt).u, head(run).earlier):
+        if not one_end_tied(run, head(spoilt).separator, head(run).earlier):
             return spoilt
     raise AssertionError("no such tie")
 
@@ -108,7 +108,7 @@ def _with_tie(run: Built, examples: tuple[int, ...]) -> Iterator[Built]:
             for t, alpha in zip(found.group, found.alphas, strict=True)
         )
         with suppress(ValueError):
-            yield consistent(run, u=u, logits=logits)
+            yield consistent(run, separator=u, logits=logits)
 
 
 # Selector and separator.
@@ -116,30 +116,32 @@ def _with_tie(run: Built, examples: tuple[int, ...]) -> Iterator[Built]:
 
 def selector_not_orthogonal() -> Built:
     run = width_one("distinct")
-    return consistent(run, v0=bumped(head(run).v0))
+    return consistent(run, selector=bumped(head(run).selector))
 
 
 def selector_blind() -> Built:
     run = width_one("distinct")
-    return rebuilt(run, v0=blind(run))
+    return rebuilt(run, selector=blind(run))
 
 
 def tie(top: bool) -> Built:
     run = width_one("distinct")
-    return rebuilt(run, u=tied(run, top))
+    return rebuilt(run, separator=tied(run, top))
 
 
 def tie_at_the_unused_end() -> Built:
     """Where no earlier example is sent: the targets still lead."""
     run = width_one("distinct")
     for spoilt in _with_tie(run, head(run).earlier):
-        if one_end_tied(run, head(spoilt).u, head(run).earlier) and _distinct_in_the_group(spoilt):
+        if one_end_tied(run, head(spoilt).separator, head(run).earlier) and _distinct_in_the_group(
+            spoilt
+        ):
             return spoilt
     raise AssertionError("no such tie")
 
 
 def _distinct_in_the_group(run: Built) -> bool:
-    tables = [(run.data.context(t) * head(run).u).entries() for t in head(run).group]
+    tables = [(run.data.context(t) * head(run).separator).entries() for t in head(run).group]
     return all(row.count(x) == 1 for row in tables for x in row)
 
 
@@ -150,7 +152,7 @@ def u_rescaled_on_record() -> Built:
     """By 3, with the group's logits: key and query still have the old length."""
     run = width_one("distinct")
     logits = tuple(tuple(3 * k for k in row) for row in head(run).logits)
-    return record(run, u=head(run).u * 3, logits=logits)
+    return record(run, separator=head(run).separator * 3, logits=logits)
 
 
 def c_off_on_record() -> Built:
@@ -177,7 +179,7 @@ def second_column() -> Built:
 def selector_over_seven() -> Built:
     """The group's logits stay whole, those of earlier examples do not."""
     run = width_one("distinct")
-    return rebuilt(run, v0=head(run).v0 / 7)
+    return rebuilt(run, selector=head(run).selector / 7)
 
 
 # Saturation, ranks, groups.
@@ -197,7 +199,7 @@ def other_targets() -> Built:
 def wrong_sign() -> Built:
     """v0 negated, here and in the weights: every earlier example leaves its target row."""
     run = width_one("distinct")
-    return rebuilt(run, v0=-head(run).v0)
+    return rebuilt(run, selector=-head(run).selector)
 
 
 def one_alpha(name: str, h: int) -> Built:
@@ -208,9 +210,9 @@ def one_alpha(name: str, h: int) -> Built:
     gram = (rows * rows.transpose()).inv()
     ones = fmpq_mat(len(found.group), 1, [1] * len(found.group))
     v1 = rows.transpose() * gram * ones
-    u = found.u * v1.numer_denom()[1]  # whole logits for all examples
+    u = found.separator * v1.numer_denom()[1]  # whole logits for all examples
     logits = [tuple(int(x) for x in (data.context(t) * u).entries()) for t in found.group]
-    parts = {"u": u, "v1": v1, "alphas": (1,) * len(found.group), "logits": tuple(logits)}
+    parts = {"separator": u, "v1": v1, "alphas": (1,) * len(found.group), "logits": tuple(logits)}
     return rebuilt(run, h, **parts) if h == 0 else consistent(run, h, **parts)
 
 
@@ -221,7 +223,7 @@ def another_group() -> Built:
 
 
 def all_earlier_forgotten() -> Built:
-    return record(width_one("distinct"), earlier=(), targets=(), v0=None)
+    return record(width_one("distinct"), earlier=(), targets=(), selector=None)
 
 
 def in_two_groups() -> Built:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from attncert.constructions import paper
+from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load
 from attncert.constructions.errors import InputError
@@ -110,7 +111,7 @@ def _later_ties(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str
     built, pairs, placed = paper.build(data, **options), [], set[int]()
     for number, head in enumerate(built.heads, start=1):
         placed |= set(head.group)
-        if head.separator is None:
+        if not isinstance(head, SteeringHead) or head.separator is None:
             continue
         for t in sorted(set(range(data.T)) - placed):
             values = sorted((data.context(t) * head.separator).entries())
@@ -122,7 +123,7 @@ def _later_ties(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str
 
 _RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Claim]]]] = {
     "paper": _prove("paper"),
-    "rank-one": _prove("rank-one"),
+    "width-one": _prove("width-one"),
     "universal": lambda data, options: _one(universal(data, **options)),
     "impossibility": _impossibility,
     "labels": _labels,
@@ -150,7 +151,7 @@ def _compare(expect: Expect, answer: Level, claims: Mapping[str, Claim]) -> list
     if answer is not expect.answer:
         out.append(f"expected {expect.answer.value}, found {answer.value}")
     failing = {k for k, c in claims.items() if not c.level.holds} - _CONCLUSIONS - _LIMITS
-    if expect.run in ("paper", "rank-one"):
+    if expect.run in ("paper", "width-one"):
         found = {k: claims[k].level for k in _LIMITS & set(claims) if not claims[k].level.holds}
         for claim_id in sorted(k for k in _LIMITS if found.get(k) is not expect.limits.get(k)):
             shown = found[claim_id].value if claim_id in found else "that it holds or is not asked"

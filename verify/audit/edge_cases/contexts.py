@@ -182,7 +182,7 @@ CASES = (
         "paper, Theorem 1",
         lambda: family(5, 3, 4, contexts="scaled", seed=3),
         Expect("paper", PROVED, {"readout": {}, "enclosure.error": {}}),
-        Expect("rank-one", PROVED),
+        Expect("width-one", PROVED),
     ),
     case(
         "sparse contexts",

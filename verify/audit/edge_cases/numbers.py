@@ -53,7 +53,7 @@ CASES = (
         "dyadic rationals with large common denominators",
         _THEOREM,
         lambda: gaussian(3, 2, 3, seed=1),
-        Expect("rank-one", PROVED),
+        Expect("width-one", PROVED),
     ),
     case(
         "subnormal and huge floats together",

@@ -202,7 +202,7 @@ CASES = (
         "paper, Theorem 1",
         lambda: family(5, 3, 4, queries="near-collinear", seed=2),
         Expect("paper", PROVED, {"readout": {}}, options={"heads": 2}),
-        Expect("rank-one", PROVED, options={"heads": 2}),
+        Expect("width-one", PROVED, options={"heads": 2}),
     ),
     case(
         "queries of very different length",

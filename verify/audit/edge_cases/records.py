@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 RUNS = (
-    "paper", "rank-one", "universal", "impossibility", "labels", "label rank", "given labels",
+    "paper", "width-one", "universal", "impossibility", "labels", "label rank", "given labels",
     "uniform", "later ties",
 )  # fmt: skip
 
@@ -34,7 +34,7 @@ RUNS = (
 class Expect:
     """What one run must say.
 
-    run:     one of RUNS. "paper" and "rank-one" are `prove`; "universal" is some weights against
+    run:     one of RUNS. "paper" and "width-one" are `prove`; "universal" is some weights against
              all weights, "impossibility" counts numbers, too; "labels", "label rank" and "given
              labels" are about the labels of the case (verify/tightness/);
              "uniform" is the rank with all weights 0; "later ties" lists (head, later example)
@@ -116,7 +116,7 @@ def both(
     """The same of the paper's construction and of heads of width one."""
     return (
         Expect("paper", answer, fails or {}, options=options),
-        Expect("rank-one", answer, fails or {}, options=options),
+        Expect("width-one", answer, fails or {}, options=options),
     )
 
 
@@ -128,7 +128,7 @@ def impossible(
     """`both`, refuted for every choice of weights by these limits."""
     return (
         Expect("paper", Level.REFUTED, fails or {}, by, options=options),
-        Expect("rank-one", Level.REFUTED, fails or {}, by, options=options),
+        Expect("width-one", Level.REFUTED, fails or {}, by, options=options),
     )
 
 

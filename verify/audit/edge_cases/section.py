@@ -13,7 +13,7 @@ from attncert.verify.claims.evidence import Level
 __all__ = ["COLUMNS", "edge_cases", "section"]
 
 COLUMNS = ("case", "must happen", "found", "as expected", "why", "by")
-_ASKED = ("paper", "rank-one", "universal", "labels")  # the columns of the matrix
+_ASKED = ("paper", "width-one", "universal", "labels")  # the columns of the matrix
 _HEADINGS = ("the paper's construction", "heads of width one", "some weights", "these labels")
 _LABEL_RUNS = {"label rank": "labels", "given labels": "labels"}
 _LABEL_MARKS = {"labels": "not forbidden", "label rank": "not forbidden", "given labels": "met"}

@@ -67,7 +67,7 @@ CASES = (
         "docs/width-one.md",
         lambda: family(5, 3, 4),
         Expect("paper", NOT, hypothesis("capacity", capacity=1), options={"head_width": 1}),
-        Expect("rank-one", PROVED, options={"heads": 2}),
+        Expect("width-one", PROVED, options={"heads": 2}),
     ),
     case(
         "1<d_h<n, T=H(d_h-1)+1",

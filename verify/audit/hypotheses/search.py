@@ -21,11 +21,12 @@ import numpy as np
 
 from attncert.constructions import paper
 from attncert.constructions.errors import HypothesisFails
-from attncert.verify.audit.attack.search import feature_rank, smaller
+from attncert.verify.audit.attack.search import smaller
 from attncert.verify.audit.hypotheses.instance import Instance
 from attncert.verify.audit.hypotheses.steps import STEPS, Step
 from attncert.verify.audit.hypotheses.weakenings import Weakening, draw
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.steps.conclusions import full_rank
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.universal import universal
 
@@ -171,14 +172,14 @@ def _simpler(table: np.ndarray) -> Iterator[np.ndarray]:
 
 def served(x: Instance) -> bool:
     """Does the paper's construction build weights of rank T for it, in some order? Its layer is
-    judged by its features alone (`attack.feature_rank`)."""
+    judged by its features alone."""
     if x.values < x.m:
         return False
     try:
         built = paper.build(x.dataset, head_width=x.width, heads=x.heads)
     except HypothesisFails:
         return False
-    return feature_rank(built.layer, x.dataset) == x.T
+    return full_rank(x.dataset, built.layer).level.holds
 
 
 def memorized(x: Instance) -> Claim:

@@ -54,7 +54,7 @@ def strengths(seed: int) -> dict[str, tuple[Used, ...]]:
     data = family(7, 4, 5, seed=seed)
     built = {
         "paper": paper.build(data, head_width=3, heads=3, interior=False, seed=seed),
-        "rank-one": width_one.build(data, heads=2, saturated=True, seed=seed),
+        "width-one": width_one.build(data, heads=2, saturated=True, seed=seed),
     }
     return {name: used(data, construction, data.m) for name, construction in built.items()}
 

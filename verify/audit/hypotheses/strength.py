@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.methods import registry
 
 __all__ = ["HYPOTHESES", "Used", "claimed", "used"]
 
@@ -32,15 +33,17 @@ class Used:
 
 
 def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
-    """For the paper's construction or heads of width one. Counted over the heads of the proof: for
-    short heads no step is claimed, their rank is certified alone. No arithmetic."""
+    """Counted over the heads of the proof: for short heads no step is claimed, their rank is
+    certified alone. Nothing for a construction without such steps. No arithmetic."""
+    steps = registry.method(built.name).strength
+    if steps is None:
+        return ()
+    placing, own = steps
     n, least = data.n, min(data.n, data.T)
-    heads = [head for head in built.heads if not getattr(head, "short", False)]
+    heads = [h for h in built.heads if isinstance(h, SteeringHead) and not getattr(h, "short", 0)]
     sizes = [len(head.group) for head in heads]
     later = [len(head.group) for head in heads if head.selector is not None]
     logits = max((len(set(g)) for head in heads for g in head.logits), default=0)
-    paper = built.name == "mahdavi2024"
-    placing, own = ("duals", "steering") if paper else ("coefficients", "curve")
     largest = max(sizes, default=0)
     return (
         Used("A1", placing, "queries of one group, independent", least, largest),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, require_seed
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, BasisSearch, searched_of
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
@@ -56,8 +56,7 @@ class Question:
             raise InputError("--subsets", "a whole number from 0 to 10^9", self.subsets)
         if not 0 <= self.bases <= 10**9:
             raise InputError("--bases", "a whole number from 0 to 10^9", self.bases)
-        if not 0 <= self.seed < 2**63:
-            raise InputError("--seed", "a whole number from 0 to 2^63 - 1", self.seed)
+        require_seed(self.seed)
         if self.jobs < 1:
             raise InputError("--jobs", "a positive whole number", self.jobs)
         if choose_device(self.device).kind == "cuda" and self.jobs > 1:

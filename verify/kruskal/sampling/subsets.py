@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, require_seed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
@@ -80,8 +80,7 @@ class Sampler:
         >>> Sampler(SUBSETS, 768, "", 2000, 768, 1000).plan(0).size
         64
         """
-        if isinstance(seed, bool) or not 0 <= seed < 2**63:
-            raise InputError("seed", "a whole number from 0 to 2^63 - 1", seed)
+        require_seed(seed, "seed")
         seconds = 2e-5 + self.k**3 / 3e10  # nominal, on one core
         size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
         return Plan(self.kind, seed, self.expected, max(BLOCK, size))

@@ -75,9 +75,10 @@ def layer_rank(
     progress: called with rows done, of how many.
     Raises InputError where the budget is too small, and features.NotIntegral.
 
-    >>> from attncert.constructions import generators, rank_one
+    >>> from attncert.constructions import width_one
+    >>> from attncert.constructions.data import generators
     >>> data = generators.random(T=9, n=3, d=4, seed=1)
-    >>> found = layer_rank(data, rank_one.build(data).layer, device="cpu")
+    >>> found = layer_rank(data, width_one.build(data).layer, device="cpu")
     >>> found.rank, found.prime
     (9, 11863067)
     """

@@ -1,0 +1,102 @@
+"""From keys and queries that somebody chose to a construction: which examples each head adds.
+
+Whatever a proof does to find weights, in the end there is a layer. Head after head, the examples
+that become independent with this head's features and were not before are its group, and the feature
+columns that show it are its pivots. That is all the readout needs (ours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attncert.constructions.construction import Construction, PlacedHead, over_primes
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.layer import Head, Layer, integer_logits
+from attncert.constructions.search.feature_blocks import FeatureBlocks
+from attncert.constructions.search.placement import Placement, independent_rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerHead(PlacedHead):
+    """A head of a given layer. chosen: whatever its author noted, for the steps of the proof."""
+
+    chosen: object = None
+
+
+def from_layer(
+    layer: Layer, data: Dataset, name: str, chosen: Sequence[object] = ()
+) -> Construction:
+    """The construction that these keys and queries are. Exact; rank decided mod p.
+
+    layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
+    `data`. chosen: one note for each head, or none. Heads that add no example come last. Raises
+    InputError where shapes do not fit, and HypothesisFails (undecided) where a logit is not whole
+    or the rank of the features is less than T.
+    """
+    _require_shapes(layer, data)
+    try:
+        tables = [integer_logits(head, data) for head in layer.heads]
+    except ValueError as error:
+        raise HypothesisFails(
+            "search", f"the weights do not fit: {error}", {}, decided=False
+        ) from None
+    notes = [*chosen, *[None] * (len(layer.heads) - len(chosen))]
+
+    def attempt(prime: int) -> list[tuple[int, LayerHead]]:
+        blocks, placed = FeatureBlocks(data, prime), Placement(data.T, prime)
+        found = []
+        for number, table in enumerate(tables):
+            taken = set(placed.rows)
+            left = [t for t in range(data.T) if t not in taken]
+            block = blocks.of(narrow([k for row in table for k in row], (data.T, data.n)))
+            if not left:
+                break
+            rows, pivots = independent_rows(placed.remainder(left, block), prime)
+            if not rows:
+                continue
+            group, earlier = [left[i] for i in rows], tuple(placed.rows)
+            placed.extend(group, block, pivots)
+            head = LayerHead(
+                group=tuple(group),
+                earlier=earlier,
+                logits=tuple(tuple(table[t]) for t in group),
+                pivots=tuple(pivots),
+                chosen=notes[number],
+            )
+            found.append((number, head))
+        if len(placed.rows) < data.T:
+            raise HypothesisFails(
+                "search",
+                f"the features of these weights have rank {len(placed.rows)} mod {prime}, "
+                f"and {data.T} examples need {data.T}",
+                {"rank": len(placed.rows), "examples": data.T},
+                decided=False,
+            )
+        return found
+
+    placing = over_primes(attempt)
+    order = [number for number, _ in placing]
+    order += [number for number in range(len(layer.heads)) if number not in set(order)]
+    return Construction(
+        name=name,
+        layer=Layer(tuple(Head(layer.heads[h].key, layer.heads[h].query) for h in order)),
+        groups=tuple(head.group for _, head in placing),
+        heads=tuple(head for _, head in placing),
+        head_width=layer.head_width,
+        r=0,
+        regrouped=False,
+    )
+
+
+def _require_shapes(layer: Layer, data: Dataset) -> None:
+    if not layer.heads:
+        raise InputError("layer", "made of at least one head", "empty")
+    width = layer.head_width
+    for number, head in enumerate(layer.heads, start=1):
+        for name, matrix in (("key", head.key), ("query", head.query)):
+            shape = (int(matrix.nrows()), int(matrix.ncols()))
+            if shape != (data.d, width):
+                raise InputError(f"{name} of head {number}", f"of shape {(data.d, width)}", shape)

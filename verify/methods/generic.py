@@ -1,0 +1,69 @@
+"""Generic weights: small random integers, certified by rank (ours; docs/width-one.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attncert.constructions import generic
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.proof import Outline, Voice
+from attncert.verify.methods.method import Method, Progress
+from attncert.verify.steps.generic import almost_all, head_claims
+from attncert.verify.tightness.flat import flat_of
+
+if TYPE_CHECKING:
+    from attncert.verify.settings import Settings
+
+
+def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+    return generic.build(
+        data,
+        heads=settings.heads,
+        head_width=settings.width(data),
+        seed=settings.seed,
+        progress=progress,
+    )
+
+
+def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
+    heads = [head for head in built.heads if isinstance(head, generic.GenericHead)]
+    count = len(built.layer.heads)
+    bound = min(count * data.d, flat_of(data).bound(count))
+    return {
+        "largest entry drawn": f"{max(head.bound for head in heads):,}, in draw "
+        f"{max(head.draws for head in heads):,} at the latest",
+        "no weights of these heads serve more than": f"{counted(bound, 'example')} of such "
+        "contexts (docs/tightness.md, section 2)",
+    }
+
+
+METHOD = Method(
+    name="generic",
+    theorem="corollary 2 (almost all weights)",
+    source="ours, docs/width-one.md, corollaries 1 and 2",
+    build=_build,
+    head_claims=head_claims,
+    outline=Outline(
+        first=("small", "integral", "logits"),
+        hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
+    ),
+    follows=almost_all,
+    remarks=_remarks,
+    voice=Voice(
+        title="generic weights",
+        theorem="corollary 2 of docs/width-one.md: almost all weights (ours)",
+        source="docs/width-one.md, corollary 2; the rank itself needs no theorem",
+        placed="examples promised for almost all weights under A1 and A2, $H(n-1)+1$",
+        numbers="Keys and queries are small integers drawn at random, and the rank decides. A "
+        "group is what a head adds: the examples that are independent with this head and were not "
+        "before. No head steers anything: there is no selector, no $c$ and no saturation. With "
+        "distinct contexts more examples than promised may be placed, or fewer heads do; nothing "
+        "promises that, and the certificate is the evidence.",
+        others="which the head was not asked to keep still",
+        general="That almost all weights do as well is argued, from one minor that is not zero "
+        "(almost-all); how well conditioned they are is not said.",
+        without_a1="Neither A1 nor A2 is used: the rank of these weights is computed",
+    ),
+)

@@ -1,0 +1,92 @@
+"""The paper's construction: Theorem 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attncert.constructions import paper
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.proof import Outline, Voice
+from attncert.verify.methods.method import Attack, Method, Progress
+from attncert.verify.partition.certificate import memorizes
+from attncert.verify.steps.paper import head_claims
+
+if TYPE_CHECKING:
+    from attncert.verify.settings import Settings
+
+
+def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+    return paper.build(
+        data,
+        head_width=settings.width(data),
+        heads=settings.heads,
+        interior=settings.interior,
+        seed=settings.seed,
+        progress=progress,
+    )
+
+
+def _attacked(data: Dataset, heads: int, head_width: int, interior: bool) -> Layer:
+    return paper.build(data, head_width=head_width, heads=heads, interior=interior).layer
+
+
+def certified_partition(data: Dataset, built: Construction) -> list[Claim]:
+    """What the partition condition alone promises for the groups that were used."""
+    groups = built.partition or built.groups
+    return [memorizes(groups, built.r, of=data.T, width_one=built.r == data.n)]
+
+
+def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
+    """How much of the paper's head was needed: targets at the barycentre use no steering."""
+    uniform = sum(len(set(g)) == 1 for head in built.heads for g in head.logits)
+    every = sum(len(head.group) for head in built.heads)
+    plain = sum(all(len(set(g)) == 1 for g in head.logits) for head in built.heads)
+    return {
+        "own-group targets": f"{uniform} of {every} at the barycentre (uniform attention, steering "
+        f"vector 0), {every - uniform} elsewhere",
+        "heads without steering": f"{plain} of {len(built.heads)} are c·uvᵀ alone, of rank one; "
+        "--vertices steers every example, with far longer numbers",
+    }
+
+
+METHOD = Method(
+    name="paper",
+    certificate="mahdavi2024",
+    theorem="Theorem 1",
+    source="paper, Theorem 1",
+    build=_build,
+    head_claims=head_claims,
+    outline=Outline(
+        first=("duals", "steering", "weights", "integral"),
+        later=("selector", "separator", "saturation"),
+        hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
+        partition=True,
+    ),
+    bound=paper.BOUND,
+    width=lambda n: n,
+    uses_a1_a2=True,
+    follows=certified_partition,
+    remarks=_remarks,
+    strength=("duals", "steering"),
+    attack=Attack(_attacked, width_one=False),
+    voice=Voice(
+        title="the paper's construction",
+        theorem="Theorem 1 of Mahdavi, Liao and Thrampoulidis (ICLR 2024)",
+        source="its proof, made explicit in docs/mathematics.md, section 2",
+        placed="examples that these heads place, $H(r-1)+1$",
+        numbers="A head is $M_h=c\\,uv^\\top+\\sum_tw_t\\hat e_t^\\top$ over its group, the "
+        "examples that it places. $c$ is the multiplier that makes each earlier example attend to "
+        "one row of its context; $B$ is the smallest logit gap over them, in bits, and "
+        '$(n-1)2^{-B}$ the bound on $1-p_{\\max}$ that follows. "A priori" is what Weyl\'s bound '
+        'would ask for; "none" is a bound of 1 or more, which says nothing. No claim rests on '
+        "either: the rank at this $c$ is certified itself.",
+        others="which the head steers to one row each, as far as the rank needs it",
+        general="Theorem 1 in general: the trace is one instance of its proof, not a check of the "
+        "proof for all data.",
+        without_a1="What the proof asks of the queries is the partition condition of its own "
+        "groups (hypothesis.partition), and it is checked",
+    ),
+)

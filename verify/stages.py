@@ -1,0 +1,335 @@
+"""The stages of `prove`, in order; each returns the claims that it can make, timed."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+from attncert.constructions.construction import Construction, fewest_heads
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.readout.float_weights import float64_weights
+from attncert.constructions.readout.solve import (
+    predicted_bits,
+    readout,
+    right_inverse,
+    with_readout,
+)
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify import refusal
+from attncert.verify.certificate import certificate
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Kind, Proof, Setup
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.interpolation.enclosure import enclose_error
+from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
+from attncert.verify.interpolation.rational import rational
+from attncert.verify.interpolation.readout import readout_solves
+from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.methods.method import Method
+from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.whole_layer.sizes import require_room
+from attncert.verify.settings import Settings
+from attncert.verify.steps import conclusions, shared
+from attncert.verify.steps import hypotheses as asked
+from attncert.verify.summaries import summaries
+from attncert.verify.tightness.impossibility import certificate_of
+from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.rows import broken_relation
+
+# Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
+# (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
+# rest. A certificate has 32 MB at 10^13 (385 digits), and at 5·10^14 (769) it is more than the
+# checker reads.
+SOLVE_WORK = 10**13
+ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
+READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
+INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
+MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
+ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
+RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
+
+Progress = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, of: int) -> None:
+    """No progress is shown."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is asked, of which data, and by which construction."""
+
+    data: Dataset
+    settings: Settings
+    method: Method
+    progress: Progress = silent
+
+    @property
+    def head_width(self) -> int:
+        return self.settings.width(self.data)
+
+    @property
+    def value_width(self) -> int:
+        return self.settings.values(self.data)
+
+    @property
+    def r(self) -> int:
+        return self.method.r(self.data, self.head_width)
+
+    def at(self, stage: str) -> Callable[[int, int], None]:
+        return partial(self.progress, stage)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the finished layer is claimed to do, and the layer with whatever readout it has."""
+
+    kind: Kind
+    layer: Layer
+    claims: list[Claim]
+
+
+def afford(run: Run) -> None:
+    """Refuse before any work what the memory budget of the rank cannot hold in the end."""
+    if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
+        require_room(run.data.T, run.settings.memory_bytes)
+
+
+def hypotheses(run: Run) -> list[Claim]:
+    """The hypotheses of Theorem 1, each on the data at hand."""
+    data, seed = run.data, run.settings.seed
+    run.progress("hypotheses", 0, 1)
+    checks = [
+        partial(asked.sizes, data),
+        partial(asked.value_width, data, run.value_width),
+        partial(asked.independent_contexts, data),
+        partial(asked.kruskal_at_least, data, data.n, "hypothesis.A1", seed),
+    ]
+    if run.r < data.n:
+        checks.append(partial(asked.kruskal_at_least, data, run.r, "hypothesis.A1-at-r", seed))
+    return [shared.timed(check) for check in checks]
+
+
+def build(run: Run) -> Construction:
+    """The weights. Raises HypothesisFails where the construction does not apply."""
+    if run.value_width < run.data.m:
+        reason = f"values of width {run.value_width} are narrower than labels of {run.data.m}"
+        raise HypothesisFails("value-width", reason, {})
+    return run.method.build(run.data, run.settings, run.at("building heads"))
+
+
+def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
+    """Capacity, groups and the partition condition; does the theorem apply; parameters."""
+    data, method, heads = run.data, run.method, len(built.layer.heads)
+    claims = [_capacity(run, heads)]
+    if method.outline.partition:
+        groups = built.partition or built.groups
+        claims.append(shared.timed(partial(asked.partition, data, groups)))
+    claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
+    named = {f"hypothesis.{name}" for name in method.outline.hypotheses}
+    asked_for = [claim for claim in [*known, *claims] if claim.id in named]
+    claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))
+    count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
+    return [*claims, conclusions.parameters(count)]
+
+
+def steps(run: Run, built: Construction) -> list[Claim]:
+    """The steps of the proof, head by head."""
+    claims = []
+    with_ranks = run.data.T <= RANKS_EACH_HEAD
+    for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
+        claims.append(claim)
+        run.progress("checking heads", int(claim.id.split(".")[1]), len(built.heads))
+    return claims
+
+
+def rank(run: Run, built: Construction) -> list[Claim]:
+    """rank Z = T at finite weights, and the reduction that makes it enough."""
+    run.progress("rank", 0, run.data.T)
+    settings = run.settings
+    check = partial(
+        conclusions.full_rank,
+        run.data,
+        built.layer,
+        settings.device,
+        settings.memory_bytes,
+        run.at("rank"),
+    )
+    return [shared.timed(check), conclusions.reduction()]
+
+
+def answer(run: Run, built: Construction) -> Answer:
+    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer."""
+    data, wanted = run.data, run.settings.claim
+    bits = predicted_bits(built, data)
+    work = bits * bits * data.T
+    if wanted == "full-rank" or (wanted == "auto" and work > SOLVE_WORK):
+        claims = conclusions.rank_only(data, bits, wanted == "full-rank")
+        return Answer("full-rank", built.layer, [*claims, enclosure(run, built)])
+    if bits * data.T > READOUT_BITS or work > ASKED_WORK:
+        return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
+    run.progress("readout", 0, 1)
+    solution = readout(built, data, data.label_matrix, run.at("readout"))
+    layer = with_readout(built, data, solution, run.value_width)
+    solves = shared.timed(partial(readout_solves, data, layer))
+    routes = interpolation(run, built, layer, work)
+    concluded = conclusions.interpolates(data, routes)
+    return Answer("interpolation", layer, [solves, *routes, *concluded])
+
+
+def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
+    """The layer's outputs are the labels: by every route that its numbers allow."""
+    data = run.data
+    run.progress("interpolation", 0, 3)
+    routes = [shared.timed(partial(rational, data, layer))]
+    if work * data.T <= INVERSE_WORK:
+        inverse = right_inverse(built, data)
+        if feasible(data, layer, inverse):
+            run.progress("interpolation", 1, 3)
+            routes.append(shared.timed(partial(symbolic, data, layer, inverse)))
+    run.progress("interpolation", 2, 3)
+    precision = min(MULTIPRECISION_BITS, affordable_bits(data, layer))
+    if precision > 0:
+        check = partial(multiprecision, data, layer, max_bits=precision)
+        routes.append(shared.timed(check))
+    return routes
+
+
+def enclosure(run: Run, built: Construction) -> Claim:
+    """Float64 weights for the given labels, their error enclosed. The rank stands without."""
+    data, heads = run.data, len(built.layer.heads)
+    if data.T * heads * data.n > ENCLOSURE_WORK:
+        return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
+    run.progress("enclosure", 0, 1)
+    settings = replace(run.settings, heads=heads)  # the same construction for a coarse copy
+    try:
+        weights = float64_weights(
+            data, lambda coarse: run.method.build(coarse, settings, lambda done, of: None)
+        )
+    except HypothesisFails as failure:
+        return conclusions.no_enclosure(str(failure))
+    return shared.timed(partial(enclose_error, data, weights))
+
+
+def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim]) -> Proof:
+    """The trace, the heads in numbers, and the certificate of what holds."""
+    data = run.data
+    run.progress("figures", 0, 1)
+    device = _device(run, built)
+    setup, trace = replace(_setup(run, built, device), claim=answer.kind), ProofTrace(claims)
+    sealed = None
+    if trace.standing("memorization").holds:
+        sealed = certificate(
+            data,
+            answer.layer,
+            built.groups,
+            construction=run.method.certificate_name,
+            produced_by=_produced_by(setup),
+            value_width=run.value_width,
+            prime=trace["rank"].numbers["prime"] if answer.kind == "full-rank" else None,
+        )
+    return Proof(
+        data=data,
+        settings=setup,
+        trace=trace,
+        conclusion="memorization",
+        layer=answer.layer,
+        groups=built.groups,
+        heads=summaries(data, built),
+        certificate=sealed,
+        versions=versions(device),
+    )
+
+
+def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
+    """Nothing could be built: say which hypothesis fails, with a witness found here again."""
+    data, r = run.data, run.r
+    heads = run.settings.heads or fewest_heads(data.T, r, r) or 1
+    claims = [*known, _capacity(run, heads)]
+    if failure.hypothesis == "some-partition":
+        given = consecutive(range(data.T), r, max(r - 1, 1))
+        claims.append(shared.timed(partial(asked.partition, data, given)))
+        claims.append(conclusions.no_grouping(failure))
+    named = f"hypothesis.{failure.hypothesis}"  # none where the builder gave up
+    failing = [claim.id for claim in claims if claim.id == named]
+    wanted = run.settings.heads
+    if run.method.outline.partition:
+        run.progress("what can be placed", 0, 1)
+        claims += refusal.placed(data, r, wanted or data.T, run.settings.seed)
+    run.progress("what no weights escape", 0, 1)
+    known_limits = limits(data, wanted, run.value_width)
+    claims += known_limits
+    claims += refusal.answer(
+        failure,
+        failing,
+        known_limits,
+        heads=wanted,
+        value_width=run.value_width,
+        examples=data.T,
+        given=run.settings.claim == "interpolation",
+    )
+    setup = _setup(run, None, None)
+    proof = Proof(data, setup, ProofTrace(claims), "memorization", versions=versions())
+    if not any(c.id == "rows.labels" and c.level is Level.REFUTED for c in known_limits):
+        return proof
+    broken = broken_relation(data)
+    assert broken is not None, "the same relations as in rows.labels"
+    return replace(proof, certificate=certificate_of(data, broken, _produced_by(setup)))
+
+
+def _capacity(run: Run, heads: int) -> Claim:
+    check = partial(asked.capacity, run.data.T, heads, run.r, run.method.bound, run.method.source)
+    return shared.timed(check)
+
+
+def _device(run: Run, built: Construction) -> Device | None:
+    """Where the rank was computed, if in blocks."""
+    blocks = conclusions.in_blocks(run.data, built.layer, run.settings.device)
+    return choose_device(run.settings.device) if blocks else None
+
+
+def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup:
+    """What the report says was asked and built."""
+    data, settings, method = run.data, run.settings, run.method
+    heads = len(built.layer.heads) if built else settings.heads
+    width = built.head_width if built else run.head_width
+    count = parameter_count(data.d, data.m, heads, width, run.value_width) if heads else None
+    return Setup(
+        construction=method.name,
+        claim=settings.claim,
+        heads=heads,
+        head_width=width,
+        value_width=run.value_width,
+        r=run.r,
+        seed=settings.seed,
+        command=settings.command(data.T),
+        outline=method.outline,
+        voice=method.voice,
+        certificate_name=method.certificate_name,
+        capacity=method.bound.places(heads, run.r) if heads else None,
+        parameters=count,
+        usable_width=method.bound.r.replace(",", ", ") if "d_h" in method.bound.r else "",
+        device=device.kind if device else "cpu",
+        rank_memory=f"{settings.memory:g} GiB" if device else None,
+        regrouped=bool(built and built.regrouped),
+        remarks=method.remarks(data, built) if built else {},
+    )
+
+
+def _produced_by(setup: Setup) -> dict[str, Any]:
+    """What a certificate says of its origin: no paths, no times."""
+    version = metadata.version("attncert")
+    return {"version": version, "command": setup.command, "seed": setup.seed}
+
+
+def versions(device: Device | None = None) -> Mapping[str, str]:
+    """Of Python and of the libraries that computed; for timings.json, apart from the results."""
+    packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
+    found = {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    return found | ({"device": device.name} | dict(device.versions) if device else {})
