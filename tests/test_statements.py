@@ -1,0 +1,74 @@
+"""Counterexamples that fix the wording of statements in docs/: each is asked of the code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from constructions.dataset import Dataset
+from constructions.errors import HypothesisFails
+from constructions.mahdavi2024 import build
+from verify.assumptions import kruskal_at_least
+from verify.evidence import Level
+from verify.kruskal.information_sets import information_set_bounds
+from verify.kruskal.interval import close
+from verify.kruskal.vectors import Vectors
+from verify.tightness.labels import label_rank
+from verify.tightness.probes import best_rank
+from verify.tightness.rows import broken_relation, row_relations
+from verify.tightness.universal import bound_from_above
+
+EYE = np.eye(3, dtype=int).tolist()
+
+
+def test_a1_asks_for_every_min_of_n_and_T_queries() -> None:
+    """T = 2 < n = 3, equal queries: "every n queries" asks nothing, the labels are impossible."""
+    data = Dataset.of(EYE, [[1, 2, 0], [1, 2, 0]], [0, 1])
+    assert kruskal_at_least(data, data.n, "A1", 0).level is Level.REFUTED
+    assert broken_relation(data) is not None
+    with pytest.raises(HypothesisFails):
+        build(data, head_width=2, heads=1)
+
+
+def test_labels_wider_than_the_values_may_be_met() -> None:
+    """T = H = 1, m = 2, d_v = 1: d_v >= m is not necessary. At T = 2 it is."""
+    one = Dataset.of([[1, 0], [0, 1]], [[1, 0]], [[3, 4]])
+    two = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 0], [0, 1]])
+    assert label_rank(one, 1, 1).level is not Level.REFUTED
+    assert label_rank(two, 1, 1).level is Level.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("contexts", "queries"),
+    [
+        ([[1, 0]], [[1, 0], [0, 1]]),  # n = 1: the centred row is 0
+        ([[1, 2], [1, 2]], [[1, 0], [0, 1]]),  # equal rows
+        ([[[1, 0], [0, 1]], [[0, 0], [1, 1]]], [[0, 0], [0, 0]]),  # queries 0, equal means
+    ],
+)
+def test_examples_that_attention_does_not_see_are_in_no_class(
+    contexts: list[object], queries: list[list[int]]
+) -> None:
+    data = Dataset.of(contexts, queries, [0, 1])
+    (relation,) = row_relations(data)
+    assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
+
+
+def test_affinely_independent_rows_do_but_for_the_last_of_a_full_first_group() -> None:
+    """Rank n - 1: n - 1 examples are placed, n cannot be."""
+    context = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    two, three = (Dataset.of(context, EYE[:T], [0] * T) for T in (2, 3))
+    assert best_rank(two, 1, 2).rank == 2
+    assert bound_from_above(three, 1).rank == 2
+
+
+def test_two_bases_and_a_part_of_a_third_still_bound_the_kruskal_rank() -> None:
+    table = np.random.default_rng(0).integers(-99, 100, (64, 40))
+    (lower,) = information_set_bounds(Vectors.of(table), upper=40)
+    assert (lower.end, lower.value) == ("lower", 5)
+
+
+def test_where_all_vectors_are_independent_the_kruskal_rank_is_their_number() -> None:
+    found = close(Vectors.of(EYE))
+    assert (found.lower.value, found.upper.value) == (3, 3)
+    assert found.upper.dependency is None
