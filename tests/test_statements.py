@@ -72,3 +72,54 @@ def test_where_all_vectors_are_independent_the_kruskal_rank_is_their_number() ->
     found = close(Vectors.of(EYE))
     assert (found.lower.value, found.upper.value) == (3, 3)
     assert found.upper.dependency is None
+
+
+def diagonal(T: int, n: int) -> Dataset:
+    """docs/tightness.md, 7.3: contexts diag(t, 1, ..., 1), one query."""
+    contexts = [np.diag([t, *[1] * (n - 1)]).tolist() for t in range(1, T + 1)]
+    return Dataset.of(contexts, [[1, *[2] * (n - 1)]] * T, [0] * T)
+
+
+@pytest.mark.parametrize(("n", "heads"), [(3, 1), (3, 2), (4, 1)])
+def test_contexts_of_rank_n_without_a_relation_may_need_more_heads(n: int, heads: int) -> None:
+    """rank Z <= 2H < H(n-1) + 1 for H heads of any width; with more heads the rank is full."""
+    T = heads * (n - 1) + 1
+    data = diagonal(T, n)
+    assert row_relations(data) == ()
+    assert {best_rank(data, heads, T, width=w).rank for w in (1, n)} == {2 * heads}
+    assert best_rank(data, -(-T // 2), T).rank == T
+
+
+def test_one_query_and_softmax_sums_that_are_algebraically_dependent() -> None:
+    """S3 = S1**2 - 2 S2 for the exponents I, J - I and 2I."""
+    eye = np.eye(3, dtype=int)
+    contexts = [E.tolist() for E in (eye, 1 - eye, 2 * eye)]
+    data = Dataset.of(contexts, [[1, 0, 0]] * 3, [0] * 3)
+    assert row_relations(data) == ()
+    assert best_rank(data, 1, 3, width=3).rank == 2
+    assert best_rank(data, 2, 3).rank == 3
+
+
+def degenerate(seed: int) -> Dataset:
+    """Affinely independent rows; contexts scaled, shifted and permuted, queries parallel or 0."""
+    rng = np.random.default_rng(seed)
+    n, d, T = int(rng.integers(1, 4)), int(rng.integers(2, 4)), int(rng.integers(2, 6))
+    corner = (
+        np.eye(n, d, dtype=int) if n <= d else np.vstack([np.zeros(d, int), np.eye(d, dtype=int)])
+    )
+    contexts, queries = [], []
+    for _ in range(T):
+        shift, factor = rng.integers(-1, 2, d), int(rng.choice([-2, -1, 1, 2]))
+        contexts.append((factor * corner[rng.permutation(n)] + shift).tolist())
+        queries.append((int(rng.integers(-2, 3)) * np.eye(d, dtype=int)[rng.integers(2)]).tolist())
+    return Dataset.of(contexts, queries, [0] * T)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_enough_heads_reach_what_the_relations_leave(seed: int) -> None:
+    """docs/tightness.md, theorem 6, and docs/width-one.md, theorem 3."""
+    data = degenerate(seed)
+    most = data.T - len(row_relations(data))
+    assert best_rank(data, data.T, most, width=1).rank == most
+    one, full = (best_rank(data, 2, data.T, width=w).rank for w in (1, data.d))
+    assert one == full
