@@ -101,17 +101,15 @@ def test_one_query_and_softmax_sums_that_are_algebraically_dependent() -> None:
 
 
 def degenerate(seed: int) -> Dataset:
-    """Affinely independent rows; contexts scaled, shifted and permuted, queries parallel or 0."""
+    """Affinely independent rows; contexts scaled, shifted and permuted, queries on one ray or 0."""
     rng = np.random.default_rng(seed)
-    n, d, T = int(rng.integers(1, 4)), int(rng.integers(2, 4)), int(rng.integers(2, 6))
-    corner = (
-        np.eye(n, d, dtype=int) if n <= d else np.vstack([np.zeros(d, int), np.eye(d, dtype=int)])
-    )
+    n, T = int(rng.integers(1, 4)), int(rng.integers(3, 7))
+    corner = np.array([[0, 0], [1, 0], [0, 1]])[:n]
     contexts, queries = [], []
     for _ in range(T):
-        shift, factor = rng.integers(-1, 2, d), int(rng.choice([-2, -1, 1, 2]))
+        shift, factor = rng.integers(0, 2, 2), int(rng.choice([-1, 1, 2]))
         contexts.append((factor * corner[rng.permutation(n)] + shift).tolist())
-        queries.append((int(rng.integers(-2, 3)) * np.eye(d, dtype=int)[rng.integers(2)]).tolist())
+        queries.append([int(rng.integers(-1, 3)), 0])
     return Dataset.of(contexts, queries, [0] * T)
 
 
