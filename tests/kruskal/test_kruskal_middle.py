@@ -75,6 +75,12 @@ def test_independent_vectors_are_certified_as_by_quotients(seed: int) -> None:
     assert decide(vectors, 5).independent
 
 
+def test_a_vector_that_is_zero_modulo_five_is_made_primitive_first() -> None:
+    table = np.random.default_rng(0).integers(0, 64, (40, 13))
+    table[7] *= 25
+    assert five(Vectors.of(table)).independent
+
+
 def test_floats_in_many_dimensions() -> None:
     vectors, members = planted(80, 40, 5, seed=4)
     witness = five(vectors).dependency

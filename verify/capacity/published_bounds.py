@@ -59,7 +59,8 @@ BOUNDS = (
         "Mahdavi, Liao, Thrampoulidis 2024",
         Kind.AT_LEAST,
         "H(\\min(n,d_h)-1)+1",
-        "A1: any $n$ queries are independent; A2: contexts of rank $n$; $n\\le d$; $d_v\\ge m$",
+        "A1: every $\\min(n,T)$ queries are independent; A2: contexts of rank $n$; $n\\le d$; "
+        "$d_v\\ge m$",
         "ICLR 2024, Theorem 1; rebuilt and certified here",
         True,
         lambda s: s.paper,
@@ -76,12 +77,12 @@ BOUNDS = (
     ),
     PublishedBound(
         "shared",
-        "ours (the paper's Proposition 2, made explicit)",
+        "ours (cited as Proposition 2 of the paper)",
         Kind.AT_MOST,
         "H(n-1)+1",
         "one context shared by all examples; any $d_h$; universal memorization (given labels can "
         "exceed it)",
-        "docs/tightness.md",
+        "docs/tightness.md, section 2; the citation: Dana, Pydi, Chevaleyre 2025, arXiv 2411.10115",
         True,
         lambda s: s.width_one if s.shared else None,
     ),

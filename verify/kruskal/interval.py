@@ -1,6 +1,6 @@
 """The Kruskal rank, from both sides: methods from cheap to dear until it is known or time is up.
 
-Deciding the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; what a
+Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; what a
 budget decides is only how close the ends come.
 """
 

@@ -6,7 +6,7 @@ Both constructions use A2 (every context has rank n) and, for their own grouping
     a later group,                                                                              (P)
 
 with at most r examples in the first group and at most r - 1 in every other, one group per head
-(docs/mathematics.md, section 2). A1 implies (P) and is NP-hard to decide; (P) is decided by one
+(docs/mathematics.md, section 2). A1 implies (P) and is coNP-hard to decide; (P) is decided by one
 elimination per group, and can hold where A1 is false. Subsets inherit (P), so examples that cannot
 be placed may simply be left out: the question is then how many H heads can take.
 

@@ -1,7 +1,8 @@
 """The hypotheses of Theorem 1, each checked on the data at hand.
 
-Two readings of A1 are kept apart: Kruskal rank at least n (what the theorem asks, NP-hard in
-general) and the partition condition (what the proof uses for one grouping, polynomial).
+Two readings of A1 are kept apart: every min(n, T) queries independent (what the theorem asks,
+coNP-hard in general) and the partition condition (what the proof uses for one grouping; that is
+polynomial).
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_t. Softmax does not see a
 shift of all logits, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x) C_i.
-φ depends on the *set* of the rows of C only, vanishes where e = 0 or C = 0, and
+φ depends on the rows of C and not on their order, vanishes where e = 0 or C = 0, and
 
     φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, negative ones too, and all weights:
 
-the logits are the same. So each example is z_t = μ_t + φ_κ/r_t, with κ the class of (C_t, e_t) up
-to this scaling, and Σ c_t z_t = 0 for all weights of all heads whenever
+the logits are the same. So an example with e ≠ 0 and C ≠ 0 is z_t = μ_t + φ_κ/r_t, with κ the
+class of (C_t, e_t) up to this scaling; any other is z_t = μ_t and in no class. Then Σ c_t z_t = 0
+for all weights of all heads whenever
 
     Σ_t c_t μ_t = 0    and    Σ_{t in κ} c_t/r_t = 0 for every class κ.
 

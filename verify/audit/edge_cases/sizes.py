@@ -187,7 +187,7 @@ CASES = (
         "T above capacity, shared context",
         "impossible for all weights",
         "all features lie in a flat of dimension $n-1$: $\\operatorname{rank}Z\\le H(n-1)+1$",
-        "paper, Proposition 2; docs/tightness.md, section 2",
+        "docs/tightness.md, section 2",
         lambda: family(6, 3, 4, shared=True, seed=5),
         *impossible(limits("flat"), hypothesis("capacity", T=6, capacity=5), heads=2),
         Expect(

@@ -1,0 +1,123 @@
+"""Counterexamples that fix the wording of statements in docs/: each is asked of the code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.paper.theorem import build
+from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.interval import close
+from attncert.verify.kruskal.methods.information_sets import information_set_bounds
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.steps.hypotheses import kruskal_at_least
+from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.probes import best_rank
+from attncert.verify.tightness.rows import broken_relation, row_relations
+from attncert.verify.tightness.universal import bound_from_above
+
+EYE = np.eye(3, dtype=int).tolist()
+
+
+def test_a1_asks_for_every_min_of_n_and_T_queries() -> None:
+    """T = 2 < n = 3, equal queries: "every n queries" asks nothing, the labels are impossible."""
+    data = Dataset.of(EYE, [[1, 2, 0], [1, 2, 0]], [0, 1])
+    assert kruskal_at_least(data, data.n, "A1", 0).level is Level.REFUTED
+    assert broken_relation(data) is not None
+    with pytest.raises(HypothesisFails):
+        build(data, head_width=2, heads=1)
+
+
+def test_labels_wider_than_the_values_may_be_met() -> None:
+    """T = H = 1, m = 2, d_v = 1: d_v >= m is not necessary. At T = 2 it is."""
+    one = Dataset.of([[1, 0], [0, 1]], [[1, 0]], [[3, 4]])
+    two = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 0], [0, 1]])
+    assert label_rank(one, 1, 1).level is not Level.REFUTED
+    assert label_rank(two, 1, 1).level is Level.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("contexts", "queries"),
+    [
+        ([[1, 0]], [[1, 0], [0, 1]]),  # n = 1: the centred row is 0
+        ([[1, 2], [1, 2]], [[1, 0], [0, 1]]),  # equal rows
+        ([[[1, 0], [0, 1]], [[0, 0], [1, 1]]], [[0, 0], [0, 0]]),  # queries 0, equal means
+    ],
+)
+def test_examples_that_attention_does_not_see_are_in_no_class(
+    contexts: list[object], queries: list[list[int]]
+) -> None:
+    data = Dataset.of(contexts, queries, [0, 1])
+    (relation,) = row_relations(data)
+    assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
+
+
+def test_affinely_independent_rows_do_but_for_the_last_of_a_full_first_group() -> None:
+    """Rank n - 1: n - 1 examples are placed, n cannot be."""
+    context = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    two, three = (Dataset.of(context, EYE[:T], [0] * T) for T in (2, 3))
+    assert best_rank(two, 1, 2).rank == 2
+    assert bound_from_above(three, 1).rank == 2
+
+
+def test_two_bases_and_a_part_of_a_third_still_bound_the_kruskal_rank() -> None:
+    table = np.random.default_rng(0).integers(-99, 100, (64, 40))
+    (lower,) = information_set_bounds(Vectors.of(table), upper=40)
+    assert (lower.end, lower.value) == ("lower", 5)
+
+
+def test_where_all_vectors_are_independent_the_kruskal_rank_is_their_number() -> None:
+    found = close(Vectors.of(EYE))
+    assert (found.lower.value, found.upper.value) == (3, 3)
+    assert found.upper.dependency is None
+
+
+def diagonal(T: int, n: int) -> Dataset:
+    """docs/tightness.md, 7.3: contexts diag(t, 1, ..., 1), one query."""
+    contexts = [np.diag([t, *[1] * (n - 1)]).tolist() for t in range(1, T + 1)]
+    return Dataset.of(contexts, [[1, *[2] * (n - 1)]] * T, [0] * T)
+
+
+@pytest.mark.parametrize(("n", "heads"), [(3, 1), (3, 2), (4, 1)])
+def test_contexts_of_rank_n_without_a_relation_may_need_more_heads(n: int, heads: int) -> None:
+    """rank Z <= 2H < H(n-1) + 1 for H heads of any width; with more heads the rank is full."""
+    T = heads * (n - 1) + 1
+    data = diagonal(T, n)
+    assert row_relations(data) == ()
+    assert {best_rank(data, heads, T, width=w).rank for w in (1, n)} == {2 * heads}
+    assert best_rank(data, -(-T // 2), T).rank == T
+
+
+def test_one_query_and_softmax_sums_that_are_algebraically_dependent() -> None:
+    """S3 = S1**2 - 2 S2 for the exponents I, J - I and 2I."""
+    eye = np.eye(3, dtype=int)
+    contexts = [E.tolist() for E in (eye, 1 - eye, 2 * eye)]
+    data = Dataset.of(contexts, [[1, 0, 0]] * 3, [0] * 3)
+    assert row_relations(data) == ()
+    assert best_rank(data, 1, 3, width=3).rank == 2
+    assert best_rank(data, 2, 3).rank == 3
+
+
+def degenerate(seed: int) -> Dataset:
+    """Affinely independent rows; contexts scaled, shifted and permuted, queries on one ray or 0."""
+    rng = np.random.default_rng(seed)
+    n, T = int(rng.integers(1, 4)), int(rng.integers(3, 7))
+    corner = np.array([[0, 0], [1, 0], [0, 1]])[:n]
+    contexts, queries = [], []
+    for _ in range(T):
+        shift, factor = rng.integers(0, 2, 2), int(rng.choice([-1, 1, 2]))
+        contexts.append((factor * corner[rng.permutation(n)] + shift).tolist())
+        queries.append([int(rng.integers(-1, 3)), 0])
+    return Dataset.of(contexts, queries, [0] * T)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_enough_heads_reach_what_the_relations_leave(seed: int) -> None:
+    """docs/tightness.md, theorem 6, and docs/width-one.md, theorem 3."""
+    data = degenerate(seed)
+    most = data.T - len(row_relations(data))
+    assert best_rank(data, data.T, most, width=1).rank == most
+    one, full = (best_rank(data, 2, data.T, width=w).rank for w in (1, data.d))
+    assert one == full
