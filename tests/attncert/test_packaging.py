@@ -94,13 +94,13 @@ def test_a_wheel_holds_one_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"attncert"}
-    needed = [
+    needed = (
         "py.typed",
         "constructions/data/digits.json",
         "verify/checker.py",
         "verify/schema/attncert-1.schema.json",
         "reports/templates/report.md.j2",
-    ]
+    )
     assert {f"attncert/{name}" for name in needed} <= set(names)
 
 
