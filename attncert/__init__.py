@@ -2,6 +2,7 @@
 
 Exit status: 0 every claim asked for holds; 1 a claim is refuted, or a certificate is wrong;
 2 unusable input or arguments (one line); 3 undecided, or the theorem does not apply;
+70 a defect of attncert, which says nothing of the input (`attncert --debug` has the traceback);
 130 interrupted; 141 nobody reads the output.
 
 As a library, the same things in a few lines:

@@ -130,8 +130,8 @@ def attack(
     if isinstance(construction, str) and construction not in _CONSTRUCTIONS:
         raise InputError("construction", " or ".join(_CONSTRUCTIONS), construction)
     for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
-        if value < least:
-            raise InputError(argument, f"a whole number, at least {least}", value)
+        if not least <= value < 2**63:
+            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
     build = _CONSTRUCTIONS[construction] if isinstance(construction, str) else construction
     name = construction if isinstance(construction, str) else "given function"
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
