@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_no_construction_speaks_for_another(construction: str, never: list[str])
         or "`hypothesis." not in block.splitlines()[0]
     )  # fmt: skip
     assert [words for words in never if words in kept] == []
+
+
+def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
+    proof, _ = told("generic")
+    other = replace(proof, settings=dict(proof.settings) | {"construction": "another-one"})
+    assert voice(other).title == "the construction another-one"
+    report = render(other)["report.md"].decode()
+    assert "the construction another-one" in report and "without a name" not in report
 
 
 def test_empty_columns_are_left_out_and_others_stay() -> None:

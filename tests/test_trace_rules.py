@@ -18,7 +18,7 @@ from attncert.verify.audit.defects import traces
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import CONSTRUCTIONS, Settings, prove
 
 
 def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
@@ -38,6 +38,9 @@ PROOFS: dict[str, tuple[Dataset, Settings]] = {
     ),
     "rank-one, by rank alone": (curve(6, 3, 3), Settings("rank-one", claim="full-rank")),
     "more rows than columns": (generators.random(3, 4, 3, seed=1), Settings()),
+    "generic": (curve(7, 3, 4, shared=True), Settings("generic")),
+    "generic, width two": (curve(9, 3, 4), Settings("generic", heads=4, head_width=2)),
+    "generic, by rank alone": (curve(5, 3, 4), Settings("generic", claim="full-rank")),
     "values too narrow": (curve(4, 3, 3, m=2), Settings(value_width=1)),
     "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Settings(heads=2)),
 }
@@ -48,6 +51,29 @@ def test_real_proofs_keep_the_rules(name: str) -> None:
     found = trace_claims(prove(*PROOFS[name]))
     assert [(c.id, c.witness) for c in found if c.level is not Level.PROVED] == []
     assert len(found) == 7
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_there_are_rules_for_every_construction(construction: str) -> None:
+    """What each proof must hold is missed when it is taken away, premises included."""
+    proof = prove(curve(5, 3, 4), Settings(construction))
+    assert all(c.level is Level.PROVED for c in trace_claims(proof))
+    own = ["almost-all"] if construction == "generic" else ["hypothesis.partition"]
+    for name in (*own, "head.2.integral", "rank"):
+        kept = [
+            replace(c, rests_on=tuple(p for p in c.rests_on if p != name))
+            for c in proof.trace
+            if c.id != name
+        ]
+        broken = {c.id for c in trace_claims(replace(proof, trace=ProofTrace(kept))) if c.witness}
+        assert "trace.complete" in broken, name
+
+
+def test_an_unknown_construction_is_a_violation() -> None:
+    proof = prove(curve(4, 3, 4), Settings())
+    other = replace(proof, settings=dict(proof.settings) | {"construction": "another"})
+    found = {c.id: c for c in trace_claims(other)}["trace.complete"]
+    assert found.witness == {"violations": ["no rules are known for the construction another"]}
 
 
 def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from attncert.constructions.readout.solve import (
 )
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify import refusal
-from attncert.verify.certificate import certificate
+from attncert.verify.certificate import MAX_HELD_BITS, TooLarge, certificate
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
@@ -49,7 +49,7 @@ __all__ = ["CLAIMS", "CONSTRUCTIONS", "Settings", "prove", "versions"]
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
 # rest. A certificate has 32 MB at 10^13 (385 digits), and at 5·10^14 (769) it is more than the
-# checker reads.
+# checker reads: then, and wherever a cap of the checker is met, the rank is the answer.
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
@@ -60,6 +60,7 @@ LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more 
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
 Progress = Callable[[str, int, int], None]
+Certificate = Mapping[str, Any] | None
 
 
 def prove(
@@ -89,8 +90,7 @@ def _prove(data: Dataset, settings: Settings, progress: Progress) -> Proof:
     except HypothesisFails as failure:
         return run.refusal(failure)
     run.steps(construction)
-    layer, claim = run.answer(construction)
-    return run.proof(construction, layer, claim)
+    return run.proof(construction, *run.answer(construction))
 
 
 @dataclass
@@ -183,15 +183,39 @@ class _Run:
             return proof
         broken = broken_relation(data)
         assert broken is not None, "the same relations as in rows.labels"
-        return replace(proof, certificate=certificate_of(data, broken, self.produced_by(settings)))
+        if not broken.checkable:
+            return proof
+        try:
+            return replace(proof, certificate=certificate_of(data, broken, self.produced_by))
+        except TooLarge:
+            return proof  # the witness shows it
 
-    def produced_by(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def produced_by(self) -> dict[str, Any]:
         """What a certificate says of its origin: no paths, no times."""
         return {
             "version": metadata.version("attncert"),
-            "command": settings["command"],
-            "seed": settings["seed"],
+            "command": self.settings.command(self.data.T),
+            "seed": self.settings.seed,
         }
+
+    def certified(
+        self, built: Construction, layer: Layer, prime: int | None = None
+    ) -> tuple[Certificate, str]:
+        """The certificate of this layer (prime: of its rank); or None, and why the checker would
+        not read it."""
+        try:
+            return certificate(
+                self.data,
+                layer,
+                built.groups,
+                construction=built.name,
+                produced_by=self.produced_by,
+                value_width=self.value_width,
+                prime=prime,
+            ), ""
+        except TooLarge as reason:
+            return None, str(reason)
 
     def steps(self, built: Construction) -> None:
         """Everything up to and including the rank at finite c."""
@@ -219,23 +243,33 @@ class _Run:
         self.claims.append(conclusions.reduction())
         self.claims += self.method.follows(data, built)
 
-    def answer(self, built: Construction) -> tuple[Layer, str]:
-        """Steps 9 and 10, where the numbers can be written down; else the rank is the answer."""
+    def answer(self, built: Construction) -> tuple[Layer, str, Certificate]:
+        """Steps 9 and 10, where the numbers can be written down; else the rank is the answer.
+
+        The layer, the claim, and its certificate if the checker can read it.
+        """
         data, wanted = self.data, self.settings.claim
         bits = predicted_bits(built, data)
         work = bits * bits * data.T
-        if wanted == "full-rank" or (wanted == "auto" and work > SOLVE_WORK):
-            self.claims += conclusions.rank_only(data, bits, wanted == "full-rank")
-            self.enclosure(built)
-            return built.layer, "full-rank"
+        if wanted == "full-rank":
+            return self.by_rank(built, bits, "as asked")
+        if wanted == "auto" and work > SOLVE_WORK:
+            return self.by_rank(built, bits, conclusions.too_long_to_compute(bits))
         if bits * data.T > READOUT_BITS or work > ASKED_WORK:
             self.claims += conclusions.too_long(data, bits)
-            return built.layer, "interpolation"
+            return built.layer, "interpolation", None
         self.progress("readout", 0, 1)
         solution = readout(
             built, data, data.label_matrix, lambda done, of: self.progress("readout", done, of)
         )
         layer = with_readout(built, data, solution, self.value_width)
+        file, uncertified = self.certified(built, layer)
+        held = (2 * bits + data.labels.bits()) * data.d * len(layer.heads)  # features, readout
+        if held > MAX_HELD_BITS:
+            gib = f"about {held / 2**33:.2g} GiB"
+            file, uncertified = None, f"the checker would hold {gib}, more than it allows itself"
+        if uncertified and wanted == "auto":
+            return self.by_rank(built, bits, f"it has no certificate: {uncertified}")
         self.check(readout_solves, data, layer)
         self.progress("interpolation", 0, 3)
         routes = [self.check(rational, data, layer)]
@@ -249,8 +283,16 @@ class _Run:
         if precision > 0:
             bounded = partial(multiprecision, max_bits=precision)
             routes.append(self.check(bounded, data, layer))
-        self.claims += conclusions.interpolates(data, routes)
-        return layer, "interpolation"
+        self.claims += conclusions.interpolates(data, routes, uncertified)
+        return layer, "interpolation", file
+
+    def by_rank(self, built: Construction, bits: int, why: str) -> tuple[Layer, str, Certificate]:
+        """The rank is the answer. why: no readout is written down."""
+        prime = next(c.numbers["prime"] for c in self.claims if c.id == "rank")
+        file, uncertified = self.certified(built, built.layer, prime)
+        self.claims += conclusions.rank_only(self.data, bits, why, uncertified)
+        self.enclosure(built)
+        return built.layer, "full-rank", file
 
     def enclosure(self, built: Construction) -> None:
         """Float64 weights for the given labels, their error enclosed. The rank stands without."""
@@ -272,11 +314,10 @@ class _Run:
         settings = replace(self.settings, heads=heads)
         return lambda data: self.method.build(data, settings, lambda done, of: None)
 
-    def proof(self, built: Construction, layer: Layer, claim: str) -> Proof:
+    def proof(self, built: Construction, layer: Layer, claim: str, file: Certificate) -> Proof:
         data, settings = self.data, self.public_settings(built) | {"claim": claim}
         self.progress("figures", 0, 1)
         trace = ProofTrace(self.claims)
-        holds = trace.standing("memorization").holds
         return Proof(
             data,
             settings,
@@ -285,17 +326,7 @@ class _Run:
             layer,
             built.groups,
             summaries(data, built),
-            certificate(
-                data,
-                layer,
-                built.groups,
-                construction=built.name,
-                produced_by=self.produced_by(settings),
-                value_width=self.value_width,
-                prime=trace["rank"].numbers["prime"] if claim == "full-rank" else None,
-            )
-            if holds
-            else None,
+            file if trace.standing("memorization").holds else None,
             versions(self.device),
         )
 

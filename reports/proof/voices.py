@@ -6,7 +6,7 @@ told in general terms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attncert.verify.claims.proof import Proof
 
@@ -109,5 +109,7 @@ _OTHER = Voice(
 
 
 def voice(proof: Proof) -> Voice:
-    """How the report speaks of this proof's construction."""
-    return _VOICES.get(str(proof.settings.get("construction")), _OTHER)
+    """How the report speaks of this construction: by its name, where that is all it knows."""
+    name = proof.settings.get("construction")
+    other = replace(_OTHER, title=f"the construction {name}") if name else _OTHER
+    return _VOICES.get(str(name), other)

@@ -33,6 +33,7 @@ _STEPS = {
     "weights": ("duals", "steering", "coefficients", "selector"),
     "saturation": ("selector", "separator"),
     "independence": ("saturation", "hypothesis.A2"),
+    "logits": ("integral",),
 }
 _HYPOTHESES = tuple(
     f"hypothesis.{name}" for name in ("context-size", "value-width", "A2", "A1", "capacity")
@@ -40,19 +41,24 @@ _HYPOTHESES = tuple(
 _WHOLE = {
     "theorem": _HYPOTHESES,
     "universal": ("rank", "reduction"),
+    "almost-all": ("rank",),
     "interpolation.agreement": tuple(
         f"interpolation.{route}" for route in ("rational", "symbolic", "multiprecision")
     ),
 }
-_ALWAYS = (*_HYPOTHESES, "hypothesis.partition", "groups", "theorem", "parameters", "rank",
-           "reduction", "readout", "universal", "memorization")  # fmt: skip
+_ALWAYS = (*_HYPOTHESES, "groups", "theorem", "parameters", "rank", "reduction", "readout",
+           "universal", "memorization")  # fmt: skip
+_OF_ALL = {"paper": ("hypothesis.partition",), "rank-one": ("hypothesis.partition",),
+           "generic": ("almost-all",)}  # fmt: skip
 _FIRST_STEPS = {"paper": ("duals", "steering", "weights", "integral"),
-                "rank-one": ("coefficients", "weights", "integral")}  # fmt: skip
-_LATER_STEPS = ("selector", "separator", "saturation")
+                "rank-one": ("coefficients", "weights", "integral"),
+                "generic": ("small", "integral", "logits")}  # fmt: skip
+_LATER_STEPS = ("selector", "separator", "saturation")  # paper: of every later head
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
     "reduction": Level.ARGUED,
+    "almost-all": Level.ARGUED,
     "interpolation.multiprecision": Level.NUMERICAL,
     "enclosure.error": Level.ENCLOSED,
 }
@@ -99,13 +105,18 @@ def trace_claims(proof: Proof) -> list[Claim]:
 def _missing(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
-    trace = proof.trace
-    yield from (f"{name} is missing" for name in _ALWAYS if name not in trace)
+    trace, construction = proof.trace, str(proof.settings["construction"])
+    if construction not in _FIRST_STEPS:
+        yield f"no rules are known for the construction {construction}"
+        return
+    always = (*_ALWAYS, *_OF_ALL[construction])
+    yield from (f"{name} is missing" for name in always if name not in trace)
     rank = ("rank",) if proof.data.T <= RANKS_EACH_HEAD else ()
     for h in range(1, len(proof.groups) + 1):
-        wanted = [*_FIRST_STEPS[proof.settings["construction"]], *rank]
-        paper = proof.settings["construction"] == "paper"
-        if h > 1 and (paper or any(f"head.{h}.{step}" in trace for step in _LATER_STEPS)):
+        wanted = [*_FIRST_STEPS[construction], *rank]
+        if h > 1 and (
+            construction == "paper" or any(f"head.{h}.{step}" in trace for step in _LATER_STEPS)
+        ):
             wanted += [*_LATER_STEPS, *(("independence",) if rank else ())]
         yield from (f"head.{h}.{s} is missing" for s in wanted if f"head.{h}.{s}" not in trace)
 
@@ -246,8 +257,8 @@ def _witnesses(proof: Proof) -> Iterator[str]:
 
 
 def _strength(name: str, proof: Proof) -> int:
-    """n for A1; r for A1 at strength r."""
-    if name == "hypothesis.A1" or proof.settings["construction"] == "rank-one":
+    """n for A1; r for A1 at strength r, which only the paper's heads have below n."""
+    if name == "hypothesis.A1" or proof.settings["construction"] != "paper":
         return proof.data.n
     return min(proof.data.n, proof.settings["head_width"])
 

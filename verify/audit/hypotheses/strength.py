@@ -14,6 +14,8 @@ from attncert.verify.claims.trace import ProofTrace
 
 __all__ = ["HYPOTHESES", "Used", "claimed", "used"]
 
+# Of each construction that follows a proof: the steps that place a group and steer its examples.
+_OWN_STEPS = {"mahdavi2024": ("duals", "steering"), "rank-one": ("coefficients", "curve")}
 HYPOTHESES = ("A1", "A2", "n ≤ d", "d_v ≥ m", "T ≤ H(r-1)+1")
 
 
@@ -32,15 +34,18 @@ class Used:
 
 
 def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
-    """For the paper's construction or heads of width one. Counted over the heads of the proof: for
-    short heads no step is claimed, their rank is certified alone. No arithmetic."""
+    """Counted over the heads of a proof. For short heads, and for weights of any other construction
+    than the two that follow a proof, no step is claimed: their rank is certified alone, and only
+    the readout asks for something. No arithmetic."""
+    readout = Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
+    if built.name not in _OWN_STEPS:
+        return (readout,)
     n, least = data.n, min(data.n, data.T)
     heads = [head for head in built.heads if not getattr(head, "short", False)]
     sizes = [len(head.group) for head in heads]
     later = [len(head.group) for head in heads if head.selector is not None]
     logits = max((len(set(g)) for head in heads for g in head.logits), default=0)
-    paper = built.name == "mahdavi2024"
-    placing, own = ("duals", "steering") if paper else ("coefficients", "curve")
+    placing, own = _OWN_STEPS[built.name]
     largest = max(sizes, default=0)
     return (
         Used("A1", placing, "queries of one group, independent", least, largest),
@@ -50,7 +55,7 @@ def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ..
         Used("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
         Used("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
         Used("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
-        Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m),
+        readout,
         Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
              data.T),
     )  # fmt: skip
