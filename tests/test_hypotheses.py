@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attncert.constructions import generic, paper
+from attncert.constructions.data.generators import family
 from attncert.verify.audit.attack import cases as attack_data
 from attncert.verify.audit.attack.cases import independent, partition_holds
 from attncert.verify.audit.hypotheses import search
@@ -23,7 +25,7 @@ from attncert.verify.audit.hypotheses.kruskal import (
 )
 from attncert.verify.audit.hypotheses.search import explore, memorized, moves, served, shrink
 from attncert.verify.audit.hypotheses.steps import STEPS, separator
-from attncert.verify.audit.hypotheses.strength import Used, claimed
+from attncert.verify.audit.hypotheses.strength import Used, claimed, used
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Shape, Weakening, draw
 from attncert.verify.audit.records import Scope, Standing, audit
 from attncert.verify.claims.evidence import Level
@@ -244,6 +246,14 @@ def test_the_strength_used_is_r_and_never_n() -> None:
     assert records["A2", "independence"].used == 3
     wide = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["width-one"]}
     assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
+
+
+def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
+    data = family(7, 3, 4, seed=0)
+    built = generic.build(data)
+    assert [(u.hypothesis, u.step) for u in used(data, built, 1)] == [("d_v ≥ m", "readout")]
+    unknown = replace(paper.build(data), name="another")
+    assert [u.step for u in used(data, unknown, 1)] == ["readout"]
 
 
 def test_a_strength_above_the_theorem_is_a_finding_against() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat
 from trained_layer import Arrays, forward, gradients, trained
 
 from attncert.constructions.data.dataset import Dataset
@@ -30,6 +30,7 @@ from attncert.verify.audit.layer.heads import head_view
 from attncert.verify.audit.layer.section import Question, section
 from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level
+from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.prove import prove
 from attncert.verify.rank.ball import SingularValue
 from attncert.verify.settings import Settings
@@ -362,6 +363,44 @@ def test_the_default_tolerance() -> None:
     assert default_tolerance(vectors) == Fraction(1, 2)
     with pytest.raises(InputError, match="--tolerance: must be given where all labels are equal"):
         default_tolerance(Dataset.of([[1]], [[1], [2]], [4, 4]))
+
+
+@pytest.mark.parametrize("unit", ["ln2", "e"])
+def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
+    """Both outputs are 1/2 and the labels 0 and 1: as near to the one as to the other."""
+    data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], [0, 1])
+    zero = [[0], [0]]
+    arrays = {"query": zero, "key": zero, "value": [["1/2"], [0]], "output": [[1]]}
+    layer = stored_layer(arrays)
+    attention = Attention(data, layer.layer, unit)
+    found = audit_layer(attention)
+    claim = found["layer.memorizes"]
+    assert claim.statement.endswith("differs from the label by less than 1/2.")
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    asked = section(Scope(data, layer=Question(layer, unit)))
+    assert "Largest error 0.5, not below tolerance 1/2 (half the least gap" in asked.answer
+    at_most = audit_layer(attention, tolerance=Fraction(1, 2))["layer.memorizes"]
+    assert at_most.level.holds and "by at most 1/2" in at_most.statement
+    above = replace(data, labels=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
+    assert not audit_layer(Attention(above, layer.layer, unit))["layer.memorizes"].level.holds
+
+
+@pytest.mark.parametrize("error", ["1/2", "499/1000", "501/1000"])
+def test_below_and_at_most(error: str) -> None:
+    """enclosed_error on an exact output: the two comparisons differ at the tolerance alone."""
+    data = Dataset.of([[1]], [[1]], [0])
+    levels = [
+        enclosed_error(
+            data, lambda: arb_mat(fmpq_mat([[fmpq(*map(int, error.split("/")))]])),
+            tolerance=Fraction(1, 2), strict=strict, max_bits=128,
+        ).level
+        for strict in (True, False)
+    ]  # fmt: skip
+    exact = Fraction(error)
+    assert levels == [
+        Level.ENCLOSED if within else Level.REFUTED
+        for within in (exact < Fraction(1, 2), exact <= Fraction(1, 2))
+    ]
 
 
 def _floats(matrix: fmpq_mat) -> Any:

@@ -201,7 +201,7 @@ def test_the_terminal_says_error_tolerance_and_rank(
     _, content = run(files)
     low, high = content["sections"][0]["numbers"]["error"]
     assert capsys.readouterr().out.startswith(
-        f"Largest error in [{low}, {high}], above tolerance 7/3 (half the least gap between "
+        f"Largest error in [{low}, {high}], not below tolerance 7/3 (half the least gap between "
         "labels); rank Z = T = 2 enclosed. 1 section.\n"
     )
     page = (files / "out/audit.md").read_text()

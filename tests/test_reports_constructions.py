@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.reports import one_line_verdict, render, write_report
-from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.proof import Proof, Voice
 from attncert.verify.prove import Settings, prove
 
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
@@ -54,6 +55,15 @@ def test_no_construction_speaks_for_another(construction: str, never: list[str])
         or "`hypothesis." not in block.splitlines()[0]
     )  # fmt: skip
     assert [words for words in never if words in kept] == []
+
+
+def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
+    proof, _ = told("generic")
+    voice = Voice(title="the construction another-one")
+    settings = replace(proof.settings, construction="another-one", voice=voice)
+    report = render(replace(proof, settings=settings))["report.md"].decode()
+    assert "the construction another-one" in report and "without a name" not in report
+    assert "generic" not in report[: report.index("## How to reproduce")].splitlines()[1]
 
 
 def test_empty_columns_are_left_out_and_others_stay() -> None:

@@ -16,8 +16,10 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify import stages as pipeline
 from attncert.verify.audit.defects import traces
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Outline
 from attncert.verify.claims.rules import trace_claims
-from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.trace import ProofTrace, TraceError
+from attncert.verify.methods import registry
 from attncert.verify.prove import Settings, prove
 
 
@@ -38,6 +40,9 @@ PROOFS: dict[str, tuple[Dataset, Settings]] = {
     ),
     "width-one, by rank alone": (curve(6, 3, 3), Settings("width-one", claim="full-rank")),
     "more rows than columns": (generators.random(3, 4, 3, seed=1), Settings()),
+    "generic": (curve(7, 3, 4, shared=True), Settings("generic")),
+    "generic, width two": (curve(9, 3, 4), Settings("generic", heads=4, head_width=2)),
+    "generic, by rank alone": (curve(5, 3, 4), Settings("generic", claim="full-rank")),
     "values too narrow": (curve(4, 3, 3, m=2), Settings(value_width=1)),
     "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Settings(heads=2)),
 }
@@ -50,14 +55,41 @@ def test_real_proofs_keep_the_rules(name: str) -> None:
     assert len(found) == 7
 
 
+@pytest.mark.parametrize("construction", registry.names())
+def test_there_are_rules_for_every_construction(construction: str) -> None:
+    """What each proof must hold is missed when it is taken away, premises included."""
+    proof = prove(curve(5, 3, 4), Settings(construction))
+    assert all(c.level is Level.PROVED for c in trace_claims(proof))
+    own = ["almost-all"] if construction == "generic" else ["hypothesis.partition"]
+    for name in (*own, "head.2.integral", "rank"):
+        kept = [
+            replace(c, rests_on=tuple(p for p in c.rests_on if p != name))
+            for c in proof.trace
+            if c.id != name
+        ]
+        broken = {c.id for c in trace_claims(replace(proof, trace=ProofTrace(kept))) if c.witness}
+        assert "trace.complete" in broken, name
+
+
+def test_of_an_unknown_construction_its_own_outline_is_asked() -> None:
+    proof = prove(curve(4, 3, 4), Settings())
+    for promised in ("separator", "another step"):
+        outline = Outline(first=(promised,))
+        other = replace(proof.settings, construction="another", outline=outline)
+        found = {c.id: c for c in trace_claims(replace(proof, settings=other))}["trace.complete"]
+        missing = [f"head.{h}.{promised} is missing" for h in (1, 2)]
+        has = promised == "separator"  # every head but the first
+        assert (found.witness or {})["violations"] == (missing[:1] if has else missing)
+
+
 def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above 200 examples; both limits lowered here."""
     monkeypatch.setattr(pipeline, "RANKS_EACH_HEAD", 3)
+    with pytest.raises(TraceError, match=r"trace\.complete: head\.1\.rank is missing"):
+        prove(curve(5, 3, 4), Settings())
+    monkeypatch.setattr("attncert.verify.claims.rules.RANKS_EACH_HEAD", 3)
     proof = prove(curve(5, 3, 4), Settings())
     assert "head.1.rank" not in proof.trace
-    broken = {c.id for c in trace_claims(proof) if not c.level.holds}
-    assert broken == {"trace.complete"}
-    monkeypatch.setattr("attncert.verify.claims.rules.RANKS_EACH_HEAD", 3)
     assert all(c.level is Level.PROVED for c in trace_claims(proof))
 
 
