@@ -188,8 +188,10 @@ def test_several_failures_can_be_collected() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(InputError, match=r"^construction: must be rank-one or paper, not nothing$"):
+    with pytest.raises(InputError, match=r"^--construction: must be paper or width-one or "):
         attack("nothing", cases=1)
+    with pytest.raises(InputError, match=r"^--construction: must be paper or width-one, not gen"):
+        attack("generic", cases=1)
     with pytest.raises(
         InputError, match=r"^cases: must be a whole number from 1 to 2\^63 - 1, not 0$"
     ):
