@@ -54,7 +54,7 @@ def test_a_readout_with_too_many_digits_gives_way_to_the_rank(tmp_path: Path) ->
     """The case of a context with a denominator of 1,700,003: proved, and the file holds."""
     proof = prove(LONG, Settings("generic"))
     assert proof.standing is Level.PROVED and proof.certificate is not None
-    assert proof.certificate["claim"] == proof.settings["claim"] == "full-rank"
+    assert proof.certificate["claim"] == proof.settings.claim == "full-rank"
     assert "the checker reads 500,000" in proof.trace["readout"].statement
     assert verdict(proof.certificate, tmp_path) == "holds"
 
