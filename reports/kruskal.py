@@ -166,8 +166,10 @@ def sampled_line(sampled: Samples | Sweep) -> str:
     )
 
 
-def bases_line(searched: BasesSearched) -> str:
-    """What random bases showed, in one sentence."""
+def bases_line(searched: BasesSearched, *, verified: bool = True) -> str:
+    """What random bases showed, in one sentence. verified: what they showed was not left out."""
+    if not verified:
+        return f"{_bases(searched.bases)} searched."
     if searched.witness is None:
         return f"{_bases(searched.bases)} showed no circuit, which proves nothing."
     return f"{_bases(searched.bases)} showed {searched.witness.size} dependent vectors (proved)."

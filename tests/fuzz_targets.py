@@ -1,8 +1,9 @@
 """What is fuzzed: each parser of files, its valid seeds, and what no input may do to it.
 
 A target takes bytes and returns one word for what became of them. It raises `Finding` where the
-parser does what none may: another exception than its own refusal, more than one line, a verdict
-"holds" on what the independent judge does not find true, or more time than the work limit allows.
+parser does what none may (`fuzz_measure`): another exception than its own refusal, more than one
+line, more time or memory than it may take; or a verdict "holds" on what the independent judge does
+not find true. Logs and names have their targets in `fuzz_foreign`.
 """
 
 from __future__ import annotations
@@ -10,35 +11,32 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 import tempfile
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fuzz_foreign as foreign
 import numpy as np
 from certificate_judge import judgement
 from data_files import VALID, archive, json_text, zipped
 from file_strategies import certificates, mutants, mutated
+from fuzz_measure import Finding, bounded, loaded, timed
 from hypothesis import HealthCheck, given, settings
 from safetensors.numpy import save
 from small_certificates import CASES, changed, digested, layer_certificate, sealed
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
-from attncert.constructions.errors import InputError
 from attncert.constructions.layer_files import load_layer
 from attncert.verify import checker, fast_check
 from attncert.verify.kruskal.vectors import load_vectors
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
-HANG = 20.0  # seconds: far more than the limit and any pause of a busy machine
 CUT = b"\n--8<--\n"  # between the arrays of the target "npz-arrays"
-
-
-class Finding(Exception):
-    """What no input may cause."""
 
 
 @dataclass(frozen=True)
@@ -50,39 +48,16 @@ class Target:
     tokens: tuple[str, ...] = ()
 
 
-def timed(parse: Callable[[], str]) -> str:
-    """What `parse` returns; Finding if it raises or takes too long."""
-    start = time.perf_counter()
-    try:
-        word = parse()
-    except Finding:
-        raise
-    except BaseException as error:
-        raise Finding(f"raised {type(error).__name__}: {error!s:.300}") from error
-    if time.perf_counter() - start > HANG:
-        raise Finding(f"took {time.perf_counter() - start:.0f} s")
-    return word
-
-
 # Data sets.
 
 
-def loaded(read: Callable[[], Any], sound: Callable[[Any], bool]) -> str:
-    """What was read is sound, or it was refused in one line."""
-    try:
-        found = read()
-    except InputError as error:
-        line = str(error)
-        if not (line.isprintable() and ": must be " in line and ", not " in line):
-            raise Finding(f"not one clear line: {line!r}") from error
-        return "refused"
-    if not sound(found):
-        raise Finding("read, but empty")
-    return "read"
-
-
 def is_data_set(found: Dataset) -> bool:
-    return found.T >= 1 and len(found.sha256) == 64
+    return found.T >= 1 and len(found.sha256) == 64 and is_name(found.name)
+
+
+def is_name(name: str) -> bool:
+    """Fit for a folder, a screen, a page: no path, no markup, nothing that is not ASCII."""
+    return re.fullmatch(r"\w(?:[\w.-]{0,62}\w)?", name, re.ASCII) is not None
 
 
 def json_data(content: bytes) -> str:
@@ -111,7 +86,11 @@ def layer_file(content: bytes) -> str:
 def vectors_file(content: bytes) -> str:
     """Vectors, in JSON or an archive."""
     path = _scratch(f"vectors{_suffix(content)}", content)
-    return timed(lambda: loaded(lambda: load_vectors(path), lambda found: found.N >= 1))
+    return timed(
+        lambda: loaded(
+            lambda: load_vectors(path), lambda found: found.N >= 1 and is_name(found.name)
+        )
+    )
 
 
 def _suffix(content: bytes) -> str:
@@ -258,6 +237,10 @@ def full_rank_seeds() -> list[bytes]:
     return [json.dumps(case).encode() for case in (*cases, wide, long)]
 
 
+def _foreign(run: Callable[[bytes, Path], str]) -> Callable[[bytes], str]:
+    return lambda content: run(content, _SCRATCH)
+
+
 def _scratch(name: str, content: bytes) -> Path:
     path = _SCRATCH / name
     path.write_bytes(content)
@@ -275,7 +258,24 @@ _CERTIFICATE = ('"0"', '"-1/2"', '"1/0"', "null", "[[", "]]", '"full-rank"', '"i
                 '"dependent-set"', '"key":', '"query":', '"value":', '"output":', '"rank":', "1e9",
                 '"prime":', '"3"', '"7"', "8388608", '"' + "9" * 60 + '"')  # fmt: skip
 
-TARGETS = {
+_LOG = ('"content":', '"shard":', '"result":', '"witness":', '"indices":', '"coefficients":',
+        '"lengths":', '"independent":', '"bases":', '"plans":', '"settings":', "-1", "true", "1.0",
+        "null", "[[", '"-1"', "\\n", '"' + "9" * 60 + '"')  # fmt: skip
+_NAME = (
+    "../",
+    "/",
+    "\\x1b[",
+    "\\n",
+    "$",
+    "\\xe2\\x80\\xae",
+    "|",
+    "`",
+    "<",
+    "\\x00",
+    "\\xed\\xa0\\x80",
+)
+
+_TARGETS = {
     "json": Target(json_data, json_seeds, _JSON),
     "npz": Target(npz_data, npz_seeds, _ARRAY),
     "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
@@ -284,4 +284,11 @@ TARGETS = {
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
     "mutants": Target(mutant, random_seeds),
+    "log": Target(
+        partial(foreign.log, scratch=_SCRATCH), partial(foreign.log_seeds, _SCRATCH), _LOG
+    ),
+    "log-mutants": Target(partial(foreign.log_mutant, scratch=_SCRATCH), random_seeds),
+    "name": Target(partial(foreign.name_in_file, scratch=_SCRATCH), foreign.name_seeds, _NAME),
+    "file-name": Target(partial(foreign.file_name, scratch=_SCRATCH), foreign.name_seeds, _NAME),
 }
+TARGETS = {name: replace(target, run=bounded(target.run)) for name, target in _TARGETS.items()}

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dask_cluster import two_workers
 
 import attncert
-from attncert.verify.scale.log import read_log, write_log
+from attncert.verify.kruskal.records import rules
+from attncert.verify.scale.log import read_log
 
 ROOT = Path(__file__).parents[2]
 QUICK = ["--work", "1", "--subsets", "200", "--bases", "8", "--device", "cpu"]
@@ -345,7 +347,7 @@ def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -
         time.sleep(0.002)
     victim.send_signal(signal.SIGKILL)
     victim.wait()
-    assert 2 <= len(read_log(log).finished) < 20 and not resumed.exists()
+    assert 2 <= len(read_log(log, rules(None)).finished) < 20 and not resumed.exists()
     assert attncert.main([*words, "--out", str(resumed), "--log", str(log)]) == 0
     assert files(resumed) == files(plain)
 
@@ -364,12 +366,12 @@ def test_parts_merged_are_the_whole(
     partial = json.loads(capsys.readouterr().out)
     assert partial["sampled"]["subsets"] < 200 and len(partial["shards"]["missing"]) > 0
     united = str(tmp_path / "united.log")
-    assert attncert.main(["merge", *logs, "--out", united, "--json"]) == 0
+    assert attncert.main(["merge", *logs, "--out", united, "--json", "--data", planted]) == 0
     merged = json.loads(capsys.readouterr().out)
     single = json.loads((tmp_path / "whole" / "kruskal.json").read_text())
     assert merged["shards"]["missing"] == []
     assert (merged["sampled"], merged["bases"]) == (single["sampled"], single["bases"])
-    assert attncert.main(["merge", str(tmp_path / "whole.log"), "--json"]) == 0
+    assert attncert.main(["merge", str(tmp_path / "whole.log"), "--json", "--data", planted]) == 0
     assert json.loads(capsys.readouterr().out) == merged
     attncert.main([*words, "--out", str(tmp_path / "again"), "--log", united])
     assert files(tmp_path / "again") == files(tmp_path / "whole")
@@ -418,48 +420,19 @@ def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:
     assert re.fullmatch(
         r"interrupted: no report was written; [0-9]+ finished shards are kept in .*\n", done.stderr
     )
-    assert not (tmp_path / "o").exists() and len(read_log(log).finished) >= 2
+    assert not (tmp_path / "o").exists() and len(read_log(log, rules(None)).finished) >= 2
 
 
-def test_a_dask_cluster_gives_the_same_bytes(planted: str, tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    words = ["kruskal", planted, *QUICK]
-    assert attncert.main([*words, "--out", str(tmp_path / "alone")]) == 0
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as cluster:
-        there = ["--out", str(tmp_path / "there"), "--dask", cluster.scheduler_address]
-        assert attncert.main([*words, *there]) == 0
-    assert files(tmp_path / "there") == files(tmp_path / "alone")
-
-
-@pytest.mark.slow
-def test_a_dask_cluster_of_processes_gives_the_same_bytes(planted: str, tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    words = ["kruskal", planted, *QUICK]
-    assert attncert.main([*words, "--out", str(tmp_path / "alone")]) == 0
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    ) as cluster:
-        there = ["--out", str(tmp_path / "there"), "--dask", cluster.scheduler_address]
-        assert attncert.main([*words, *there]) == 0
-    assert files(tmp_path / "there") == files(tmp_path / "alone")
-
-
-@pytest.mark.parametrize(
-    "result",
-    [{}, {"lengths": 1, "witness": None}, {"lengths": {}, "witness": None},
-     {"lengths": {"4": 10**9}, "witness": None}, {"lengths": {"4": "x"}, "witness": None}],
-)  # fmt: skip
-def test_a_log_whose_results_are_none_of_ours_is_one_line(
-    result: dict[str, object], planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_dask_cluster_gives_the_same_bytes(
+    processes: bool, planted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its checksums are right: somebody wrote it on purpose."""
-    log = tmp_path / "log"
-    assert attncert.main(["kruskal", planted, *QUICK, "--log", str(log), "--shard", "1/2"]) == 0
-    kept = read_log(log)
-    write_log(log, kept.identity, {shard: result for shard in kept.finished})
-    capsys.readouterr()
-    assert attncert.main(["merge", str(log), "--json"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.startswith("attncert: FILE: must be logs with the ")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    words = ["kruskal", planted, *QUICK]
+    assert attncert.main([*words, "--out", str(tmp_path / "alone")]) == 0
+    (tmp_path / "cluster").mkdir()
+    with two_workers(tmp_path / "cluster", processes) as address:
+        there = ["--out", str(tmp_path / "there"), "--dask", address]
+        assert attncert.main([*words, *there]) == 0
+    assert files(tmp_path / "there") == files(tmp_path / "alone")
+    assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder
