@@ -3,7 +3,7 @@
     --runs N        inputs for each target (default: 20,000; those of an earlier corpus count too)
     --seconds S     time for each target, at most (default: 60)
     --corpus DIR    where inputs that reached something new are kept, for the next run
-    --only NAME     one target of tests/fuzz_targets.py
+    --only NAME     one target of tests/support/fuzz_targets.py
 
 Prints what became of the inputs and, by replaying the corpus under coverage.py, which share of the
 parsers' branches it reached. Exit status 1 if a target was made to misbehave: the input is in the
@@ -28,7 +28,8 @@ NAMES = ("json", "npz", "npz-arrays", "layer", "vectors", "certificate", "fast-c
 PARSERS = ("constructions/data/loading.py", "constructions/data/conversion.py",
            "constructions/layer_files.py", "verify/checker.py", "verify/fast_check.py",
            "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
-INSTRUMENTED = ["constructions", "verify", "json", "zipfile"]
+ROOMS = ("constructions", "verify")
+INSTRUMENTED = [*(f"attncert.{room}" for room in ROOMS), "json", "zipfile"]
 LONGEST = 8192  # bytes of an input
 NOTE = 100  # inputs after which the counts are written
 _NUMBA = re.compile(r"^(?:from|import) numba\b", re.MULTILINE)
@@ -66,8 +67,7 @@ def fuzz(name: str, folder: Path, runs: int, seconds: int, seed: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=INSTRUMENTED, exclude=_compiled()):
-        import fuzz_measure
-        import fuzz_targets
+        from support import fuzz_measure, fuzz_targets
 
     target = fuzz_targets.TARGETS[name]
     corpus = folder / name
@@ -106,14 +106,14 @@ def fuzz(name: str, folder: Path, runs: int, seconds: int, seed: int) -> None:
 
 def _compiled() -> list[str]:
     """Modules that numba compiles, which it cannot where they are instrumented."""
-    paths = (path for package in INSTRUMENTED[:2] for path in (ROOT / package).rglob("*.py"))
+    paths = (path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
     compiled = [path.relative_to(ROOT) for path in paths if _NUMBA.search(path.read_text())]
-    return [".".join(path.with_suffix("").parts) for path in compiled]
+    return [".".join(("attncert", *path.with_suffix("").parts)) for path in compiled]
 
 
 def replay(folder: Path) -> int:
     """Run every input of the corpus once, for coverage."""
-    from fuzz_targets import TARGETS
+    from support.fuzz_targets import TARGETS
 
     for name, target in TARGETS.items():
         for path in sorted((folder / name).iterdir()):
