@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 
+import given_labels_attack
 import mpmath
 import pytest
+from given_labels_attack import TARGETS, attack
 from given_labels_oracle import (
     PRIME,
     Example,
@@ -296,3 +298,16 @@ def test_a_zero_beyond_the_pairs_is_proved() -> None:
     """n=3, d=4, H=2: pairs reach 11 of N = 22; a box around found weights holds a zero for 14."""
     found = find(3, 4, 2, 14, 5)
     assert found is not None and found[1] < 1e-30
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_random_small_cases(target: str) -> None:
+    tried, failures = attack(target, 12)
+    assert tried and not failures
+
+
+def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        given_labels_attack, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
+    )
+    assert attack("law", 30)[1]
