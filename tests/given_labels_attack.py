@@ -3,7 +3,9 @@
 Case k of a seed depends on (target, seed, k) alone. A case returns the parts that were tried in it
 and those that failed.
 
-    python tests/given_labels_attack.py law|coordinates|pairs|groups|conjecture [cases] [seed]
+    python tests/given_labels_attack.py TARGET [cases] [seed]
+
+Targets: law, queries, coordinates, pairs, groups, conjecture.
 """
 
 from __future__ import annotations
@@ -104,6 +106,23 @@ def law_case(rng: random.Random) -> Outcome:
         "equality, below T" if expected < len(examples) else "equality, T": held,
         "weak weights": jacobian_rank(examples, weak) <= expected,
     }
+
+
+def queries_case(rng: random.Random) -> Outcome:
+    """Theorem 7': given queries (equal, parallel, in a plane, opposite) and generic contexts."""
+    d, H, n = rng.randint(1, 4), rng.randint(1, 3), rng.randint(2, 4)
+    w, groups = rng.randint(1, d + 1), []
+    for _ in range(rng.randint(1, 4)):
+        e = [0] * d
+        while not any(e):
+            e = draw_matrix(rng, 1, d, 1)[0]
+        size = rng.choice((1, rng.randint(1, 8), rng.randint(1, 30)))
+        groups.append([(draw_matrix(rng, n, d), e)
+                       for _ in range(size)])  # fmt: skip
+    examples = [x for group in groups for x in group]
+    expected = bound(groups, H, w, 1, 1)
+    held = generic_rank(rng, examples, H, w, 1, 1) == expected
+    return {"below T" if expected < len(examples) else "T": held}
 
 
 def coordinates_case(rng: random.Random) -> Outcome:
@@ -210,6 +229,7 @@ def conjecture_case(rng: random.Random) -> Outcome:
 
 TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
     "law": law_case,
+    "queries": queries_case,
     "coordinates": coordinates_case,
     "pairs": pairs_case,
     "groups": groups_case,
