@@ -71,7 +71,7 @@ def test_a_wrong_verdict_is_a_finding(
 
 
 def test_too_much_time_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz_measure.HANG", 0.0)
+    monkeypatch.setattr("support.fuzz_measure.HANG", 0.0)
     with pytest.raises(Finding, match="took"):
         TARGETS["json"].run(b"{}")
 

@@ -3,7 +3,7 @@
 Case k of a seed depends on (target, seed, k) alone. A case returns the parts that were tried in it
 and those that failed.
 
-    python tests/given_labels_attack.py TARGET [cases] [seed]
+    python tests/given_labels/given_labels_attack.py TARGET [cases] [seed]
 
 Targets: law, queries, coordinates, pairs, groups, conjecture.
 """
