@@ -98,6 +98,10 @@ class WidthOneHead(SteeringHead):
         """c v0 + v1, d×1."""
         return self.v1 if self.selector is None else self.selector * fmpq(self.c) + self.v1
 
+    def weights(self, head_width: int = 1) -> Head:
+        """Key u and query c v0 + v1."""
+        return Head(self.separator, self.query)
+
 
 def width_one_capacity(heads: int, n: int) -> int:
     """H(n - 1) + 1: examples that H heads of width one memorize, n tokens each (ours).
@@ -149,7 +153,7 @@ def build(
         return chosen
 
     chosen = over_primes(attempt)
-    layer_heads = [Head(head.separator, head.query) for head in chosen]
+    layer_heads = [head.weights() for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(partition)))
     return Construction(
         name="width-one",
