@@ -11,8 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "edge-cases.md"
 _INTRODUCTION = """# Edge cases
 
-Made from the catalogue in `verify/audit/edge_cases/` by `python docs/make_edge_cases.py`; do not
-edit.
+Made from `verify/audit/edge_cases/` by `python docs/make_edge_cases.py`; do not edit.
 
 What must happen on data that are as small, as degenerate or as badly written as data can be. The
 test suite and `attncert audit` run every case and compare the standing of each conclusion, the

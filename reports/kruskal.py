@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from attncert.constructions.numerals import numeral
 from attncert.reports.folder import MARK, write_folder
 from attncert.reports.proof.records import jsonable, readable_json
 from attncert.reports.words.numbers import count, indices, real, size
@@ -174,7 +175,7 @@ def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
     if dependency is not None:
         witness = {
             "vectors": list(dependency.indices),
-            "coefficients": [str(c) for c in dependency.coefficients],
+            "coefficients": [numeral(c) for c in dependency.coefficients],
         }
         relation = readable(witness)
     context = {

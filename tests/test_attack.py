@@ -190,9 +190,13 @@ def test_several_failures_can_be_collected() -> None:
 def test_bad_arguments() -> None:
     with pytest.raises(InputError, match=r"^construction: must be rank-one or paper, not nothing$"):
         attack("nothing", cases=1)
-    with pytest.raises(InputError, match=r"^cases: must be a whole number, at least 1, not 0$"):
+    with pytest.raises(
+        InputError, match=r"^cases: must be a whole number from 1 to 2\^63 - 1, not 0$"
+    ):
         attack("paper", cases=0)
-    with pytest.raises(InputError, match=r"^start: must be a whole number, at least 0, not -1$"):
+    with pytest.raises(
+        InputError, match=r"^start: must be a whole number from 0 to 2\^63 - 1, not -1$"
+    ):
         attack("paper", cases=1, start=-1)
 
 

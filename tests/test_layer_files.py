@@ -247,6 +247,14 @@ def test_bad_tolerances(text: str, files: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.startswith("attncert: --tolerance: must be a number, at least 0")
 
 
+def test_a_long_tolerance_is_told_by_its_size(files: Path) -> None:
+    status, content = run(files, "--tolerance", "1e999")
+    section = content["sections"][0]
+    assert status == 0 and section["numbers"]["tolerance"] == "1" + "0" * 999
+    told = json.dumps([section["answer"], section["findings"]])
+    assert "1.00e+999 (exact: 3319 bits)" in told and "0" * 50 not in told
+
+
 def test_tolerances_are_exact(files: Path) -> None:
     for text, exact in (("0.1", "1/10"), ("1e-3", "1/1000"), ("2/6", "1/3")):
         assert run(files, "--tolerance", text)[1]["sections"][0]["numbers"]["tolerance"] == exact

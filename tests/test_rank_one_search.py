@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from oracles import SAFE_PRIME, features_mod, rank, rank_mod
 from test_rank_one import CASES, curve
 
-from attncert.constructions import construction, width_one
+from attncert.constructions import construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.constructions.search import feature_blocks
-from attncert.constructions.width_one import coordinates, short
+from attncert.constructions.width_one import coordinates, short, theorem
 from attncert.constructions.width_one.coordinates import GroupQueries, UnluckyPrime
 from attncert.constructions.width_one.theorem import build
 
@@ -111,13 +111,13 @@ def test_narrow_integers_are_not_overflowed() -> None:
 def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo 3 nine examples cannot be independent on so few values; the next prime is taken."""
     tried: list[int] = []
-    original = width_one.HeadBuilder
+    original = theorem.HeadBuilder
 
     def spy(data: Dataset, *, seed: int, prime: int) -> Any:
         tried.append(prime)
         return original(data, seed=seed, prime=prime)
 
-    monkeypatch.setattr(width_one, "HeadBuilder", spy)
+    monkeypatch.setattr(theorem, "HeadBuilder", spy)
     monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
     data = curve(9, 3, 4, shared=True, seed=1)
     built = build(data, saturated=True)

@@ -264,7 +264,7 @@ HASHES = f"""
 import hashlib, json, sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
 from proof_fixtures import KINDS
-from reports import render
+from attncert.reports import render
 print(json.dumps([
     [k, n, hashlib.sha256(b).hexdigest()] for k in {SAME!r} for n, b in render(KINDS[k]()).items()
 ]))

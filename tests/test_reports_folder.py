@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import proof_fixtures as fixtures
@@ -156,6 +159,37 @@ def test_whatever_stops_it_the_old_folder_stays(
         assert [p.name for p in out.parent.iterdir()] == ["out"]
     else:
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("rename", [1, 2])
+def test_what_ends_the_process_between_the_renames_waits(
+    tmp_path: Path, sign: signal.Signals, rename: int
+) -> None:
+    """Sent in another process after the first and after the second rename: the new folder stands,
+    nothing else does, and the process ended by the signal."""
+    out = tmp_path / "report"
+    write_folder(out, OLD)
+    program = (
+        "import os, reports.folder as folder\n"
+        "replace, calls = os.replace, []\n"
+        "def ending(a, b):\n"
+        "    replace(a, b)\n"
+        "    calls.append(b)\n"
+        f"    if len(calls) == {rename}: os.kill(os.getpid(), {int(sign)})\n"
+        "os.replace = ending\n"
+        f"folder.write_folder({str(out)!r}, {REPORT!r})\n"
+        "raise SystemExit(99)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert done.returncode == -sign
+    assert contents(out) == REPORT and [p.name for p in tmp_path.iterdir()] == ["report"]
+
+
+def test_handlers_are_as_before(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    write_folder(tmp_path / "report", REPORT)
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_only_our_names_are_written(tmp_path: Path) -> None:

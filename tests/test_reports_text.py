@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from attncert.constructions.foreign import printable
 from attncert.reports.words import numbers, text
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.witness import readable
@@ -47,7 +48,7 @@ def shown(markdown: str) -> str:
 @example("&amp;")
 def test_prose_survives_markdown(raw: str) -> None:
     """What a reader of the page sees is the text itself, whatever it is."""
-    assert shown(text.markdown(raw)) == text.one_line(raw)
+    assert shown(text.markdown(raw)) == printable(raw)
 
 
 @pytest.mark.parametrize("raw", ["- b", "1. a", "# h", "*i*", "<b>", "[l](u)", "a_b_ _c_", "`c`"])
@@ -65,7 +66,7 @@ def test_the_oracle_sees_structure(raw: str) -> None:
 @example(" a|b ")
 def test_code_survives_markdown_and_fits_a_table(raw: str) -> None:
     written = text.code(raw)
-    assert shown(written) == text.one_line(raw)
+    assert shown(written) == printable(raw)
     assert "|" not in written and "\n" not in written
 
 

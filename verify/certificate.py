@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flint import fmpq_mat, fmpz
+from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
@@ -61,7 +62,7 @@ def certificate(
     if interpolation:
         body["layer"]["output"] = strings(layer.output)
     else:
-        body["rank"] = {"prime": str(prime), "value": data.T}
+        body["rank"] = {"prime": numeral(prime), "value": data.T}
     return sealed(body)
 
 
@@ -74,7 +75,7 @@ def impossible_certificate(
     """
     coefficients = ["0"] * data.T
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
-        coefficients[t] = fmpz(c).str()
+        coefficients[t] = numeral(c)
     body = {
         "format": "attncert/1",
         "claim": "impossible",
@@ -107,7 +108,7 @@ def dependent_set(
     if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
         kept = dependency.indices
         table = table[list(kept)]
-    data = {"vectors": [[_exact(x) for x in row] for row in table.tolist()]}
+    data = {"vectors": [[numeral(x) for x in row] for row in table.tolist()]}
     indices = dependency.indices if kept is None else tuple(range(len(kept)))
     body: dict[str, Any] = {
         "format": "attncert/1",
@@ -117,7 +118,7 @@ def dependent_set(
         "data": data,
         "relation": {
             "indices": list(indices),
-            "coefficients": [str(fmpz(c)) for c in dependency.coefficients],
+            "coefficients": [numeral(c) for c in dependency.coefficients],
         },
         "produced_by": dict(produced_by),
         "input_sha256": hashlib.sha256(canonical_bytes(data)).hexdigest(),
@@ -130,18 +131,8 @@ def canonical_bytes(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-def _exact(x: float | int) -> str:
-    """A stored number as "p" or "p/q"; a float is the dyadic rational that it is.
-
-    >>> _exact(0.75), _exact(-0.0), _exact(10**30)
-    ('3/4', '0', '1000000000000000000000000000000')
-    """
-    p, q = x.as_integer_ratio()
-    return str(fmpz(p)) if q == 1 else f"{fmpz(p)}/{fmpz(q)}"
-
-
 def strings(matrix: fmpq_mat | None) -> list[list[str]]:
     """Rows of "p" or "p/q" in lowest terms."""
     if matrix is None:
         raise ValueError("the layer has no readout")
-    return [[str(x) for x in row] for row in matrix.tolist()]
+    return [[numeral(x) for x in row] for row in matrix.tolist()]

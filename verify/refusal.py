@@ -18,6 +18,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.partition.certificate import best_partition
 
@@ -131,8 +132,8 @@ def _why(claim: Claim) -> str:
     return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
 
 
-def _listed(items: Sequence[object]) -> str:
-    shown = [str(x) for x in items[:_MOST_LISTED]]
+def _listed(items: Sequence[int | str]) -> str:
+    shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
     return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
 
 

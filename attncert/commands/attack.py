@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 
 
 def attack(
@@ -33,11 +33,11 @@ def attack(
     if as_json:
         print_json(report.as_dict())
     else:
-        typer.echo(
+        say(
             f"{len(report.failures)} failures in cases {report.start} to {report.stop - 1}: "
             f"{report.built.total()} built under A1, {report.partition.total()} under the "
             f"partition condition alone, {report.outside.total()} where neither holds"
         )
         for failure in report.failures:
-            typer.echo(str(failure))
+            say(str(failure))
     return 1 if report.failures else 0

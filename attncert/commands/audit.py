@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 from attncert.constructions.errors import require_seed
 
 
@@ -53,6 +53,6 @@ def audit(
     if as_json:
         print_json(audit_dict(found) | {"folder": out})
     else:
-        typer.echo(one_line(found))
-        typer.echo(f"Report: {Path(out) / 'audit.md'}")
+        say(one_line(found))
+        say(f"Report: {Path(out) / 'audit.md'}")
     return found.exit_status

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attncert.commands.durations import seconds
-from attncert.commands.output import Interrupted, print_json
+from attncert.commands.output import Interrupted, print_json, say
 from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,12 +106,12 @@ def kruskal(
     if as_json:
         print_json(kruskal_dict(found) | {"folder": str(folder)})
     else:
-        typer.echo(one_line(found))
+        say(one_line(found))
         if found.sampled is not None:
-            typer.echo(sampled_line(found.sampled))
+            say(sampled_line(found.sampled))
         if found.searched is not None:
-            typer.echo(bases_line(found.searched))
-        typer.echo(f"Report: {folder / 'report.md'}")
+            say(bases_line(found.searched))
+        say(f"Report: {folder / 'report.md'}")
     return found.exit_status
 
 
@@ -125,4 +125,4 @@ def _print_part(number: int, of: int, done: int, log: str, as_json: bool) -> Non
     if as_json:
         print_json({"part": number, "of": of, "shards": done, "log": log})
     else:
-        typer.echo(f"Part {number} of {of}: {done} shards in {log}; unite with attncert merge.")
+        say(f"Part {number} of {of}: {done} shards in {log}; unite with attncert merge.")

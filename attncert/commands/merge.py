@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 
 
 def merge(
@@ -37,12 +37,12 @@ def merge(
         )
     else:
         if sampled is not None:
-            typer.echo(sampled_line(sampled))
+            say(sampled_line(sampled))
         if searched is not None:
-            typer.echo(bases_line(searched))
+            say(bases_line(searched))
         if missing:
             total = len(missing) + len(united.finished)
             places = ", ".join(f"{s.kind} {s.start} to {s.stop - 1}" for s in missing[:8])
             more = ", ..." if len(missing) > 8 else ""
-            typer.echo(f"Missing: {len(missing)} of {total} shards ({places}{more}).")
+            say(f"Missing: {len(missing)} of {total} shards ({places}{more}).")
     return 3 if missing else 0

@@ -11,11 +11,11 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpz
 
+from attncert.constructions.numerals import fraction
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Outline, Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
@@ -265,7 +265,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
                 yield f"{claim.id}: {examples} are not so many distinct examples"
         else:
             continue
-        factors = [Fraction(x) for x in claim.witness["coefficients"]]
+        factors = [fraction(x) for x in claim.witness["coefficients"]]
         sums = [sum(map(operator.mul, factors, column)) for column in zip(*rows, strict=True)]
         if len(factors) != len(rows) or not any(factors) or any(sums):
             yield f"{claim.id}: the coefficients give no relation"

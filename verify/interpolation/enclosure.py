@@ -27,6 +27,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import numeral, short
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_heads, require_readout
 
@@ -102,8 +103,8 @@ def enclosed_error(
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
     statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
     if limit is not None:
-        statement = rf"${_ERROR} \le {tolerance}$"
-        numbers["tolerance"] = str(tolerance)
+        statement = rf"${_ERROR} \le {_text(tolerance, short)}$"
+        numbers["tolerance"] = _text(tolerance, numeral)
     witness: dict[str, Any] | None = None
     if level is Level.REFUTED:
         worst = max(range(data.T), key=lambda t: bounds[t][0])
@@ -203,6 +204,13 @@ def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
     if high <= limit:
         return Level.ENCLOSED
     return Level.REFUTED if low > limit else Level.UNDECIDED
+
+
+def _text(
+    tolerance: int | float | str | Fraction | None, exact: Callable[[int | Fraction], str]
+) -> str:
+    """As it was given: a float as the decimal that names it."""
+    return exact(tolerance) if isinstance(tolerance, int | Fraction) else str(tolerance)
 
 
 def _tolerance(tolerance: int | float | str | Fraction) -> fmpq:

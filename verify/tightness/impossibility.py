@@ -34,6 +34,7 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import parameter_count
+from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import impossible_certificate
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.directions import direction
@@ -136,7 +137,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         "impossible.labels",
         "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
         Level.PROVED,
-        witness={"combination of the labels": [str(x) for x in broken.gap]},
+        witness={"combination of the labels": [numeral(x) for x in broken.gap]},
         arithmetic=_EXACT,
         rests_on=(structure.id,),
         source="outputs are linear in the rows of $Z$",

@@ -30,6 +30,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
@@ -256,7 +257,7 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     broken = _broken(data, relations)
     witness = None
     if broken is not None:
-        gap = [str(x) for x in broken.gap]
+        gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim(
         "rows.labels",

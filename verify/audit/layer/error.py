@@ -27,6 +27,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.numerals import short
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
@@ -129,7 +130,7 @@ def _errors(attention: Attention, limit: Fraction) -> tuple[Claim, Claim]:
     """How large it is, and whether it is small enough: exactly where possible, else enclosed."""
     data = attention.data
     examples = counted(data.T, "example", "all")
-    statement = f"On {examples} the output differs from the label by at most {limit}."
+    statement = f"On {examples} the output differs from the label by at most {short(limit)}."
     features = attention.exact_features()
     if features is None:
         error = enclosed_error(data, attention.outputs, max_bits=1024)

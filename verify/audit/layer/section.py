@@ -12,6 +12,7 @@ import numpy as np
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.constructions.numerals import numeral, short
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
@@ -84,7 +85,7 @@ def section(scope: Scope) -> AuditSection:
             "logit unit": asked.unit,
             "scale": asked.scale,
             "masked": asked.mask is not None,
-            "tolerance": str(found.tolerance),
+            "tolerance": numeral(found.tolerance),
             "error": found["layer.error"].numbers["error"],
             "errors": found.errors,
             "singular value": [found.sigma.lower, found.sigma.upper],
@@ -118,7 +119,7 @@ def _answer(found: LayerAudit, question: Question) -> str:
     else:
         full = f"rank $Z = T = {T}$ undecided"
     size = interval(*error.numbers["error"])
-    return f"Largest error {size}, {within} tolerance {found.tolerance}{why}; {full}."
+    return f"Largest error {size}, {within} tolerance {short(found.tolerance)}{why}; {full}."
 
 
 def _asked(found: LayerAudit, question: Question) -> str:
@@ -130,9 +131,9 @@ def _asked(found: LayerAudit, question: Question) -> str:
             "within it is nearer to its own label than to any other"
         )
     return (
-        f"Tolerance: {found.tolerance}, {origin}. Within it is not equal: --tolerance 0 asks for "
-        "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
-        "every labelling, these labels included, exactly."
+        f"Tolerance: {short(found.tolerance)}, {origin}. Within it is not equal: --tolerance 0 "
+        "asks for equality. That rank $Z=T$ says that another readout of the same keys and queries "
+        "gives every labelling, these labels included, exactly."
     )
 
 

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.numerals import integer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.scale.shards import Plan, Result
@@ -217,7 +218,7 @@ def smallest(results: Iterable[Result]) -> Dependency | None:
     """The smallest witness of some shards, the first in order of indices; None without one."""
     witnesses = [result["witness"] for result in results if result["witness"] is not None]
     found = [
-        Dependency(tuple(w["indices"]), tuple(int(c) for c in w["coefficients"])) for w in witnesses
+        Dependency(tuple(w["indices"]), tuple(map(integer, w["coefficients"]))) for w in witnesses
     ]
     return min(found, key=lambda c: (c.size, c.indices), default=None)
 

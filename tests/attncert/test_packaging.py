@@ -1,0 +1,119 @@
+"""What is installed: one package, under any name that a user's own files have, on every Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import attncert
+
+ROOT = Path(attncert.__file__).parents[1]
+CLASHING = ("verify", "reports", "constructions", "commands", "checker", "prove", "layer", "data")
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
+    done = subprocess.run(
+        [str(word) for word in words],
+        capture_output=True, text=True, cwd=cwd, env={**os.environ, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
+    """In a folder full of the names of our rooms, none of them is imported by mistake."""
+    for name in CLASHING:
+        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')\n")
+    program = (
+        "from attncert import Dataset, Settings, prove, write_report, check\n"
+        "data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, '1/3', 7])\n"
+        "write_report(prove(data, Settings(heads=2)), 'out')\n"
+        "print(check('out/certificate.json').status)\n"
+    )
+    assert run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(ROOT)) == "holds\n"
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    assert sorted(dir(attncert)) == sorted(attncert.__all__)
+    for name in attncert.__all__:
+        assert getattr(attncert, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        attncert.nothing  # noqa: B018
+
+
+def test_a_checkout_without_links_says_so(tmp_path: Path) -> None:
+    """Git writes a small file for each link where the system has none."""
+    shutil.copytree(ROOT / "attncert", tmp_path / "attncert", symlinks=True)
+    for name in ("constructions", "verify", "reports"):
+        (tmp_path / "attncert" / name).unlink()
+        (tmp_path / "attncert" / name).write_text(f"../{name}")
+    command = [sys.executable, "-c", "import attncert"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith("ImportError: attncert: this checkout has files where symbolic links")
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of this version on this machine that can make virtual environments."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}")]
+    found += [str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python{version}"))]
+    for python in filter(None, found):
+        probe = [python, "-c", "import sys, ensurepip; print(sys.version_info[:2])"]
+        done = subprocess.run(probe, capture_output=True, text=True)
+        if done.returncode == 0 and done.stdout.strip() == str(tuple(map(int, version.split(".")))):
+            return python
+    return None
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy, so that nothing is left in the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    keep = shutil.ignore_patterns(
+        ".venv", ".git", "build", "*.egg-info", ".*_cache", "tests", "docs"
+    )
+    shutil.copytree(ROOT, source, symlinks=True, ignore=keep)
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source)
+    (built,) = folder.glob("attncert-*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_one_package(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"attncert"}
+    needed = (
+        "py.typed",
+        "constructions/data/digits.json",
+        "verify/checker.py",
+        "verify/schema/attncert-1.schema.json",
+        "reports/templates/report.md.j2",
+    )
+    assert {f"attncert/{name}" for name in needed} <= set(names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", PYTHONS)
+def test_the_wheel_works_on_this_python(version: str, wheel: Path, tmp_path: Path) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} on this machine")
+    run(python, "-m", "venv", tmp_path / "venv")
+    own = tmp_path / "venv" / "bin" / "python"
+    run(own, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel)
+    words = ("prove", "digits", "--examples", "9", "--out", "out", "--json")
+    told = json.loads(run(own, "-m", "attncert", *words, cwd=tmp_path, PYTHONPATH=""))
+    assert told["verdict"] == "proved"
+    run(own, "-m", "attncert", "check", "out/certificate.json", cwd=tmp_path, PYTHONPATH="")
