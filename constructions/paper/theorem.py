@@ -23,7 +23,6 @@ that makes the dual vector integral; g_t is then a multiple of f_t).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +44,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import Draft, HeadBuilder
+from attncert.constructions.progress import Progress, silent
 
 __all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 
@@ -79,7 +79,7 @@ def build(
     heads: int | None = None,
     interior: bool = True,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Construction:
     """Key and query weights with which the features of all examples are independent.
 

@@ -42,7 +42,7 @@ constructions/paper/theorem.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +62,7 @@ from attncert.constructions.construction import (
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
+from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
 from attncert.constructions.width_one.head import Draft, HeadBuilder
 from attncert.constructions.width_one.short import ShortHeads
@@ -127,7 +128,7 @@ def build(
     heads: int | None = None,
     saturated: bool = False,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Construction:
     """Key and query weights of width one with which the features of all examples are independent.
 
@@ -167,9 +168,7 @@ def build(
     )
 
 
-def _proof(
-    builder: HeadBuilder, groups: Groups, progress: Callable[[int, int], None]
-) -> list[WidthOneHead]:
+def _proof(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
     for group in groups:
@@ -180,7 +179,7 @@ def _proof(
 
 
 def _short_then_proof(
-    builder: HeadBuilder, partition: Groups, progress: Callable[[int, int], None]
+    builder: HeadBuilder, partition: Groups, progress: Progress
 ) -> list[WidthOneHead] | None:
     """Short heads while they are found, then the proof's; None if what is left cannot be grouped.
 

@@ -18,7 +18,7 @@ have, the condition number of Z (float64), the number of parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
 from attncert.verify.steps import conclusions
 from attncert.verify.steps import shared as steps
@@ -44,8 +45,6 @@ __all__ = [
 CONSTRUCTIONS = ("paper", "width-one, the proof's heads", "width-one, short heads", "generic")
 MOST_TRIED = 64  # values of c below the one built
 LARGEST_CONDITION = 1e12
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Growth:
 
 def growth(
     settings: ConstantsSettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> Growth:
     """Measure every construction on the same data sets. Deterministic."""
     settings = settings or ConstantsSettings()

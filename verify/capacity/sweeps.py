@@ -17,7 +17,7 @@ theorems promise, and their ranks are certified in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
 from attncert.verify.capacity.parameters import Cost, costs
 from attncert.verify.claims.evidence import Claim, Level, counted
@@ -49,8 +50,6 @@ AXES = ("heads", "context", "head_width")
 DRAWS = 12  # of a layer's weights, while the bound from above is not reached
 BOUNDS = (3, 9, 30)  # of the entries of keys and queries, in turn
 MOST_EXAMPLES = 4096  # H·d: a setting beyond it is no matter of a sweep
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ class Capacity:
 
 def sweep(
     settings: SweepSettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> Capacity:
     """Every setting of every axis, shared and distinct contexts, once. Deterministic.
 

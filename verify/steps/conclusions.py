@@ -6,11 +6,12 @@ weights and the data alone; that *Theorem 1* applies rests on all its hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.primes import PRIMES_FLOAT64
@@ -60,7 +61,7 @@ def full_rank(
     layer: Layer,
     device: str = "auto",
     memory: int = DEFAULT_MEMORY,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
@@ -118,7 +119,7 @@ def _rank_in_blocks(
     layer: Layer,
     device: str,
     memory: int,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> tuple[int, int]:
     try:
         found = layer_rank(data, layer, device=device, memory=memory, progress=progress)

@@ -15,7 +15,7 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
@@ -73,7 +74,7 @@ def audit_layer(
     *,
     tolerance: Fraction | None = None,
     groups: Sequence[tuple[int, ...]] | None = None,
-    progress: Callable[[str, int, int], None] = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> LayerAudit:
     """Everything above. tolerance: of "memorizes", in the largest entry (0: equality); by default
     `default_tolerance`. groups: one per head, if known; else as they are found. Raises InputError.
