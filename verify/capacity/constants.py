@@ -206,11 +206,12 @@ def least_certified(
     if tables is None:
         tables = [features.logits(head, data) for head in built.layer.heads[:number]]
     rows = [*record.earlier, *record.group]
+    placed, before = data.take(rows), [table[rows] for table in tables[: number - 1]]
     own, lead = tables[number - 1][rows], steps.lead(data, replace(record, earlier=tuple(rows)))
     for c in range(min(record.c, MOST_TRIED) + 1):
         table = own + (c - record.c) * lead
         logits = np.array([[int(x) for x in row] for row in table.tolist()], dtype=object)
-        if _full_rank(data, [*(t[rows] for t in tables[: number - 1]), logits], rows):
+        if _independent(placed, [*before, logits]):
             return c, _least_lead(logits[: len(record.earlier)], record.targets)
     return None
 
@@ -236,17 +237,10 @@ def _selectors(
             yield HeadConstants(number, record.c, c, bits, numbers.apriori_c, numbers.apriori_bits)
 
 
-def _full_rank(data: Dataset, tables: list[np.ndarray], rows: list[int]) -> bool:
-    """Are the features with these logits (one table per head, for these rows) independent mod p?"""
-    for p in features.usable_primes(data):
-        contexts = features.contexts_mod(data, p)
-        part = contexts if data.shared else contexts[rows]
-        try:
-            blocks = [features.mix_mod(features.softmax_mod(t, p), part, p) for t in tables]
-        except ZeroDivisionError:
-            continue
-        return features.rank_mod(np.hstack(blocks), p) == len(rows)
-    return False
+def _independent(data: Dataset, tables: list[np.ndarray]) -> bool:
+    """Are the features with these logits, one table per head, independent modulo a prime?"""
+    found = next(features.residues(data, tables), None)
+    return found is not None and features.rank_mod(*found) == data.T
 
 
 def _least_lead(logits: np.ndarray, targets: tuple[int, ...]) -> int | None:

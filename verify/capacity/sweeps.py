@@ -285,11 +285,9 @@ def independent_prefix(data: Dataset, layer: Layer) -> tuple[int, int]:
     The largest over two primes modulo which 2 is primitive: a softmax sum may vanish mod one.
     """
     best = 0, 0
-    for p in PRIMES_FLOAT64[:2]:
-        try:
-            rows = rank_mod(features.feature_matrix_mod(data, layer, p), p).rows
-        except ZeroDivisionError:
-            continue
+    tables = [features.logits(head, data) for head in layer.heads]
+    for matrix, p in features.residues(data, tables, PRIMES_FLOAT64[:2]):
+        rows = rank_mod(matrix, p).rows
         length = next((i for i, row in enumerate(rows) if i != row), len(rows))
         best = max(best, (length, p))
         if length == min(data.T, len(layer.heads) * data.d):

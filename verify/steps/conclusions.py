@@ -76,7 +76,7 @@ def full_rank(
         rank, prime = _rank_in_blocks(data, distinct, device, memory, progress)
         how = ", in float64 with exact sums"
     else:
-        rank, prime = _rank_at_once(data, distinct)
+        rank, prime = features.rank_of(data, distinct)
         how = ""
     return Claim(
         "rank",
@@ -97,21 +97,6 @@ def in_blocks(data: Dataset, layer: Layer, device: str = "auto") -> bool:
 
 def _distinct(layer: Layer) -> Layer:
     return Layer(tuple({id(head): head for head in layer.heads}.values()))  # idle: one object
-
-
-def _rank_at_once(data: Dataset, layer: Layer) -> tuple[int, int]:
-    rank, prime = 0, features.PRIMES[0]
-    for candidate in features.usable_primes(data):
-        try:
-            matrix = features.feature_matrix_mod(data, layer, candidate)
-        except (ZeroDivisionError, features.NotIntegral):
-            continue  # there are no features modulo this prime, or none over ℚ
-        found = features.rank_mod(matrix, candidate)
-        if found > rank:
-            rank, prime = found, candidate
-        if rank == data.T:
-            break
-    return rank, prime
 
 
 def _rank_in_blocks(

@@ -29,7 +29,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.features import PRIMES
+from attncert.verify.features import PRIMES, rank_mod
 from attncert.verify.rank import rational
 from attncert.verify.tightness.probes import (
     adversarial_layers,
@@ -296,7 +296,7 @@ def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
 def _null_space(data: Dataset) -> Vectors:
     """A basis of the functionals that are constant on the rows of each context."""
     some = _differences(data.contexts[: max(1, _ROWS // data.n)].numerators)
-    if len(some) >= data.d and _rank_mod(some) == data.d:
+    if len(some) >= data.d and rank_mod(some % PRIMES[0], PRIMES[0]) == data.d:
         return ()
     return rational.null_vectors(_differences(data.contexts.numerators))
 
@@ -307,17 +307,10 @@ def _differences(contexts: np.ndarray) -> np.ndarray:
     return integers.subtract(contexts[:, 1:], first).reshape(-1, contexts.shape[2])
 
 
-def _rank_mod(rows: np.ndarray) -> int:
-    """Rank modulo a prime."""
-    p = PRIMES[0]
-    return int(nmod_mat(*rows.shape, [int(x) % p for x in rows.ravel().tolist()], p).rank())
-
-
 def _independent_columns(flat: Flat, heads: int) -> bool:
     """Full column rank modulo a prime, hence over ℚ."""
-    matrix, p = column_relations(flat, heads), PRIMES[0]
-    rows, columns = matrix.nrows(), matrix.ncols()
-    return int(nmod_mat(rows, columns, [int(x) % p for x in matrix.entries()], p).rank()) == columns
+    matrix = column_relations(flat, heads)
+    return int(nmod_mat(matrix, PRIMES[0]).rank()) == matrix.ncols()
 
 
 def _content_free(vector: np.ndarray) -> tuple[int, ...]:
