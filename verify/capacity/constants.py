@@ -212,7 +212,8 @@ def least_certified(
         table = own + (c - record.c) * lead
         logits = np.array([[int(x) for x in row] for row in table.tolist()], dtype=object)
         if _independent(placed, [*before, logits]):
-            return c, _least_lead(logits[: len(record.earlier)], record.targets)
+            leads = steps.leads(logits[: len(record.earlier)], record.targets)
+            return c, min(leads, default=None)
     return None
 
 
@@ -241,16 +242,6 @@ def _independent(data: Dataset, tables: list[np.ndarray]) -> bool:
     """Are the features with these logits, one table per head, independent modulo a prime?"""
     found = next(features.residues(data, tables), None)
     return found is not None and features.rank_mod(*found) == data.T
-
-
-def _least_lead(logits: np.ndarray, targets: tuple[int, ...]) -> int | None:
-    leads = [
-        row[target] - row[i]
-        for row, target in zip(logits.tolist(), targets, strict=True)
-        for i in range(len(row))
-        if i != target
-    ]
-    return min(leads) if leads else None
 
 
 def _condition(data: Dataset, tables: list[np.ndarray]) -> float:

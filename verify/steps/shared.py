@@ -216,6 +216,16 @@ def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
     return out
 
 
+def leads(rows: np.ndarray, targets: Sequence[int]) -> list[Any]:
+    """By how much each row's target exceeds all its other entries (N, n); [] where n = 1."""
+    if rows.shape[1] == 1:
+        return []
+    return [
+        row[target] - max(row[:target] + row[target + 1 :])
+        for row, target in zip(rows.tolist(), targets, strict=True)
+    ]
+
+
 def integral(table: np.ndarray, number: int) -> Claim:
     """All logits are integral: `table` could be computed."""
     spread = int(max(row.max() - row.min() for row in table))

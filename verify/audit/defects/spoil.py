@@ -20,7 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify import features
 from attncert.verify.audit.defects.runs import Built
-from attncert.verify.steps.shared import lead
+from attncert.verify.steps.shared import lead, leads
 
 HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
 
@@ -67,13 +67,8 @@ def measured(run: Built, h: int = HEAD) -> Built:
     found, data = head(run, h), run.data
     table = features.logits(run.construction.layer.heads[h], data)
     targets = [max(range(data.n), key=row.__getitem__) for row in lead(data, found).tolist()]
-    gaps = [
-        int(table[s, target]) - int(table[s, i])
-        for s, target in zip(found.earlier, targets, strict=True)
-        for i in range(data.n)
-        if i != target
-    ]
-    return record(run, h, targets=tuple(targets), gap_bits=min(gaps, default=None))
+    gap = min(leads(table[list(found.earlier)], targets), default=None)
+    return record(run, h, targets=tuple(targets), gap_bits=gap)
 
 
 def measured_logits(run: Built, h: int = HEAD) -> Built:
