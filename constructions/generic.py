@@ -32,7 +32,7 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
@@ -77,9 +77,7 @@ def build(
     """
     if heads is None:
         heads = promised_heads(data)
-    for argument, value in (("heads", heads), ("head_width", head_width)):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(heads=heads, head_width=head_width)
     _require_room(data, heads)
     chosen = over_primes(lambda prime: _Search(data, heads, head_width, seed, prime).run(progress))
     return Construction(

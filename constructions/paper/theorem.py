@@ -40,7 +40,7 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import Draft, HeadBuilder
@@ -91,9 +91,7 @@ def build(
     capacity or the partition condition fails.
     """
     width = data.n if head_width is None else head_width
-    for argument, value in (("head_width", width), ("heads", 1 if heads is None else heads)):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(head_width=width, heads=1 if heads is None else heads)
     r = min(data.n, width)
     require_independent_rows(data)
     groups, regrouped = theorem_groups(data, r, heads, seed)

@@ -60,7 +60,7 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
@@ -138,8 +138,7 @@ def build(
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
     HypothesisFails with a witness where A2, the capacity or the partition condition fails.
     """
-    if heads is not None and heads < 1:
-        raise InputError("heads", "a positive integer", heads)
+    require_positive(heads=1 if heads is None else heads)
     require_independent_rows(data)
     partition, regrouped = theorem_groups(data, data.n, heads, seed)
 

@@ -29,7 +29,7 @@ from attncert.constructions import width_one as of_width_one
 from attncert.constructions.construction import Construction, capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
-from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.errors import InputError, require_positive, require_seed
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
@@ -67,10 +67,8 @@ class Setting:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for argument in ("heads", "context", "head_width", "width"):
-            value = getattr(self, argument)
-            if value < 1:
-                raise InputError(argument, "a positive integer", value)
+        names = ("heads", "context", "head_width", "width")
+        require_positive(**{name: getattr(self, name) for name in names})
         if self.context > self.width:
             raise InputError("context", f"at most the width {self.width}", self.context)
         if self.heads * self.width > MOST_EXAMPLES:

@@ -18,9 +18,8 @@ from attncert.constructions.construction import Construction, PlacedHead, Steeri
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 
-RATIONAL = "exact over ℚ (FLINT)"
 PAPER = "paper, proof of Theorem 1"
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.probes import best_rank
+from attncert.verify.tightness.rows import one_context
 from attncert.verify.tightness.separated import separated_layer
-from attncert.verify.tightness.shared import applies
 
 __all__ = ["KINDS", "degenerate_queries", "explore_distinct_queries"]
 
@@ -35,8 +35,7 @@ def explore_distinct_queries(cases: int, seed: int = 0, *, draws: int = 4) -> Cl
     set is decided exactly; about all others the search says nothing. Deterministic for a seed.
     Raises InputError.
     """
-    if cases < 1:
-        raise InputError("cases", "a positive integer", cases)
+    require_positive(cases=cases)
     rng = np.random.default_rng(seed)
     counts: Counter[str] = Counter()
     failures: list[dict[str, Any]] = []
@@ -90,7 +89,7 @@ def degenerate_queries(kind: str, n: int, examples: int, rng: np.random.Generato
     chosen = rng.choice(len(rows), examples, replace=False)
     context = _independent(rng, n, d)
     data = Dataset.of(context, rows[chosen], np.zeros(examples, dtype=np.int64), kind)
-    assert applies(data)
+    assert one_context(data)
     return data
 
 

@@ -25,10 +25,10 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.features import PRIMES, rank_mod
 from attncert.verify.rank import rational
 from attncert.verify.tightness.probes import (
@@ -42,7 +42,6 @@ __all__ = ["Flat", "affine_bound", "column_bound", "column_relations", "flat_of"
 
 Vectors = tuple[tuple[int, ...], ...]
 
-_EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 2"
 _ENTRIES = 2**20  # of the matrix of relations, up to which it is written down and multiplied
 _WITNESS = 2**14  # numbers in a witness, at most
@@ -127,8 +126,7 @@ def affine_bound(
     p); and the verdict on universal memorization. None of this says that given labels are
     impossible. Raises InputError.
     """
-    if heads < 1:
-        raise InputError("heads", "a positive integer", heads)
+    require_positive(heads=heads)
     flat = flat_of(data)
     bound = flat.bound(heads)
     reached = best_rank(data, heads, min(bound, data.T), draws=draws, seed=seed)
@@ -200,7 +198,7 @@ def _functionals(data: Dataset, flat: Flat) -> Claim:
             name: [[numeral(x) for x in k] for k in found] if shown else "not listed"
             for name, found in (("constant", flat.constant), ("vanishing", flat.vanishing))
         },
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         source=_SOURCE,
     )
 

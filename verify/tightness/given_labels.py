@@ -29,9 +29,10 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
-from attncert.verify.tightness.shared import applies, largest_rank
+from attncert.verify.tightness.rows import one_context
+from attncert.verify.tightness.shared import largest_rank
 
 __all__ = ["Fit", "fit_given_labels"]
 
@@ -82,7 +83,7 @@ def fit_given_labels(
     if not all(bottom < y < top for y in labels):
         raise InputError("low, high", "strict bounds of the labels", f"{bottom}, {top}")
     independent = _independent(data)
-    if not independent.level.holds or data.n < 2 or not data.shared or not applies(data):
+    if not independent.level.holds or data.n < 2 or not data.shared or not one_context(data):
         rank = int(data.contexts[0].integer_matrix().rank())
         refused = Claim(
             "given.applies",
@@ -128,7 +129,7 @@ def _independent(data: Dataset) -> Claim:
         "The queries are independent.",
         Level.PROVED if rank == data.T else Level.NOT_APPLICABLE,
         numbers={"rank": rank, "T": data.T},
-        arithmetic="exact over ℚ (FLINT)",
+        arithmetic=RATIONAL,
         source=_SOURCE,
     )
 

@@ -32,11 +32,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import impossible_certificate
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
@@ -45,7 +45,6 @@ from attncert.verify.tightness.universal import universal
 
 __all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 
-_EXACT = "exact over ℚ (FLINT)"
 _ROWS = "ours; docs/tightness.md, section 3"
 
 
@@ -85,13 +84,7 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
 
     Exact counting; the consequence is argued above. Raises InputError.
     """
-    for argument, value in (
-        ("heads", heads),
-        ("head_width", head_width),
-        ("value_width", value_width),
-    ):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(heads=heads, head_width=head_width, value_width=value_width)
     d, m = data.d, data.m
     k, rank = min(head_width, d), min(value_width, d, m)
     free = heads * (k * (2 * d - k) + rank * (d + m - rank))
@@ -123,7 +116,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         Level.PROVED,
         numbers={"kind": structure_kind, "examples": len(broken.relation.indices)},
         witness=broken.relation.as_dict(),
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         source=_ROWS,
     )
     escape = Claim(
@@ -138,7 +131,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
         Level.PROVED,
         witness={"combination of the labels": [numeral(x) for x in broken.gap]},
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         rests_on=(structure.id,),
         source="outputs are linear in the rows of $Z$",
     )
@@ -169,7 +162,7 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
         level,
         numbers={"T": data.T, "heads": heads},
         witness=witness,
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         rests_on=premises,
         source="ours; docs/tightness.md, sections 3 and 5",
     )

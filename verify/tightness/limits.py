@@ -11,8 +11,14 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.flat import column_bound
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.rows import MOST_ROWS, row_bound, row_relations, tied_examples
-from attncert.verify.tightness.shared import applies, shared_capacity
+from attncert.verify.tightness.rows import (
+    MOST_ROWS,
+    one_context,
+    row_bound,
+    row_relations,
+    tied_examples,
+)
+from attncert.verify.tightness.shared import shared_capacity
 
 __all__ = ["limits"]
 
@@ -31,6 +37,6 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     if any(claim.level is Level.REFUTED for claim in claims):
         return claims
     enough = heads or fewest_heads(data.T, data.n, data.n) or 1
-    if data.T * enough * data.d <= MOST_FEATURES and applies(data):
+    if data.T * enough * data.d <= MOST_FEATURES and one_context(data):
         claims += shared_capacity(data, enough)
     return claims

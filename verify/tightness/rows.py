@@ -31,7 +31,7 @@ from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
@@ -42,6 +42,7 @@ __all__ = [
     "Broken",
     "broken_relation",
     "complete",
+    "one_context",
     "row_bound",
     "row_relations",
     "same_rows",
@@ -50,7 +51,6 @@ __all__ = [
 ]
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
-_EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
 
@@ -145,8 +145,11 @@ def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, 
 def complete(data: Dataset) -> bool:
     """Are all relations that hold for all weights found here? Known for n ≤ 2, and for contexts
     that are equal up to the order of their rows and of rank n."""
-    if data.n <= 2:
-        return True
+    return data.n <= 2 or one_context(data)
+
+
+def one_context(data: Dataset) -> bool:
+    """Are all contexts equal up to the order of their rows, and of rank n?"""
     return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
 
 
@@ -193,7 +196,7 @@ def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         Level.ARGUED,
         numbers={"relations": len(relations), "T": data.T, "all of them": known},
         witness={"relations": [r.as_dict() for r in relations[:_LISTED]]},
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         source=_SOURCE,
     )
 
@@ -265,7 +268,7 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         Level.REFUTED if witness else Level.PROVED,
         numbers={"relations": len(relations)},
         witness=witness,
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         rests_on=("rows.relations",),
         source=_SOURCE,
     )

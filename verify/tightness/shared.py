@@ -16,14 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.tightness.probes import Reached, best_rank
-from attncert.verify.tightness.rows import same_rows
+from attncert.verify.tightness.rows import one_context, same_rows
 from attncert.verify.tightness.separated import separated_layer
 
-__all__ = ["Largest", "applies", "largest_rank", "shared_capacity"]
+__all__ = ["Largest", "largest_rank", "shared_capacity"]
 
 _SOURCE = "ours; docs/tightness.md, section 4"
 
@@ -38,11 +38,6 @@ class Largest:
     by_heads: int
     by_queries: int
     examples: tuple[int, ...]
-
-
-def applies(data: Dataset) -> bool:
-    """Contexts equal up to the order of their rows, of rank n."""
-    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
 
 
 def largest_rank(data: Dataset, heads: int) -> Largest:
@@ -77,9 +72,8 @@ def shared_capacity(
     decided either way. Not applicable where contexts differ or have rank below n. Raises
     InputError.
     """
-    if heads < 1:
-        raise InputError("heads", "a positive integer", heads)
-    if not applies(data):
+    require_positive(heads=heads)
+    if not one_context(data):
         return (
             Claim(
                 "shared.applies",

@@ -26,8 +26,8 @@ from attncert.verify.tightness.flat import affine_bound, column_bound
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
-from attncert.verify.tightness.shared import applies, shared_capacity
+from attncert.verify.tightness.rows import MOST_ROWS, one_context, row_bound, tied_examples
+from attncert.verify.tightness.shared import shared_capacity
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
@@ -77,7 +77,7 @@ def study(
     small = data.T * heads * data.d <= MOST_FEATURES
     claims = [*(affine_bound if small else column_bound)(data, heads)]
     claims += row_bound(data) if len(tied_examples(data)) <= MOST_ROWS else []
-    claims += shared_capacity(data, heads, seed=seed) if small and applies(data) else []
+    claims += shared_capacity(data, heads, seed=seed) if small and one_context(data) else []
     claims.append(label_rank(data, heads, value_width))
     proof = None
     if small:

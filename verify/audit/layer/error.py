@@ -37,7 +37,7 @@ from attncert.verify.audit.layer.heads import (
     peak,
     theorem_claims,
 )
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import MAX_BITS, decimal, enclosed_error
 from attncert.verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
@@ -236,7 +236,7 @@ def _rank(attention: Attention, features: arb_mat, sigma: SingularValue) -> Clai
         if exact is not None:
             found = rational_rank([[int(x) for x in row] for row in _whole(exact)])
             level = Level.PROVED if found.rank == data.T else Level.REFUTED
-            numbers["rank"], arithmetic = found.rank, "exact over ℚ (FLINT)"
+            numbers["rank"], arithmetic = found.rank, RATIONAL
             witness = found.relations[0].as_dict() if found.relations else {"rank": found.rank}
         elif heads * data.d < data.T:
             level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}
