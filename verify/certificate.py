@@ -1,13 +1,16 @@
 """Writing certificates: the `attncert/1` object of a claim (docs/certificate.md).
 
-Only the writing is here. The checker (verify/checker.py) reads the file with code of its own.
+Only the writing is here. The checker (verify/checker.py) reads the file with code of its own, and
+refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
+which raises `TooLarge` instead.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flint import fmpq_mat
@@ -19,7 +22,16 @@ from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
+# Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
+MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
+MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
+
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
+_DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
+
+
+class TooLarge(Exception):
+    """A certificate would be above a cap of the checker; str() is the reason, half a sentence."""
 
 
 def certificate(
@@ -32,8 +44,12 @@ def certificate(
     value_width: int,
     prime: int | None = None,
 ) -> dict[str, Any]:
-    """The certificate of an interpolation, or with `prime` of full rank modulo that prime."""
+    """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
+
+    Raises TooLarge.
+    """
     interpolation = prime is None
+    _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     heads = []
     for head in layer.heads:
         entry = {"key": strings(head.key), "query": strings(head.query)}
@@ -71,7 +87,8 @@ def impossible_certificate(
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey.
 
-    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable.
+    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable. Raises
+    TooLarge.
     """
     coefficients = ["0"] * data.T
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
@@ -90,8 +107,28 @@ def impossible_certificate(
 
 
 def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
-    """With the digest of everything else."""
-    return {**body, "digest": hashlib.sha256(canonical_bytes(body)).hexdigest()}
+    """With the digest of everything else. Raises TooLarge where the checker would not read it."""
+    text = canonical_bytes(body)
+    require_readable(text)
+    return {**body, "digest": hashlib.sha256(text).hexdigest()}
+
+
+def require_readable(text: bytes) -> None:
+    """Of a canonical body, before its digest is added. Raises TooLarge.
+
+    >>> require_readable(b'{"labels":["' + b"1" * 500_001 + b'"]}')
+    Traceback (most recent call last):
+    verify.certificate.TooLarge: a number has 500,001 digits, and the checker reads 500,000
+    """
+    size = len(text) + _DIGEST
+    if size > MAX_FILE_BYTES:
+        raise TooLarge(f"the file has {size:,} bytes, and the checker reads {MAX_FILE_BYTES:,}")
+    items = sum(map(text.count, (b",", b"[", b"{"))) + 1
+    if items > MAX_ITEMS:
+        raise TooLarge(f"the file has {items:,} items, and the checker reads {MAX_ITEMS:,}")
+    digits = max((len(run.group()) for run in re.finditer(rb"[0-9]+", text)), default=0)
+    if digits > MAX_DIGITS:
+        raise TooLarge(f"a number has {digits:,} digits, and the checker reads {MAX_DIGITS:,}")
 
 
 def dependent_set(
@@ -101,7 +138,7 @@ def dependent_set(
 
     All of them (None), in their order, where that makes a file of moderate size; else only those of
     the dependent set, and their numbers in the input. The vectors are the stored numbers, exactly;
-    rational ones times their common denominator, which changes no relation.
+    rational ones times their common denominator, which changes no relation. Raises TooLarge.
     """
     kept = None
     table = vectors.array
@@ -129,6 +166,17 @@ def dependent_set(
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:
     """Keys sorted, no insignificant white space, ASCII: equal contents give equal bytes."""
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _require_short(matrices: Iterable[fmpq_mat | None]) -> None:
+    """Raises TooLarge before numbers are written out that take more bytes than a file may have."""
+    bits = 0
+    for matrix in matrices:
+        for x in matrix.entries() if matrix is not None else ():
+            bits += x.p.bit_length() + x.q.bit_length()
+    if bits * 0.3 > MAX_FILE_BYTES:  # 0.301 digits for each bit
+        size = f"about {int(bits * 0.301):,} digits"
+        raise TooLarge(f"its numbers have {size}, and the checker reads {MAX_FILE_BYTES:,} bytes")
 
 
 def strings(matrix: fmpq_mat | None) -> list[list[str]]:

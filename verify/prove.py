@@ -79,9 +79,9 @@ def _prove(run: Run) -> Proof:
     else:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)
-        claims += stages.rank(run, built)
+        claims += (ranked := stages.rank(run, built))
         claims += run.method.follows(run.data, built)
-        answer = stages.answer(run, built)
+        answer = stages.answer(run, built, ranked[0].numbers["prime"])
         claims += answer.claims
         proof = stages.finished(run, built, answer, claims)
     require_rules(proof)

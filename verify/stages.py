@@ -23,7 +23,7 @@ from attncert.constructions.readout.solve import (
 )
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify import refusal
-from attncert.verify.certificate import certificate
+from attncert.verify.certificate import MAX_HELD_BITS, TooLarge, certificate
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
@@ -46,7 +46,7 @@ from attncert.verify.tightness.rows import broken_relation
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
 # rest. A certificate has 32 MB at 10^13 (385 digits), and at 5·10^14 (769) it is more than the
-# checker reads.
+# checker reads: then, and wherever a cap of the checker is met, the rank is the answer.
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
@@ -54,6 +54,8 @@ INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbol
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
+
+Certificate = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the finished layer is claimed to do, and the layer with whatever readout it has."""
+    """What the finished layer is claimed to do, the layer with whatever readout it has, and the
+    certificate of it, where there is one that the checker reads."""
 
     kind: Kind
     layer: Layer
     claims: list[Claim]
+    certificate: Certificate = None
 
 
 def afford(run: Run) -> None:
@@ -159,23 +163,60 @@ def rank(run: Run, built: Construction) -> list[Claim]:
     return [shared.timed(check), conclusions.reduction()]
 
 
-def answer(run: Run, built: Construction) -> Answer:
-    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer."""
+def answer(run: Run, built: Construction, prime: int) -> Answer:
+    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer.
+
+    prime: modulo which the rank is T.
+    """
     data, wanted = run.data, run.settings.claim
     bits = predicted_bits(built, data)
     work = bits * bits * data.T
-    if wanted == "full-rank" or (wanted == "auto" and work > SOLVE_WORK):
-        claims = conclusions.rank_only(data, bits, wanted == "full-rank")
-        return Answer("full-rank", built.layer, [*claims, enclosure(run, built)])
+    if wanted == "full-rank":
+        return _by_rank(run, built, prime, bits, "as asked")
+    if wanted == "auto" and work > SOLVE_WORK:
+        return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
+    file, uncertified = _certified(run, built, layer)
+    held = (2 * bits + data.labels.bits()) * data.d * len(layer.heads)  # features, readout
+    if held > MAX_HELD_BITS:
+        size = f"about {held / 2**33:.2g} GiB"
+        file, uncertified = None, f"the checker would hold {size}, more than it allows itself"
+    if uncertified and wanted == "auto":
+        return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
     solves = shared.timed(partial(readout_solves, data, layer))
     routes = interpolation(run, built, layer, work)
-    concluded = conclusions.interpolates(data, routes)
-    return Answer("interpolation", layer, [solves, *routes, *concluded])
+    concluded = conclusions.interpolates(data, routes, uncertified)
+    return Answer("interpolation", layer, [solves, *routes, *concluded], file)
+
+
+def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
+    """The rank is the answer. why: no readout is written down."""
+    file, uncertified = _certified(run, built, built.layer, prime)
+    claims = conclusions.rank_only(run.data, bits, why, uncertified)
+    return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
+
+
+def _certified(
+    run: Run, built: Construction, layer: Layer, prime: int | None = None
+) -> tuple[Certificate, str]:
+    """The certificate of this layer (prime: of its rank); or None, and why the checker would not
+    read it."""
+    try:
+        return certificate(
+            run.data,
+            layer,
+            built.groups,
+            construction=run.method.certificate_name,
+            produced_by=_produced_by(run),
+            value_width=run.value_width,
+            prime=prime,
+        ), ""
+    except TooLarge as reason:
+        return None, str(reason)
 
 
 def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
@@ -216,17 +257,6 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     run.progress("figures", 0, 1)
     device = _device(run, built)
     setup, trace = replace(_setup(run, built, device), claim=answer.kind), ProofTrace(claims)
-    sealed = None
-    if trace.standing("memorization").holds:
-        sealed = certificate(
-            data,
-            answer.layer,
-            built.groups,
-            construction=run.method.certificate_name,
-            produced_by=_produced_by(setup),
-            value_width=run.value_width,
-            prime=trace["rank"].numbers["prime"] if answer.kind == "full-rank" else None,
-        )
     return Proof(
         data=data,
         settings=setup,
@@ -235,7 +265,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
         layer=answer.layer,
         groups=built.groups,
         heads=summaries(data, built),
-        certificate=sealed,
+        certificate=answer.certificate if trace.standing("memorization").holds else None,
         versions=versions(device),
     )
 
@@ -273,7 +303,12 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         return proof
     broken = broken_relation(data)
     assert broken is not None, "the same relations as in rows.labels"
-    return replace(proof, certificate=certificate_of(data, broken, _produced_by(setup)))
+    if not broken.checkable:
+        return proof
+    try:
+        return replace(proof, certificate=certificate_of(data, broken, _produced_by(run)))
+    except TooLarge:
+        return proof  # the witness shows it
 
 
 def _capacity(run: Run, heads: int) -> Claim:
@@ -315,10 +350,13 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
     )
 
 
-def _produced_by(setup: Setup) -> dict[str, Any]:
+def _produced_by(run: Run) -> dict[str, Any]:
     """What a certificate says of its origin: no paths, no times."""
-    version = metadata.version("attncert")
-    return {"version": version, "command": setup.command, "seed": setup.seed}
+    return {
+        "version": metadata.version("attncert"),
+        "command": run.settings.command(run.data.T),
+        "seed": run.settings.seed,
+    }
 
 
 def versions(device: Device | None = None) -> Mapping[str, str]:

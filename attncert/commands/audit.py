@@ -22,7 +22,7 @@ def audit(
         str | None, typer.Option(help="e | ln2; default: as the file says, else e")
     ] = None,
     tolerance: Annotated[
-        str | None, typer.Option(help="of an output; default: half the least gap between labels")
+        str | None, typer.Option(help="largest error; default: below half the least gap of labels")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
     out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/audit",

@@ -116,6 +116,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
+        "built": proof.layer is not None,
         "references": references().strip(),
     }
 

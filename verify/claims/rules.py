@@ -33,6 +33,7 @@ _STEPS = {
     "weights": ("duals", "steering", "coefficients", "selector"),
     "saturation": ("selector", "separator"),
     "independence": ("saturation", "hypothesis.A2"),
+    "logits": ("integral",),
 }
 _HYPOTHESES = tuple(
     f"hypothesis.{name}" for name in ("context-size", "value-width", "A2", "A1", "capacity")
@@ -40,6 +41,7 @@ _HYPOTHESES = tuple(
 _WHOLE = {
     "theorem": _HYPOTHESES,
     "universal": ("rank", "reduction"),
+    "almost-all": ("rank",),
     "interpolation.agreement": tuple(
         f"interpolation.{route}" for route in ("rational", "symbolic", "multiprecision")
     ),
@@ -57,6 +59,7 @@ _OUTLINES = {
     ),
     "generic": Outline(("small", "integral", "logits")),
 }
+_ALSO = {"generic": ("almost-all",)}  # claims about the whole layer, beside those of all
 _STRENGTHS: dict[str, Callable[[int, int], int]] = {
     "paper": min,
     "width-one": lambda n, _: n,
@@ -66,6 +69,7 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
     "reduction": Level.ARGUED,
+    "almost-all": Level.ARGUED,
     "interpolation.multiprecision": Level.NUMERICAL,
     "enclosure.error": Level.ENCLOSED,
 }
@@ -123,7 +127,8 @@ def _missing(proof: Proof) -> Iterator[str]:
     trace = proof.trace
     setup = proof.settings
     outline = _OUTLINES.get(setup.construction, setup.outline)
-    always = (*_ALWAYS, *(("hypothesis.partition",) if outline.partition else ()))
+    always = [*_ALWAYS, *_ALSO.get(setup.construction, ())]
+    always += ["hypothesis.partition"] if outline.partition else []
     yield from (f"{name} is missing" for name in always if name not in trace)
     rank = ("rank",) if proof.data.T <= RANKS_EACH_HEAD else ()
     for h in range(1, len(proof.groups) + 1):

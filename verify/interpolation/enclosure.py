@@ -82,9 +82,13 @@ def enclosed_error(
     outputs: Callable[[], arb_mat],
     *,
     tolerance: int | float | str | Fraction | None = None,
+    strict: bool = False,
     max_bits: int = MAX_BITS,
 ) -> Claim:
-    """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision."""
+    """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision.
+
+    strict: the error must be below the tolerance, not merely at most that.
+    """
     if max_bits < FIRST_BITS:
         raise InputError("max_bits", f"at least {FIRST_BITS}", max_bits)
     limit = None if tolerance is None else _tolerance(tolerance)
@@ -93,7 +97,7 @@ def enclosed_error(
         with ctx.workprec(bits):
             bounds = _error_bounds(outputs() - arb_mat(data.label_matrix))
             low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
-            level = _decide(low, high, limit)
+            level = _decide(low, high, limit, strict)
         if level is not Level.UNDECIDED or 2 * bits > max_bits:
             break
         bits *= 2
@@ -103,7 +107,8 @@ def enclosed_error(
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
     statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
     if limit is not None:
-        statement = rf"${_ERROR} \le {_text(tolerance, short)}$"
+        less = "<" if strict else r"\le"
+        statement = f"${_ERROR} {less} {_text(tolerance, short)}$"
         numbers["tolerance"] = _text(tolerance, numeral)
     witness: dict[str, Any] | None = None
     if level is Level.REFUTED:
@@ -197,13 +202,13 @@ def _error_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
     return bounds
 
 
-def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
+def _decide(low: arb, high: arb, limit: fmpq | None, strict: bool) -> Level:
     # Arb's comparisons are true only where they hold for all points of both balls.
     if limit is None:
         return Level.ENCLOSED if high - low <= low * RELATIVE_WIDTH else Level.UNDECIDED
-    if high <= limit:
+    if high < limit or (high <= limit and not strict):
         return Level.ENCLOSED
-    return Level.REFUTED if low > limit else Level.UNDECIDED
+    return Level.REFUTED if low > limit or (low >= limit and strict) else Level.UNDECIDED
 
 
 def _text(

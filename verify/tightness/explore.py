@@ -18,8 +18,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.rows import one_context
 from attncert.verify.tightness.separated import separated_layer
+from attncert.verify.tightness.shared import applies
 
 __all__ = ["KINDS", "degenerate_queries", "explore_distinct_queries"]
 
@@ -89,7 +89,7 @@ def degenerate_queries(kind: str, n: int, examples: int, rng: np.random.Generato
     chosen = rng.choice(len(rows), examples, replace=False)
     context = _independent(rng, n, d)
     data = Dataset.of(context, rows[chosen], np.zeros(examples, dtype=np.int64), kind)
-    assert one_context(data)
+    assert applies(data)
     return data
 
 

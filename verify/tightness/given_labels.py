@@ -31,8 +31,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
-from attncert.verify.tightness.rows import one_context
-from attncert.verify.tightness.shared import largest_rank
+from attncert.verify.tightness.shared import applies, largest_rank
 
 __all__ = ["Fit", "fit_given_labels"]
 
@@ -83,7 +82,7 @@ def fit_given_labels(
     if not all(bottom < y < top for y in labels):
         raise InputError("low, high", "strict bounds of the labels", f"{bottom}, {top}")
     independent = _independent(data)
-    if not independent.level.holds or data.n < 2 or not data.shared or not one_context(data):
+    if not independent.level.holds or data.n < 2 or not data.shared or not applies(data):
         rank = int(data.contexts[0].integer_matrix().rank())
         refused = Claim(
             "given.applies",

@@ -20,10 +20,10 @@ from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.tightness.probes import Reached, best_rank
-from attncert.verify.tightness.rows import one_context, same_rows
+from attncert.verify.tightness.rows import same_rows
 from attncert.verify.tightness.separated import separated_layer
 
-__all__ = ["Largest", "largest_rank", "shared_capacity"]
+__all__ = ["Largest", "applies", "largest_rank", "shared_capacity"]
 
 _SOURCE = "ours; docs/tightness.md, section 4"
 
@@ -38,6 +38,11 @@ class Largest:
     by_heads: int
     by_queries: int
     examples: tuple[int, ...]
+
+
+def applies(data: Dataset) -> bool:
+    """Contexts equal up to the order of their rows, of rank n."""
+    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
 
 
 def largest_rank(data: Dataset, heads: int) -> Largest:
@@ -73,7 +78,7 @@ def shared_capacity(
     InputError.
     """
     require_positive(heads=heads)
-    if not one_context(data):
+    if not applies(data):
         return (
             Claim(
                 "shared.applies",

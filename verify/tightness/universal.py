@@ -18,8 +18,9 @@ from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.tightness.flat import flat_of
 from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.rows import one_context, row_relations, shortest
+from attncert.verify.tightness.rows import row_relations, shortest
 from attncert.verify.tightness.separated import separated_layer
+from attncert.verify.tightness.shared import applies
 
 __all__ = ["Bound", "bound_from_above", "universal"]
 
@@ -82,7 +83,7 @@ def universal(
             **claim,
         )
     reached = best_rank(data, heads, data.T, width=width, draws=draws, seed=seed)
-    if reached.rank < data.T and one_context(data):
+    if reached.rank < data.T and applies(data):
         reached = separated_layer(data, heads, range(data.T), data.T)
     found = {"T": data.T, "rank": reached.rank, "prime": reached.prime, "draws": reached.draws}
     return Claim(
