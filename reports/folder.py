@@ -9,6 +9,7 @@ audit.md) begins with our mark; any other folder with something in it is refused
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import threading
@@ -27,14 +28,13 @@ FIGURES = (
     "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
     "constants-bits", "constants-condition", "constants-saturation",
     "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
-    *(f"audit-defects-{family}" for family in (
-        "hypotheses", "paper", "width-one", "layer", "routes", "trace", "certificate", "fast")),
 )  # fmt: skip
 OUR_FILES = frozenset({
     "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",
     "capacity.json", "tightness.json", "audit.md", "audit.json", "kruskal.json", "witness.json",
     *(f"figures/{name}.svg" for name in FIGURES),
 })  # fmt: skip
+_OF_DEFECTS = re.compile(r"figures/audit-defects-[a-z]+(-[a-z]+)*\.svg")  # a family each
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
@@ -49,13 +49,13 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> list[Path]:
-    """Write `files` (names in OUR_FILES) to the folder `path`; returns their paths, sorted.
+    """Write `files` (all with names of ours) to the folder `path`; returns their paths, sorted.
 
     Raises InputError where the folder holds anything else or cannot be written. Whatever stops it,
     an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
     the like, which nobody can hold up, may leave a hidden one beside it.
     """
-    strange = sorted(set(files) - OUR_FILES)
+    strange = sorted(name for name in files if not _our_name(name))
     if strange:
         raise ValueError(f"not names of ours: {strange}")
     with _one_line_errors(path), _endings_wait():
@@ -89,11 +89,15 @@ def is_ours(folder: Path) -> bool:
     for entry in folder.rglob("*"):
         name = entry.relative_to(folder).as_posix()
         if entry.is_symlink() or not (
-            (entry.is_dir() and name == "figures") or (entry.is_file() and name in OUR_FILES)
+            (entry.is_dir() and name == "figures") or (entry.is_file() and _our_name(name))
         ):
             return False
     pages = [page for name in PAGES if (page := folder / name).is_file()]
     return bool(pages) and all(_marked(page) for page in pages)
+
+
+def _our_name(name: str) -> bool:
+    return name in OUR_FILES or _OF_DEFECTS.fullmatch(name) is not None
 
 
 def _marked(page: Path) -> bool:

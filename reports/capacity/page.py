@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from attncert.constructions.progress import StageProgress, silent
 from attncert.reports.capacity.figures import SYMBOLS, capacity_figures, constants_figures
 from attncert.reports.folder import MARK, check_folder, write_folder
 from attncert.reports.proof.records import readable_json
@@ -32,7 +32,6 @@ from attncert.verify.capacity.sweeps import AXES, Capacity, Point, SweepSettings
 
 __all__ = ["CapacityReport", "one_line", "render_capacity", "write_capacity"]
 
-Progress = Callable[[str, int, int], None]
 Row = tuple[str, ...]
 
 CAPACITY_COLUMNS = (
@@ -67,7 +66,7 @@ class CapacityReport:
 def write_capacity(
     settings: SweepSettings | None,
     folder: str | os.PathLike[str],
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
     *,
     constants: ConstantsSettings | None = None,
 ) -> CapacityReport:

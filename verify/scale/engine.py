@@ -15,16 +15,15 @@ from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.shards import Result, Shard
 
-__all__ = ["Progress", "Work", "dask", "run"]
+__all__ = ["Work", "dask", "run"]
 
 Work = Callable[..., Result]
 """work(shard, *shared): a function that a process can import (picklable)."""
-
-Progress = Callable[[str, int, int], None]
 
 
 def run(
@@ -36,7 +35,7 @@ def run(
     backend: str | None = None,
     log: ShardLog | None = None,
     deadline: float | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
     """The results of these shards, in their order; those in the log are not done again.
 

@@ -17,7 +17,7 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
 from attncert.verify import features as verify_features
-from attncert.verify.audit.defects import paper as defects
+from attncert.verify.audit.defects import steps
 from attncert.verify.audit.defects.runs import PAPER, Built, paper
 from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
 from attncert.verify.claims.evidence import Claim, Level
@@ -32,7 +32,7 @@ def example(name: str) -> tuple[Dataset, Construction]:
 
 
 def claims(data: Dataset, built: Construction) -> dict[str, Claim]:
-    return {claim.id: claim for claim in defects.claims(Built(data, built))}
+    return {claim.id: claim for claim in steps.claims(Built(data, built))}
 
 
 def failing(found: dict[str, Claim]) -> set[str]:
@@ -87,7 +87,7 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
 
 
 def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
-    run = defects.half_the_key()
+    run = steps.half_the_key(paper("shared"))
     claim = conclusions.full_rank(run.data, run.construction.layer)
     assert claim.level is Level.UNDECIDED
 

@@ -15,6 +15,7 @@ from support.small_layers import features
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.audit.defects import paper as defects
+from attncert.verify.audit.defects import steps
 from attncert.verify.audit.defects.runs import PAPER, Built, paper
 from attncert.verify.audit.defects.spoil import HEAD, head
 from attncert.verify.claims.evidence import Claim, Level
@@ -26,7 +27,7 @@ STEPS = ["duals", "steering", "selector", "separator", "weights", "integral", "s
 
 
 def claims(run: Built) -> dict[str, Claim]:
-    found = defects.claims(run)
+    found = steps.claims(run)
     assert len({claim.id for claim in found}) == len(found)
     return {claim.id: claim for claim in found}
 
@@ -57,7 +58,7 @@ def test_ranks_can_be_left_out() -> None:
 
 def witness_of(name: str) -> dict[str, Any]:
     """What the check of the defect's own step says."""
-    defect = next(d for d in defects.DEFECTS if d.name == name)
+    defect = next(d for d in defects.PAPER_STEPS.defects if d.name == name)
     found = claims(defect.plant())[defect.check]
     assert found.witness is not None
     return dict(found.witness)
@@ -98,7 +99,7 @@ def test_a_repeated_example_spoils_the_ranks() -> None:
     doubled = Dataset.of(run.data.contexts, queries, run.data.labels)
     assert rank(features(doubled, run.construction.layer)) < 7
     spoilt = Built(doubled, run.construction)
-    assert {"head.3.rank", "head.3.duals", "head.3.selector"} <= defects.fired(spoilt)
+    assert {"head.3.rank", "head.3.duals", "head.3.selector"} <= steps.fired(spoilt)
     found = claims(spoilt)["head.3.rank"]
     assert found.level is Level.UNDECIDED and found.numbers["rank"] == 6
     whole = conclusions.full_rank(doubled, run.construction.layer)
@@ -109,6 +110,6 @@ def test_a_repeated_example_spoils_the_ranks() -> None:
 def test_two_examples_sent_to_one_new_direction() -> None:
     """Step 7's trap: every other step is as it should be."""
     spoilt = defects.greedy_choice_skipped()
-    assert defects.fired(spoilt) == {"head.2.independence", "head.2.rank"}
+    assert steps.fired(spoilt) == {"head.2.independence", "head.2.rank"}
     whole = conclusions.full_rank(spoilt.data, spoilt.construction.layer)
     assert whole.level is Level.UNDECIDED

@@ -12,6 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, BasisSearch, searched_of
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
@@ -19,7 +20,7 @@ from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.scale.engine import Progress, run
+from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
 from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
@@ -138,7 +139,7 @@ def run_job(
     log: ShardLog | None = None,
     backend: str | None = None,
     deadline: float | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
     """Its shards, or a part of them, or as many as are done before the deadline."""
     shards = job.plan.shards()
@@ -161,7 +162,7 @@ def run_part(
     log: ShardLog,
     *,
     backend: str | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> int:
     """One part of the shards alone, to its end; the number of them."""
     question.require(vectors)
