@@ -23,7 +23,13 @@ from attncert.constructions.readout.solve import (
 )
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify import refusal
-from attncert.verify.certificate import MAX_HELD_BITS, TooLarge, certificate
+from attncert.verify.certificate import (
+    LIMIT_MIB,
+    LIMIT_SECONDS,
+    TooLarge,
+    certificate,
+    cost_of_checking,
+)
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
@@ -181,10 +187,10 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
-    held = (2 * bits + data.labels.bits()) * data.d * len(layer.heads)  # features, readout
-    if held > MAX_HELD_BITS:
-        size = f"about {held / 2**33:.2g} GiB"
-        file, uncertified = None, f"the checker would hold {size}, more than it allows itself"
+    seconds, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
+    if seconds > LIMIT_SECONDS or mib > LIMIT_MIB:
+        size = f"about {seconds:.2g} s and {mib:.2g} MiB"
+        file, uncertified = None, f"checking it would take {size}, more than the checker allows"
     if uncertified and wanted == "auto":
         return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
     solves = shared.timed(partial(readout_solves, data, layer))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.small_certificates import CASES, changed, sealed, written
+from support.small_certificates import CASES, changed, impossible_certificate, sealed, written
 
 from attncert.cli import main
 from attncert.constructions.errors import InputError
@@ -82,19 +82,50 @@ def test_a_wrong_one_is_called_wrong(tmp_path: Path) -> None:
     [
         ("{", "unreadable .JSONDecodeError"),
         ("[]", "the format is not attncert/1"),
-        (CASES["impossible"]() | {"construction": "x"}, "digest is stale"),
         (changed(CASES["impossible"](), "relation", 3), "another type|relation must be"),
         (changed(CASES["impossible"](), "data.labels", 3), "another type|labels must be"),
         (changed(CASES["full-rank"](), "rank", []), "another type|rank must be"),
         (changed(CASES["dependent-set"](), "relation", []), "another type|relation must be"),
     ],
-    ids=range(7),
+    ids=range(6),
 )
 def test_no_certificate(content: object, line: str, check: bool, tmp_path: Path) -> None:
     assert isinstance(content, dict | str)
     path = written(content, tmp_path)
     with pytest.raises(InputError, match=line):
         explain(path, check=check)
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_stale_digest_is_wrong(check: bool, tmp_path: Path) -> None:
+    found = explain(written(CASES["impossible"]() | {"construction": "x"}, tmp_path), check=check)
+    assert (found.status, found.exit_status) == ("wrong", 1)
+    assert "digest is stale" in dict(found.parts)["Checked now"]
+
+
+@pytest.mark.parametrize("zero", ["0/5", "-0", "000", "-0/7"])
+def test_a_coefficient_of_zero_is_in_no_conflict(zero: str, tmp_path: Path) -> None:
+    certificate = changed(CASES["impossible, shifted and scaled"](), "relation.4", zero)
+    found = explain(written(certificate, tmp_path))
+    assert found.status == "holds"
+    assert "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["About what"]
+
+
+def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
+    """Two labels of 990 digits, and sixty whose denominators have no common factor."""
+    certificate = CASES["impossible, no attention"]()
+    for label in ("9" * 990 + "/7", "1/" + "7" * 4200):
+        found = explain(written(changed(certificate, "data.labels.0.0", label), tmp_path))
+        assert found.status == "holds"
+        assert "something else than 0" in dict(found.parts)["Why that can be proved"]
+    primes = [10**99 + k for k in (289, 303, 711, 1287, 2191)] * 10
+    certificate = impossible_certificate(
+        [[[1], [2]]] * 50, [[1]] * 50, [[f"1/{p + i}"] for i, p in enumerate(primes)],
+        [1, -1] * 25,
+    )  # fmt: skip
+    found = explain(written(certificate, tmp_path))
+    assert found.status == "holds"
+    assert "something else than 0" in dict(found.parts)["Why that can be proved"]
 
 
 def test_compared() -> None:

@@ -182,9 +182,7 @@ def has_full_rank(certificate: Any) -> bool:
     prime = numbers(rank["prime"])
     demand(prime.denominator == 1 and 2 < prime < 2**62)
     p = int(prime)
-    if not isprime(p):  # allowed where 2 has no say in it: the rank over Q is what counts
-        demand(p % 2 == 1 and pow(2, p - 1, p) == 1)
-        p = 2147483579
+    demand(isprime(p) and p > 2)
     demand(type(rank["value"]) is int and rank["value"] == T and d_v >= m)
     rows = []
     for t in range(T):

@@ -14,12 +14,12 @@ from flint import fmpq, fmpq_mat
 from support.small_certificates import CASES as CERTIFICATES
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import Head, Layer
 from attncert.reports import render
 from attncert.reports.kruskal import render_kruskal
 from attncert.verify import certificate, checker
-from attncert.verify import stages as pipeline
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.dependency import Dependency
@@ -31,7 +31,8 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.settings import Settings
 from attncert.verify.tightness.studies import study
 
-CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS", "MAX_HELD_BITS")
+CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
+LIMITS = ("LIMIT_SECONDS", "LIMIT_MIB")
 LONG = Dataset.of([["1/1700003", 0], [0, 1]], [[1, 2]], [1])  # its readout: 511,752 digits
 SMALL = family(3, 2, 3, seed=1)
 
@@ -42,7 +43,7 @@ def verdict(body: Any, folder: Path) -> str:
     return checker.check_file(str(path)).status
 
 
-@pytest.mark.parametrize("name", CAPS)
+@pytest.mark.parametrize("name", (*CAPS, *LIMITS))
 def test_writer_and_checker_agree_on_the_caps(name: str) -> None:
     assert getattr(certificate, name) == getattr(checker, name)
 
@@ -80,7 +81,7 @@ def test_whatever_the_caps_no_certificate_is_above_them(
     seen = set()
     for settings in (Settings(construction), Settings(construction, claim="interpolation")):
         for value in (10**9, 3000, 1500, 900, 200, 60, 8, 3, 1):
-            for module in (certificate, checker) if cap != "MAX_HELD_BITS" else (pipeline,):
+            for module in (certificate, checker):
                 monkeypatch.setattr(module, cap, value)
             proof = prove(SMALL, settings)
             assert proof.standing is Level.PROVED
@@ -92,6 +93,43 @@ def test_whatever_the_caps_no_certificate_is_above_them(
             else:
                 seen.add("none")
     assert "interpolation" in seen and len(seen) > 1
+
+
+PRICED = {
+    "small": (SMALL, Settings()),
+    "vertices": (family(5, 3, 4, seed=2), Settings(interior=False)),
+    "width one": (family(9, 3, 4, seed=3), Settings("width-one")),
+    "generic": (family(9, 4, 5, seed=4), Settings("generic")),
+    "digits": (digits().take(13), Settings()),
+    "long logits": (Dataset.of([["1/997", 0], [0, 1]], [[1, 2]], [1]), Settings("generic")),
+}
+
+
+@pytest.mark.parametrize("name", PRICED)
+def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None:
+    """To within a factor of five of what the checker counts, where that is a second or a MiB."""
+    data, settings = PRICED[name]
+    proof = prove(data, replace(settings, claim="interpolation"))
+    assert proof.certificate is not None and proof.layer is not None
+    path = tmp_path / "certificate.json"
+    path.write_bytes(canonical_bytes(proof.certificate))
+    work = checker.Work(checker.LIMIT_SECONDS, checker.LIMIT_MIB)
+    checker.interpolation(checker.parse(str(path), work), work)
+    seconds, mib = certificate.cost_of_checking(data, proof.layer)
+    assert seconds < 5 * max(work.seconds, 1.0) and work.seconds < 5 * max(seconds, 1.0)
+    assert mib < 5 * max(work.peak / 2**20, 1.0) and work.peak / 2**20 < 5 * max(mib, 4.0)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_above_a_limit_of_the_checker_the_rank_is_the_answer(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attncert.verify.stages." + limit, 0.0)
+    proof = prove(SMALL, Settings())
+    assert proof.settings.claim == "full-rank" and proof.certificate is not None
+    asked = prove(SMALL, Settings(claim="interpolation"))
+    assert asked.certificate is None
+    assert "checking it would take" in asked.trace["memorization"].statement
 
 
 def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,13 @@ def zero_softmax_sum() -> Certificate:
     return sealed(certificate)
 
 
+def one_head() -> Certificate:
+    certificate = layer_certificate("full-rank")
+    certificate["dims"]["heads"] = 1
+    certificate["layer"]["heads"] = certificate["layer"]["heads"][:1]
+    return sealed(certificate)
+
+
 REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "no file of JSON": ("{", "unusable", "JSONDecodeError: 'Expecting property name"),
     "empty": ("", "unusable", "JSONDecodeError"),
@@ -58,8 +65,8 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "nested objects": ('{"format":' * 100_000, "unusable", "RecursionError"),
     "nested in free text": (
         json.dumps(LAYER).replace('"random"', "[" * 100 + "]" * 100),
-        "wrong",
-        "digest is stale",
+        "unusable",
+        "brackets in brackets",
     ),
     "a key twice": ('{"format": "attncert/1", "format": "attncert/1"}', "unusable", "twice"),
     "a float": (json.dumps(changed(LAYER, "produced_by.seed", 1.5)), "unusable", "'1.5'"),
@@ -112,15 +119,19 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "contexts of another type": (changed(LAYER, "data.contexts", "1"), "unusable", "type list"),
     "a number that is no string": (changed(LAYER, "data.queries.0.0", 1), "unusable", "'p/q'"),
     "a row that is a string": (changed(LAYER, "data.queries.0", "123"), "unusable", "nested lists"),
-    "layer of another type": (changed(LAYER, "layer", []), "unusable", "TypeError"),
+    "layer of another type": (changed(LAYER, "layer", []), "unusable", "of type dict"),
     "layer of another type, rank": (changed(RANK, "layer", []), "unusable", "of type dict"),
-    "heads of another type": (changed(LAYER, "layer.heads", {}), "unusable", "value must be"),
+    "heads of another type": (changed(LAYER, "layer.heads", {}), "unusable", "of type list"),
     "heads of another type, rank": (changed(RANK, "layer.heads", {}), "unusable", "of type list"),
-    "a head of another type": (changed(LAYER, "layer.heads.0", []), "unusable", "TypeError"),
+    "a head of another type": (
+        changed(LAYER, "layer.heads.0", []),
+        "unusable",
+        "with the keys key",
+    ),
     "a head without a value": (
         changed(LAYER, "layer.heads.0", {"key": [], "query": []}),
         "unusable",
-        "KeyError: \"'value'\"",
+        "layer.heads must be of type list with the keys key query value",
     ),
     "a head with more": (
         changed(LAYER, "layer.heads.0.bias", "0"),
@@ -130,13 +141,29 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a head too few": (
         changed(LAYER, "layer.heads", LAYER["layer"]["heads"][:2]),
         "unusable",
-        "value must be nested",
+        "key must be nested",
     ),
     "another unit": (changed(LAYER, "layer.logit_unit", "ln 3"), "unusable", "must be 'ln 2'"),
-    "groups of another type": (changed(LAYER, "groups", "01"), "unusable", "each member"),
-    "groups as an object": (changed(LAYER, "groups", {"0": [0, 1]}), "unusable", "each member"),
-    "a group of another type": (changed(LAYER, "groups.0", 0), "unusable", "TypeError"),
-    "a group as an object": (changed(LAYER, "groups.0", {"0": 1}), "unusable", "each member"),
+    "groups of another type": (
+        changed(LAYER, "groups", "01"),
+        "unusable",
+        "groups must be of type list",
+    ),
+    "groups as an object": (
+        changed(LAYER, "groups", {"0": [0, 1]}),
+        "unusable",
+        "groups must be of",
+    ),
+    "a group of another type": (
+        changed(LAYER, "groups.0", 0),
+        "unusable",
+        "each group must be of type list",
+    ),
+    "a group as an object": (
+        changed(LAYER, "groups.0", {"0": 1}),
+        "unusable",
+        "each group must be",
+    ),
     "a member of another type": (changed(LAYER, "groups.0.1", True), "unusable", "each member"),
     "groups that overlap": (changed(LAYER, "groups.0.1", 0), "wrong", "groups must hold each"),
     "groups that leave one out": (
@@ -166,7 +193,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a logit of 10^9": (
         changed(LAYER, "layer.heads.1.key.0.0", str(10**10)),
         "over limit",
-        "see --limit-seconds and attncert check --fast",
+        "above --limit-seconds 600 or --limit-mib 2048",
     ),
     "rank of another type": (changed(RANK, "rank", 4), "unusable", "rank must be of type dict"),
     "a prime that is no string": (
@@ -177,7 +204,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a prime of letters": (changed(RANK, "rank.prime", "p"), "unusable", "rank.prime must hold"),
     "a composite": (changed(RANK, "rank.prime", "2147483581"), "wrong", "not an odd prime"),
     "a square": (changed(RANK, "rank.prime", str(46337**2)), "wrong", "not an odd prime"),
-    "a pseudoprime": (changed(RANK, "rank.prime", "1105"), "unusable", "not invertible"),
+    "a pseudoprime": (changed(RANK, "rank.prime", "561"), "wrong", "not an odd prime"),
     "the prime 2": (changed(RANK, "rank.prime", "2"), "wrong", "not an odd prime"),
     "the prime 0": (changed(RANK, "rank.prime", "0"), "wrong", "not an odd prime"),
     "the prime 1": (changed(RANK, "rank.prime", "1"), "wrong", "not an odd prime"),
@@ -187,7 +214,16 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a prime of 400,000 digits": (changed(RANK, "rank.prime", "7" * 400_000), "wrong", "2^62"),
     "a rank that is no integer": (changed(RANK, "rank.value", "4"), "unusable", "of type int"),
     "a rank below T": (changed(RANK, "rank.value", 3), "wrong", "rank.value is not dims.examples"),
-    "values too narrow": (changed(RANK, "dims.labels", 2), "wrong", "dims.value_width is less"),
+    "values too narrow": (
+        layer_certificate("full-rank", m=2, d_v=1),
+        "wrong",
+        "dims.value_width is less",
+    ),
+    "more examples than features": (
+        one_head(),
+        "wrong",
+        "there are more examples than features",
+    ),
     "labels of full-rank malformed": (
         changed(RANK, "data.labels.0.0", ""),
         "unusable",
@@ -206,7 +242,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a context denominator of 0 mod p": (
         changed(layer_certificate("full-rank", rational=True), "rank.prime", "3"),
         "wrong",
-        "a denominator of example 0 is 0 mod p",
+        "a denominator of the contexts is 0 mod p",
     ),
     "a softmax sum of 0 mod p": (zero_softmax_sum(), "wrong", "a denominator of example 0"),
     "rank too low": (repeated_row(), "wrong", "the features of example 3 depend on earlier ones"),
@@ -307,6 +343,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for content, _, _ in REJECTIONS.values():
         assert check_file(written(content, tmp_path)).status != "holds"
     too_large(tmp_path, monkeypatch)
+    check_file(str(tmp_path))
     calls = [
         (node.lineno, node.end_lineno)
         for node in ast.walk(ast.parse(CHECKER.read_text()))
