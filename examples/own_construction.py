@@ -51,11 +51,11 @@ def hypotheses(data, settings=None):
 
 
 def build(data, settings, progress):
-    attncert.require(hypotheses(data))
     return attncert.from_layer(layer(data), data, "parity", range(data.T), settings.heads)
 
 
 def layer(data):
+    attncert.require(hypotheses(data))
     return attncert.Layer.of_weights([(mark(data), apart(data, t)) for t in range(data.T)])
 
 

@@ -188,7 +188,9 @@ def test_several_failures_can_be_collected() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(InputError, match=r"^construction: must be rank-one or paper, not nothing$"):
+    with pytest.raises(
+        InputError, match=r"^--construction: must be paper, width-one, gen.*, not nothing$"
+    ):
         attack("nothing", cases=1)
     with pytest.raises(InputError, match=r"^cases: must be a whole number, at least 1, not 0$"):
         attack("paper", cases=0)

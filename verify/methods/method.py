@@ -53,7 +53,9 @@ def require(claims: Iterable[Claim]) -> None:
     for claim in claims:
         if not claim.level.holds:
             name = claim.id.removeprefix("hypothesis.")
-            reason = f"it is not so that {claim.statement.removesuffix('.')}"
+            said = claim.statement.removesuffix(".")
+            said = said[:1].lower() + said[1:] if said[1:2].islower() else said
+            reason = f"it is not true that {said}"
             decided = claim.level is Level.REFUTED
             raise HypothesisFails(name, reason, dict(claim.witness or {}), decided=decided)
 
