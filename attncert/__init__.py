@@ -3,6 +3,7 @@
 The three storeys are `attncert.constructions` (what is built), `attncert.verify` (what is
 confirmed) and `attncert.reports` (what is written); imports go one way.
 
+
 >>> from attncert import Dataset, Settings, prove
 >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 >>> proof = prove(data, Settings(heads=2))

@@ -1,75 +1,49 @@
-"""The command line as a whole: its commands, and what an error looks like."""
+"""The command line as a user's shell sees it: an exit status, whatever happens.
+
+What a command says is in attncert/commands/; here the ways to end are mapped to exit statuses. An
+answer (0, 1, 3) is only ever given by a command that came to its end.
+"""
 
 from __future__ import annotations
 
-import os
 import sys
+import traceback
+from contextlib import suppress
 
-import typer
-
-from attncert.commands.attack import attack
-from attncert.commands.audit import audit
-from attncert.commands.capacity import capacity
-from attncert.commands.check import check
-from attncert.commands.explain import explain
-from attncert.commands.kruskal import kruskal
-from attncert.commands.merge import merge
-from attncert.commands.output import Interrupted
-from attncert.commands.prove import prove
-from attncert.commands.tightness import tightness
-from attncert.constructions.errors import InputError
-
-_INTERRUPTED = 130
-_READER_GONE = 141  # as a shell has it for SIGPIPE: neither 0 nor 1, which would be an answer
-_STDOUT = 1
-
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    help="Exact attention weights from memorization proofs, every step verified.",
-)
-for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, attack):
-    app.command(_command.__name__)(_command)
-
-
-@app.callback()
-def _commands() -> None:
-    """Exact attention weights from memorization proofs, every step verified."""
+INTERRUPTED = 130
+INTERNAL_ERROR = 70  # as sysexits.h has it for a defect of the software
+_MOST = 300  # characters of an unexpected exception's message
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit status instead of raising."""
+    """Run the command line; returns the exit status, and raises nothing.
+
+    0, 1, 3: the command's answer; 2: unusable input; 70: a defect of ours, of which the traceback
+    is shown by `attncert --debug COMMAND ...`; 130: interrupted; 141: nobody reads the output.
+    """
     words = sys.argv[1:] if arguments is None else arguments
-    if sys.stdout is None:  # closed by the caller (>&-): no file may be opened in its place
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    command = typer.main.get_command(app)
+    options = {"debug": False}
     try:
-        result = command.main(words, prog_name="attncert", standalone_mode=False)
-        if result == _INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
-            raise KeyboardInterrupt
-        sys.stdout.flush()
-        return result if isinstance(result, int) else 0
-    except InputError as error:
-        message = str(error)
-    except typer.TyperException as error:
-        message = _usage(error)
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted: nothing was written", err=True)
-        return _INTERRUPTED
-    except Interrupted as error:
-        typer.echo(f"interrupted: {error}", err=True)
-        return _INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # Typer leaves with SystemExit where the reader is gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-        return _READER_GONE
-    except OSError as error:  # nowhere to write the answer to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-        message = f"standard output: {error.strerror}"
-    typer.echo(f"attncert: {' '.join(message.split())}", err=True)
-    return 2
+        from attncert.app import run
+
+        return run(words, options)
+    except KeyboardInterrupt:
+        with suppress(Exception):
+            print("interrupted: nothing was written", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        with suppress(Exception):  # nothing can be said where stderr is gone, too
+            _report(error, options["debug"])
+        return INTERNAL_ERROR
 
 
-def _usage(error: typer.TyperException) -> str:
-    """A usage error in the same words as any other: the argument, what it must be, what it is."""
-    return f"{error.format_message()} (see attncert --help)"
+def _report(error: Exception, debug: bool) -> None:
+    """The traceback where it was asked for, and one line."""
+    from attncert.constructions.foreign import escaped, printable
+
+    if debug:
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            print(escaped(line), file=sys.stderr)
+    what = printable(f"{type(error).__name__}: {error}".removesuffix(": "), _MOST)
+    advice = "" if debug else "; attncert --debug COMMAND ... shows where, for a report of this"
+    print(f"attncert: internal error: {what} (no answer{advice})", file=sys.stderr)

@@ -16,6 +16,7 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import PRIMES, UnluckyPrime, residues
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import numeral
 from attncert.constructions.search.grouping import consecutive, find, violation
 
 Groups = tuple[tuple[int, ...], ...]
@@ -180,7 +181,7 @@ def require_independent_rows(data: Dataset) -> None:
             raise HypothesisFails(
                 "A2",
                 f"the rows of context {t} are dependent",
-                {"context": t, "coefficients": [str(x) for x in null_relation(matrix) or ()]},
+                {"context": t, "coefficients": [numeral(x) for x in null_relation(matrix) or ()]},
             )
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
+from attncert.constructions.foreign import printable
+
+_MOST = 120  # characters of the argument and of what it is
+
 
 class InputError(ValueError):
     """Unusable input: one printable line that names the argument, what it must be, what it is.
@@ -15,7 +19,8 @@ class InputError(ValueError):
 
     def __init__(self, argument: str, must: str, got: object) -> None:
         self.argument, self.must, self.got = argument, must, got
-        super().__init__(f"{_one_line(argument)}: must be {must}, not {_one_line(got)}")
+        name, found = printable(argument, _MOST), printable(_text(got), _MOST)
+        super().__init__(f"{name}: must be {printable(must)}, not {found}")
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions cross process borders by pickle
         return type(self), (self.argument, self.must, self.got)
@@ -46,13 +51,10 @@ class HypothesisFails(Exception):
         return type(self), (self.hypothesis, self.reason, self.witness), state
 
 
-def _one_line(value: object, limit: int = 120) -> str:
-    """At most `limit` printable characters: no line break or terminal code gets to a screen."""
-    if isinstance(value, int) and value.bit_length() > 3 * limit:
+def _text(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 3 * _MOST:
         return f"an integer of {value.bit_length()} bits"  # str() refuses the longest
-    text = " ".join(str(value).split())
-    text = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return str(value)
 
 
 def whole(value: object) -> TypeGuard[int]:

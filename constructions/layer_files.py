@@ -30,6 +30,7 @@ from attncert.constructions.data.conversion import describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_arrays
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Head, Layer
 
 MAX_BYTES = 2**26  # of a file of weights, and of its arrays
@@ -42,7 +43,8 @@ _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file.
+    """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file,
+    made safe by `foreign.safe_name`.
     unit, groups: as the file says: of the logits ("e", or "ln2" in our own JSON), and which
     examples each head is for (None: it does not say)."""
 
@@ -51,6 +53,9 @@ class StoredLayer:
     name: str = "layer"
     unit: str = "e"
     groups: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", safe_name(self.name, "layer"))
 
 
 def load_layer(source: str | os.PathLike[str]) -> StoredLayer:

@@ -1,18 +1,22 @@
 """Writing a report's folder: all of it or nothing, and never over somebody else's files.
 
 The files are written to a new folder beside the target, which then takes the target's place in one
-rename. A folder is ours, and may be replaced, if it holds nothing but files with our names and its
-page (report.md or audit.md) begins with our mark; any other folder with something in it is refused.
+rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,
+and may be replaced, if it holds nothing but files with our names and its page (report.md or
+audit.md) begins with our mark; any other folder with something in it is refused.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from types import FrameType
 
 from attncert.constructions.errors import InputError
 
@@ -39,20 +43,22 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         target = _target(path)
         parent = next(p for p in target.parents if p.exists())
         probe, _ = _free_names(parent / target.name)
-        probe.mkdir()
-        probe.rmdir()
+        with _endings_wait():
+            probe.mkdir()
+            probe.rmdir()
 
 
 def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> list[Path]:
     """Write `files` (names in OUR_FILES) to the folder `path`; returns their paths, sorted.
 
     Raises InputError where the folder holds anything else or cannot be written. Whatever stops it,
-    an interrupt included, leaves the old folder (or none), and no temporary one.
+    an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
+    the like, which nobody can hold up, may leave a hidden one beside it.
     """
     strange = sorted(set(files) - OUR_FILES)
     if strange:
         raise ValueError(f"not names of ours: {strange}")
-    with _one_line_errors(path):
+    with _one_line_errors(path), _endings_wait():
         target = _target(path)
         new, old = _free_names(target)
         made: list[Path] = []
@@ -126,6 +132,33 @@ def _make(folder: Path, made: list[Path]) -> None:
     for path in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
         path.mkdir()
         made.insert(0, path)
+
+
+@contextmanager
+def _endings_wait() -> Iterator[None]:
+    """SIGTERM and SIGHUP, which end a process where it stands, are kept until the block is left.
+
+    Where no signal handler can be set (outside the main thread), or one is set already that Python
+    did not set, nothing changes.
+    """
+    came: list[int] = []
+
+    def keep(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+
+    here = threading.current_thread() is threading.main_thread()
+    names = [name for name in ("SIGTERM", "SIGHUP") if here and hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in map(signal.Signals.__getitem__, names)}
+    held = {number: handler for number, handler in before.items() if handler is not None}
+    try:
+        for number in held:
+            signal.signal(number, keep)
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for kept in came:
+            signal.raise_signal(kept)
 
 
 @contextmanager

@@ -14,13 +14,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from attncert.constructions.numerals import numeral
 from attncert.reports.folder import MARK, write_folder
 from attncert.reports.proof.records import jsonable, readable_json
 from attncert.reports.words.numbers import count, indices, real, size
 from attncert.reports.words.templating import Filter, render
 from attncert.reports.words.text import code, markdown
 from attncert.reports.words.witness import readable
-from attncert.verify.certificate import canonical_bytes, dependent_set
+from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.sampling.bases import BasesSearched
@@ -47,16 +48,21 @@ def write_kruskal(found: Findings, folder: str | os.PathLike[str]) -> list[Path]
 def render_kruskal(found: Findings) -> dict[str, bytes]:
     """File contents by name; pure."""
     files: dict[str, bytes] = {}
-    rows = None
+    rows, uncertified = None, ""
     if found.interval.upper.dependency is not None:
         produced_by = {
             "version": metadata.version("attncert"),
             "command": found.question.command(),
             "seed": found.question.seed,
         }
-        witness, rows = dependent_set(found.vectors, found.interval.upper.dependency, produced_by)
-        files["witness.json"] = canonical_bytes(witness)
-    files["report.md"] = _page(found, rows).encode()
+        try:
+            witness, rows = dependent_set(
+                found.vectors, found.interval.upper.dependency, produced_by
+            )
+            files["witness.json"] = canonical_bytes(witness)
+        except TooLarge as reason:
+            uncertified = str(reason)
+    files["report.md"] = _page(found, rows, uncertified).encode()
     files["kruskal.json"] = readable_json(kruskal_dict(found))
     times = {"seconds": dict(found.seconds), "device": dict(found.device)}
     files["timings.json"] = readable_json(jsonable(times))
@@ -160,21 +166,23 @@ def sampled_line(sampled: Samples | Sweep) -> str:
     )
 
 
-def bases_line(searched: BasesSearched) -> str:
-    """What random bases showed, in one sentence."""
+def bases_line(searched: BasesSearched, *, verified: bool = True) -> str:
+    """What random bases showed, in one sentence. verified: what they showed was not left out."""
+    if not verified:
+        return f"{_bases(searched.bases)} searched."
     if searched.witness is None:
         return f"{_bases(searched.bases)} showed no circuit, which proves nothing."
     return f"{_bases(searched.bases)} showed {searched.witness.size} dependent vectors (proved)."
 
 
-def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
+def _page(found: Findings, rows: tuple[int, ...] | None, uncertified: str) -> str:
     interval = found.interval
     dependency = interval.upper.dependency
     relation = []
     if dependency is not None:
         witness = {
             "vectors": list(dependency.indices),
-            "coefficients": [str(c) for c in dependency.coefficients],
+            "coefficients": [numeral(c) for c in dependency.coefficients],
         }
         relation = readable(witness)
     context = {
@@ -186,6 +194,7 @@ def _page(found: Findings, rows: tuple[int, ...] | None) -> str:
         "trail": [_bound_row(bound) for bound in interval.trail],
         "relation": relation,
         "rows": None if rows is None else list(rows),
+        "uncertified": uncertified,
         "samples": found.sampled if isinstance(found.sampled, Samples) else None,
         "unsampled": found.sampled is None and found.question.subsets is None,
         "sweep": found.sampled if isinstance(found.sampled, Sweep) else None,

@@ -1,24 +1,37 @@
 """Writing certificates: the `attncert/1` object of a claim (docs/certificate.md).
 
-Only the writing is here. The checker (verify/checker.py) reads the file with code of its own.
+Only the writing is here. The checker (verify/checker.py) reads the file with code of its own, and
+refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
+which raises `TooLarge` instead.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from flint import fmpq_mat, fmpz
+from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
+# Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
+MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
+MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
+
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
+_DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
+
+
+class TooLarge(Exception):
+    """A certificate would be above a cap of the checker; str() is the reason, half a sentence."""
 
 
 def certificate(
@@ -31,8 +44,12 @@ def certificate(
     value_width: int,
     prime: int | None = None,
 ) -> dict[str, Any]:
-    """The certificate of an interpolation, or with `prime` of full rank modulo that prime."""
+    """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
+
+    Raises TooLarge.
+    """
     interpolation = prime is None
+    _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     heads = []
     for head in layer.heads:
         entry = {"key": strings(head.key), "query": strings(head.query)}
@@ -61,7 +78,7 @@ def certificate(
     if interpolation:
         body["layer"]["output"] = strings(layer.output)
     else:
-        body["rank"] = {"prime": str(prime), "value": data.T}
+        body["rank"] = {"prime": numeral(prime), "value": data.T}
     return sealed(body)
 
 
@@ -70,11 +87,12 @@ def impossible_certificate(
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey.
 
-    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable.
+    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable. Raises
+    TooLarge.
     """
     coefficients = ["0"] * data.T
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
-        coefficients[t] = fmpz(c).str()
+        coefficients[t] = numeral(c)
     body = {
         "format": "attncert/1",
         "claim": "impossible",
@@ -89,8 +107,28 @@ def impossible_certificate(
 
 
 def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
-    """With the digest of everything else."""
-    return {**body, "digest": hashlib.sha256(canonical_bytes(body)).hexdigest()}
+    """With the digest of everything else. Raises TooLarge where the checker would not read it."""
+    text = canonical_bytes(body)
+    require_readable(text)
+    return {**body, "digest": hashlib.sha256(text).hexdigest()}
+
+
+def require_readable(text: bytes) -> None:
+    """Of a canonical body, before its digest is added. Raises TooLarge.
+
+    >>> require_readable(b'{"labels":["' + b"1" * 500_001 + b'"]}')
+    Traceback (most recent call last):
+    verify.certificate.TooLarge: a number has 500,001 digits, and the checker reads 500,000
+    """
+    size = len(text) + _DIGEST
+    if size > MAX_FILE_BYTES:
+        raise TooLarge(f"the file has {size:,} bytes, and the checker reads {MAX_FILE_BYTES:,}")
+    items = sum(map(text.count, (b",", b"[", b"{"))) + 1
+    if items > MAX_ITEMS:
+        raise TooLarge(f"the file has {items:,} items, and the checker reads {MAX_ITEMS:,}")
+    digits = max((len(run.group()) for run in re.finditer(rb"[0-9]+", text)), default=0)
+    if digits > MAX_DIGITS:
+        raise TooLarge(f"a number has {digits:,} digits, and the checker reads {MAX_DIGITS:,}")
 
 
 def dependent_set(
@@ -100,14 +138,14 @@ def dependent_set(
 
     All of them (None), in their order, where that makes a file of moderate size; else only those of
     the dependent set, and their numbers in the input. The vectors are the stored numbers, exactly;
-    rational ones times their common denominator, which changes no relation.
+    rational ones times their common denominator, which changes no relation. Raises TooLarge.
     """
     kept = None
     table = vectors.array
     if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
         kept = dependency.indices
         table = table[list(kept)]
-    data = {"vectors": [[_exact(x) for x in row] for row in table.tolist()]}
+    data = {"vectors": [[numeral(x) for x in row] for row in table.tolist()]}
     indices = dependency.indices if kept is None else tuple(range(len(kept)))
     body: dict[str, Any] = {
         "format": "attncert/1",
@@ -117,7 +155,7 @@ def dependent_set(
         "data": data,
         "relation": {
             "indices": list(indices),
-            "coefficients": [str(fmpz(c)) for c in dependency.coefficients],
+            "coefficients": [numeral(c) for c in dependency.coefficients],
         },
         "produced_by": dict(produced_by),
         "input_sha256": hashlib.sha256(canonical_bytes(data)).hexdigest(),
@@ -130,18 +168,19 @@ def canonical_bytes(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-def _exact(x: float | int) -> str:
-    """A stored number as "p" or "p/q"; a float is the dyadic rational that it is.
-
-    >>> _exact(0.75), _exact(-0.0), _exact(10**30)
-    ('3/4', '0', '1000000000000000000000000000000')
-    """
-    p, q = x.as_integer_ratio()
-    return str(fmpz(p)) if q == 1 else f"{fmpz(p)}/{fmpz(q)}"
+def _require_short(matrices: Iterable[fmpq_mat | None]) -> None:
+    """Raises TooLarge before numbers are written out that take more bytes than a file may have."""
+    bits = 0
+    for matrix in matrices:
+        for x in matrix.entries() if matrix is not None else ():
+            bits += x.p.bit_length() + x.q.bit_length()
+    if bits * 0.3 > MAX_FILE_BYTES:  # 0.301 digits for each bit
+        size = f"about {int(bits * 0.301):,} digits"
+        raise TooLarge(f"its numbers have {size}, and the checker reads {MAX_FILE_BYTES:,} bytes")
 
 
 def strings(matrix: fmpq_mat | None) -> list[list[str]]:
     """Rows of "p" or "p/q" in lowest terms."""
     if matrix is None:
         raise ValueError("the layer has no readout")
-    return [[str(x) for x in row] for row in matrix.tolist()]
+    return [[numeral(x) for x in row] for row in matrix.tolist()]

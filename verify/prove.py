@@ -84,9 +84,9 @@ def _prove(run: Run) -> Proof:
     else:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)
-        claims += stages.rank(run, built)
+        claims += (ranked := stages.rank(run, built))
         claims += stages.follows(run, built)
-        answer = stages.answer(run, built)
+        answer = stages.answer(run, built, ranked[0].numbers["prime"])
         claims += answer.claims
         proof = stages.finished(run, built, answer, claims)
     with run.theirs("trace"):

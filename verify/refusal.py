@@ -18,13 +18,14 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.partition.certificate import best_partition
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
 
-_UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal")
+_UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal", "values.universal")
 _GIVEN = ("rows.labels", "labels.rank")
 
 
@@ -89,12 +90,15 @@ def _impossible(
     witness["shown by"] = [claim.id for claim in against]
     for claim in against[:1]:
         witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
-    if against[0].id == "tightness.universal":
+    if "see" in (against[0].witness or {}):
         witness |= _dependencies(known)
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
+    narrow = "reason" in (against[0].witness or {})  # values.py: about this width alone
     statement = (
-        f"Given labels: some weights of {count}, with values of width {value_width}, chosen with "
-        f"the labels in view, give exactly these on {counted(examples, 'example', 'all')}."
+        against[0].statement
+        if narrow
+        else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
+        f"with the labels in view, give exactly these on {counted(examples, 'example', 'all')}."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
         f"labelling of {counted(examples, 'example', 'these')}."
@@ -113,6 +117,8 @@ def _impossible(
 def _why(claim: Claim) -> str:
     """In one sentence what excludes the weights: the numbers of the claim that does."""
     numbers, witness = claim.numbers, claim.witness or {}
+    if "reason" in witness:
+        return str(witness["reason"])
     if claim.id in ("rows.labels", "rows.universal"):
         tie = (
             f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
@@ -131,8 +137,8 @@ def _why(claim: Claim) -> str:
     return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
 
 
-def _listed(items: Sequence[object]) -> str:
-    shown = [str(x) for x in items[:_MOST_LISTED]]
+def _listed(items: Sequence[int | str]) -> str:
+    shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
     return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
 
 

@@ -26,7 +26,7 @@ from attncert.constructions.readout.solve import (
 )
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify import refusal
-from attncert.verify.certificate import certificate
+from attncert.verify.certificate import MAX_HELD_BITS, TooLarge, certificate
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
@@ -50,7 +50,7 @@ from attncert.verify.tightness.rows import broken_relation
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
 # rest. A certificate has 32 MB at 10^13 (385 digits), and at 5·10^14 (769) it is more than the
-# checker reads.
+# checker reads: then, and wherever a cap of the checker is met, the rank is the answer.
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
@@ -62,6 +62,7 @@ RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every h
 _OF_HEAD = re.compile(r"head\.([0-9]+)\.")
 
 Progress = Callable[[str, int, int], None]
+Certificate = Mapping[str, Any] | None
 
 
 def silent(stage: str, done: int, of: int) -> None:
@@ -76,7 +77,7 @@ class Run:
     settings: Settings
     method: Method
     progress: Progress = silent
-    command: str | None = None  # that repeats this run; None: what the settings say
+    call: str = ""  # in Python, where no command line repeats this run
 
     @property
     def head_width(self) -> int:
@@ -89,6 +90,11 @@ class Run:
     @property
     def r(self) -> int:
         return self.method.r(self.data, self.head_width)
+
+    @property
+    def command(self) -> str:
+        """What repeats this run."""
+        return self.call or self.settings.command(self.data.T)
 
     def at(self, stage: str) -> Callable[[int, int], None]:
         return partial(self.progress, stage)
@@ -110,11 +116,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the finished layer is claimed to do, and the layer with whatever readout it has."""
+    """What the finished layer is claimed to do, the layer with whatever readout it has, and the
+    certificate of it, where there is one that the checker reads."""
 
     kind: Kind
     layer: Layer
     claims: list[Claim]
+    certificate: Certificate = None
 
 
 def afford(run: Run) -> None:
@@ -203,23 +211,60 @@ def rank(run: Run, built: Construction) -> list[Claim]:
     return [shared.timed(check), conclusions.reduction()]
 
 
-def answer(run: Run, built: Construction) -> Answer:
-    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer."""
+def answer(run: Run, built: Construction, prime: int) -> Answer:
+    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer.
+
+    prime: modulo which the rank is T.
+    """
     data, wanted = run.data, run.settings.claim
     bits = predicted_bits(built, data)
     work = bits * bits * data.T
-    if wanted == "full-rank" or (wanted == "auto" and work > SOLVE_WORK):
-        claims = conclusions.rank_only(data, bits, wanted == "full-rank")
-        return Answer("full-rank", built.layer, [*claims, enclosure(run, built)])
+    if wanted == "full-rank":
+        return _by_rank(run, built, prime, bits, "as asked")
+    if wanted == "auto" and work > SOLVE_WORK:
+        return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
+    file, uncertified = _certified(run, built, layer)
+    held = (2 * bits + data.labels.bits()) * data.d * len(layer.heads)  # features, readout
+    if held > MAX_HELD_BITS:
+        size = f"about {held / 2**33:.2g} GiB"
+        file, uncertified = None, f"the checker would hold {size}, more than it allows itself"
+    if uncertified and wanted == "auto":
+        return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
     solves = shared.timed(partial(readout_solves, data, layer))
     routes = interpolation(run, built, layer, work)
-    concluded = conclusions.interpolates(data, routes)
-    return Answer("interpolation", layer, [solves, *routes, *concluded])
+    concluded = conclusions.interpolates(data, routes, uncertified)
+    return Answer("interpolation", layer, [solves, *routes, *concluded], file)
+
+
+def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
+    """The rank is the answer. why: no readout is written down."""
+    file, uncertified = _certified(run, built, built.layer, prime)
+    claims = conclusions.rank_only(run.data, bits, why, uncertified)
+    return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
+
+
+def _certified(
+    run: Run, built: Construction, layer: Layer, prime: int | None = None
+) -> tuple[Certificate, str]:
+    """The certificate of this layer (prime: of its rank); or None, and why the checker would not
+    read it."""
+    try:
+        return certificate(
+            run.data,
+            layer,
+            built.groups,
+            construction=run.method.certificate_name,
+            produced_by=_produced_by(run),
+            value_width=run.value_width,
+            prime=prime,
+        ), ""
+    except TooLarge as reason:
+        return None, str(reason)
 
 
 def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
@@ -264,17 +309,6 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     setup = replace(_setup(run, built, device), claim=answer.kind)
     with run.theirs("trace"):
         trace = ProofTrace(claims)
-    sealed = None
-    if trace.standing("memorization").holds:
-        sealed = certificate(
-            data,
-            answer.layer,
-            built.groups,
-            construction=run.method.certificate_name,
-            produced_by=_produced_by(setup),
-            value_width=run.value_width,
-            prime=trace["rank"].numbers["prime"] if answer.kind == "full-rank" else None,
-        )
     return Proof(
         data=data,
         settings=setup,
@@ -283,7 +317,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
         layer=answer.layer,
         groups=built.groups,
         heads=summaries(data, built),
-        certificate=sealed,
+        certificate=answer.certificate if trace.standing("memorization").holds else None,
         versions=versions(device),
     )
 
@@ -324,7 +358,12 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         return proof
     broken = broken_relation(data)
     assert broken is not None, "the same relations as in rows.labels"
-    return replace(proof, certificate=certificate_of(data, broken, _produced_by(setup)))
+    if not broken.checkable:
+        return proof
+    try:
+        return replace(proof, certificate=certificate_of(data, broken, _produced_by(run)))
+    except TooLarge:
+        return proof  # the witness shows it
 
 
 def _capacity(run: Run, heads: int) -> list[Claim]:
@@ -367,7 +406,7 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
         value_width=run.value_width,
         r=run.r,
         seed=settings.seed,
-        command=run.command or settings.command(data.T),
+        command=run.command,
         outline=method.outline,
         voice=replace(
             voice,
@@ -375,7 +414,7 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
             theorem=voice.theorem or method.theorem,
             source=voice.source or method.source,
         ),
-        asked_as="" if run.command else settings.construction,
+        asked_as="" if run.call else settings.construction,
         certificate_name=method.certificate_name,
         capacity=method.places(heads, run.r),
         parameters=count,
@@ -387,10 +426,13 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
     )
 
 
-def _produced_by(setup: Setup) -> dict[str, Any]:
+def _produced_by(run: Run) -> dict[str, Any]:
     """What a certificate says of its origin: no paths, no times."""
-    version = metadata.version("attncert")
-    return {"version": version, "command": setup.command, "seed": setup.seed}
+    return {
+        "version": metadata.version("attncert"),
+        "command": run.command,
+        "seed": run.settings.seed,
+    }
 
 
 def versions(device: Device | None = None) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 
 
 def attack(
@@ -33,7 +33,7 @@ def attack(
     if as_json:
         print_json(report.as_dict())
     else:
-        typer.echo(str(report))
+        say(*str(report).splitlines())
         for failure in report.failures:
-            typer.echo(str(failure))
+            say(str(failure))
     return 1 if report.failures else 0

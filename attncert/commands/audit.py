@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 from attncert.constructions.errors import require_seed
 
 
@@ -22,7 +22,7 @@ def audit(
         str | None, typer.Option(help="e | ln2; default: as the file says, else e")
     ] = None,
     tolerance: Annotated[
-        str | None, typer.Option(help="of an output; default: half the least gap between labels")
+        str | None, typer.Option(help="largest error; default: below half the least gap of labels")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
     out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/audit",
@@ -53,6 +53,6 @@ def audit(
     if as_json:
         print_json(audit_dict(found) | {"folder": out})
     else:
-        typer.echo(one_line(found))
-        typer.echo(f"Report: {Path(out) / 'audit.md'}")
+        say(one_line(found))
+        say(f"Report: {Path(out) / 'audit.md'}")
     return found.exit_status

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 from attncert.constructions.errors import require_seed
 
 
@@ -36,6 +36,6 @@ def capacity(
         points = [point.as_dict() for point in found.capacity.points.values()]
         print_json({"holds": found.holds, "points": points, "folder": out})
     else:
-        typer.echo(one_line(found.capacity))
-        typer.echo(f"Report: {Path(out) / 'report.md'}")
+        say(one_line(found.capacity))
+        say(f"Report: {Path(out) / 'report.md'}")
     return 0 if found.holds else 1

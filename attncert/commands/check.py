@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 from attncert.constructions.errors import InputError
 
 _WHAT = {
@@ -45,12 +45,12 @@ def check(
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
             raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
-        typer.echo(f"attncert: {certificate}: {verdict.message}", err=True)
+        say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
     if as_json:
         print_json(verdict._asdict())
     else:
-        typer.echo(f"{verdict.status}: {verdict.message}")
+        say(f"{verdict.status}: {verdict.message}")
     return checker.EXIT[verdict.status]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 
 
 def explain(
@@ -24,7 +24,7 @@ def explain(
 
     first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:
-        print_json(first.as_dict()) if as_json else typer.echo(text(first))
+        print_json(first.as_dict()) if as_json else say(*text(first))
         return first.exit_status
     second = explain(compare, check=not no_check, limit_seconds=limit_seconds)
     found = differences(first.certificate, second.certificate)
@@ -36,5 +36,5 @@ def explain(
         }
         print_json(content | {"compared": [asdict(difference) for difference in found]})
     else:
-        typer.echo(compared_text(first, second, found))
+        say(*compared_text(first, second, found))
     return max(first.exit_status, second.exit_status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attncert.commands.durations import seconds
-from attncert.commands.output import Interrupted, print_json
+from attncert.commands.output import Interrupted, print_json, say
 from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def kruskal(
         write_kruskal,
     )
     from attncert.verify.kruskal.examine import examine
+    from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
     from attncert.verify.kruskal.vectors import load_vectors
     from attncert.verify.scale.engine import dask as connected
@@ -78,10 +80,12 @@ def kruskal(
     folder = Path(out) if out is not None else Path("attncert-report") / f"{vectors.name}-kruskal"
     if part is None:
         check_folder(folder)
+        _require_apart(log, folder)
     with ExitStack() as stack:
         kept = None
         if log is not None:
-            kept = stack.enter_context(ShardLog(log, identity(vectors, question)))
+            run = identity(vectors, question)
+            kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
         backend = None if dask is None else stack.enter_context(connected(dask))
         progress = stack.enter_context(Stages())
         try:
@@ -106,13 +110,20 @@ def kruskal(
     if as_json:
         print_json(kruskal_dict(found) | {"folder": str(folder)})
     else:
-        typer.echo(one_line(found))
+        say(one_line(found))
         if found.sampled is not None:
-            typer.echo(sampled_line(found.sampled))
+            say(sampled_line(found.sampled))
         if found.searched is not None:
-            typer.echo(bases_line(found.searched))
-        typer.echo(f"Report: {folder / 'report.md'}")
+            say(bases_line(found.searched))
+        say(f"Report: {folder / 'report.md'}")
     return found.exit_status
+
+
+def _require_apart(log: str | None, folder: Path) -> None:
+    """A folder that holds the log could not be replaced by the report's, in the end."""
+    target = os.path.realpath(folder)
+    if log is not None and "\0" not in log and Path(os.path.realpath(log)).is_relative_to(target):
+        raise InputError("--log", "a file outside the folder of the report (--out)", log)
 
 
 def _closing(interval: Interval) -> str:
@@ -125,4 +136,4 @@ def _print_part(number: int, of: int, done: int, log: str, as_json: bool) -> Non
     if as_json:
         print_json({"part": number, "of": of, "shards": done, "log": log})
     else:
-        typer.echo(f"Part {number} of {of}: {done} shards in {log}; unite with attncert merge.")
+        say(f"Part {number} of {of}: {done} shards in {log}; unite with attncert merge.")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 
 
 def prove(
@@ -57,6 +57,6 @@ def prove(
     if as_json:
         print_json(summary_dict(proof) | {"folder": str(folder)})
     else:
-        typer.echo(one_line_verdict(proof))
-        typer.echo(f"Report: {folder / 'report.md'}")
+        say(one_line_verdict(proof))
+        say(f"Report: {folder / 'report.md'}")
     return proof.exit_status

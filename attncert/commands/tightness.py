@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json
+from attncert.commands.output import print_json, say
 from attncert.constructions.errors import require_seed
 
 
@@ -43,6 +43,6 @@ def tightness(
         summary = {"universal": found.universal.value, "claims": claims, "folder": str(folder)}
         print_json(jsonable(summary))
     else:
-        typer.echo(one_line(found))
-        typer.echo(f"Report: {folder / 'report.md'}")
+        say(one_line(found))
+        say(f"Report: {folder / 'report.md'}")
     return {Level.PROVED: 0, Level.REFUTED: 1}.get(found.universal, 3)

@@ -18,6 +18,7 @@ import numpy as np
 from flint import fmpq, fmpz
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.numerals import integer
 
 MAX_AXES = 8  # of nested lists
 MAX_DIGITS = 4_300  # in the p and in the q of a string "p/q"; Python's own default limit
@@ -174,7 +175,7 @@ def _ratio(x: Any) -> tuple[int, int] | None:
         top, _, bottom = x.partition("/")
         if len(top) - top.startswith("-") > MAX_DIGITS or len(bottom) > MAX_DIGITS:
             return None
-        p, q = _integer(top), _integer(bottom or "1")
+        p, q = integer(top), integer(bottom or "1")
         common = math.gcd(p, q)
         return p // common, q // common
     if isinstance(x, bool):
@@ -188,11 +189,6 @@ def _ratio(x: Any) -> tuple[int, int] | None:
     if isinstance(x, Rational):
         return Fraction(int(x.numerator), int(x.denominator)).as_integer_ratio()
     return None
-
-
-def _integer(digits: str) -> int:
-    # int() has a limit, which the environment can lower to 640 digits; FLINT has none
-    return int(digits) if len(digits) < 640 else int(fmpz(digits))
 
 
 def _over_common_denominator(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import operator
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import safe_name
 
 _CACHED = 2**22  # contexts with more numbers than this in all are converted each time
 Shape = tuple[int, ...]
@@ -28,7 +28,7 @@ class Dataset:
     contexts: (T, n, d), or (1, n, d) when all examples share one context.
     queries:  (T, d).
     labels:   (T, m).
-    name:     letters, digits, '.', '_', '-': it names folders; other characters become '-'.
+    name:     it names folders; made safe by `foreign.safe_name`.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
@@ -52,7 +52,7 @@ class Dataset:
         for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
             if shape != wanted:
                 raise InputError(argument, f"of shape {wanted}", shape)
-        object.__setattr__(self, "name", _safe(self.name))
+        object.__setattr__(self, "name", safe_name(self.name, "data"))
 
     @classmethod
     def of(cls, contexts: Any, queries: Any, labels: Any, name: str = "data") -> Dataset:
@@ -183,7 +183,3 @@ def full_shapes(contexts: Shape, queries: Shape, labels: Shape) -> tuple[Shape, 
     if contexts[2] != d:
         raise InputError("queries", f"as wide as the contexts' rows, {contexts[2]}", d)
     return contexts, queries, labels
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64].strip(".-") or "data"

@@ -16,6 +16,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from attncert.constructions.data.conversion import from_array, from_lists, narrow
+from attncert.constructions.numerals import numeral
 
 __all__ = ["ExactArray", "narrow"]
 
@@ -95,9 +96,8 @@ class ExactArray:
         """Nested lists of "p" or "p/q" in lowest terms: the numbers of the certificate."""
         if self.denominator > 1:
             bottom = fmpz(self.denominator)
-            return _nest(self.stored, lambda x: fmpq(x, bottom).str())
-        wide = self.stored.dtype == object  # str() refuses over 4,300 digits, FLINT does not
-        return _nest(self.stored, (lambda x: fmpz(x).str()) if wide else str)
+            return _nest(self.stored, lambda x: numeral(fmpq(x, bottom)))
+        return _nest(self.stored, numeral if self.stored.dtype == object else str)
 
     def bits(self) -> int:
         """Bits of the largest numerator (absolute value) or of the denominator."""

@@ -24,6 +24,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
+from attncert.constructions.numerals import numeral
 
 _PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
 _SEARCH_STEPS = 20_000  # groups tried before the search gives up
@@ -270,7 +271,7 @@ def _relation(queries: np.ndarray, examples: Sequence[int]) -> list[int] | None:
 def _witness(
     kind: str, group: int | None, examples: Sequence[int], coefficients: Sequence[int]
 ) -> dict[str, Any]:
-    kept = [(int(t), str(c)) for t, c in zip(examples, coefficients, strict=True) if c]
+    kept = [(int(t), numeral(c)) for t, c in zip(examples, coefficients, strict=True) if c]
     return {
         "kind": kind,
         "group": None if group is None else group + 1,

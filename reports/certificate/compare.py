@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
 from attncert.reports.certificate.explain import MALFORMED, Explanation, listed, origins, short
-from attncert.reports.words.text import one_line
 
 __all__ = ["Difference", "compare", "compared_text", "same_data"]
 
@@ -23,10 +23,10 @@ class Difference:
     second: str
 
 
-def compared_text(first: Explanation, second: Explanation, found: list[Difference]) -> str:
-    """For a terminal: both verdicts, what is shared on the whole, and every part, left | right."""
+def compared_text(first: Explanation, second: Explanation, found: list[Difference]) -> list[str]:
+    """Lines for a terminal: both verdicts, what is shared on the whole, every part left | right."""
     lines = [
-        f"{side}: {one.file}: {one.claim}; {one.status}: {one.message}"
+        f"{side}: {printable(one.file, 200)}: {one.claim}; {one.status}: {one.message}"
         for side, one in (("Left", first), ("Right", second))
     ]
     differ = [d.what for d in found if not d.same]
@@ -38,7 +38,7 @@ def compared_text(first: Explanation, second: Explanation, found: list[Differenc
     lines.append(f"{'':{width}}  {'left':{left}} | right")
     for what, a, b in rows:
         lines.append(f"{what:{width}}  " + (f"{a:{left}} | {b}" if b else a))
-    return "\n".join(lines)
+    return lines
 
 
 def _cells(d: Difference) -> tuple[str, str]:
@@ -93,7 +93,7 @@ def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Differ
 
 
 def _difference(what: str, a: Any, b: Any) -> Difference:
-    return Difference(what, a == b, short(one_line(str(a))), short(one_line(str(b))))
+    return Difference(what, a == b, short(printable(a)), short(printable(b)))
 
 
 def _table(what: str, a: Any, b: Any) -> Difference:

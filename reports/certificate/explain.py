@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
+from attncert.constructions.numerals import numeral
 from attncert.reports.words.numbers import count
-from attncert.reports.words.text import one_line
 from attncert.verify import checker
 
 __all__ = ["Explanation", "explain", "text"]
@@ -107,13 +108,13 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     return Explanation(path, content["claim"], status, message, parts, content)
 
 
-def text(explanation: Explanation) -> str:
-    """For a terminal: headings and wrapped paragraphs."""
-    blocks = []
+def text(explanation: Explanation) -> list[str]:
+    """Lines for a terminal: headings and wrapped paragraphs, blank lines between."""
+    lines: list[str] = []
     for heading, body in explanation.parts:
-        lines = textwrap.wrap(body, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-        blocks.append("\n".join([heading, *lines]))
-    return "\n\n".join(blocks)
+        lines += ["", heading] if lines else [heading]
+        lines += textwrap.wrap(body, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return lines
 
 
 # The claims, each as: what it claims, about what, why that can be proved, what it leaves open.
@@ -148,7 +149,7 @@ def _full_rank(cert: Mapping[str, Any]) -> Words:
         f"Before its last, linear step the layer turns each example into one row of numbers "
         f"(its features). If these {T} rows are linearly independent, every labelling is a "
         f"solvable system of {T} equations. Independence is shown modulo p = "
-        f"{one_line(str(cert['rank']['prime']))}: a determinant that is not 0 modulo p is not 0. "
+        f"{printable(cert['rank']['prime'], 200)}: a determinant that is not 0 modulo p is not 0. "
         "These two arguments are on paper; the rank modulo p is what is computed.",
         "It does not give the values and outputs for any particular labels, nor say how long their "
         "numbers are; nothing about other inputs, training or floating point.",
@@ -221,8 +222,9 @@ def _layer(cert: Mapping[str, Any]) -> str:
 
 def _origin(cert: Mapping[str, Any]) -> str:
     said = ", ".join(f"{key} {value}" for key, value in origins(cert).items()) or "nothing"
+    construction = printable(cert["construction"], 200)
     return (
-        f"The file says of itself: construction {one_line(cert['construction'])!r}; {said}. None "
+        f"The file says of itself: construction {construction!r}; {said}. None "
         f"of this is judged. SHA-256 of the data: {cert['input_sha256']}."
     )
 
@@ -230,7 +232,7 @@ def _origin(cert: Mapping[str, Any]) -> str:
 def origins(cert: Mapping[str, Any]) -> dict[str, str]:
     made = cert["produced_by"]
     items = made.items() if isinstance(made, dict) else {"by": made}.items()
-    return {one_line(str(key)): one_line(str(value))[:200] for key, value in items}
+    return {printable(key, 200): printable(value, 200) for key, value in items}
 
 
 def _checked(status: str, message: str) -> str:
@@ -261,7 +263,7 @@ def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
     if any(len(c) + max(map(len, labels[t])) > 1000 for t, c in terms):
         return "something else than 0"
     rows = [[Fraction(c) * Fraction(y) for y in labels[t]] for t, c in terms]
-    sums = [short(str(sum(column))) for column in zip(*rows, strict=True)]
+    sums = [short(numeral(sum(column))) for column in zip(*rows, strict=True)]
     more = ", ..." if len(sums) > _TERMS else ""
     return sums[0] if len(sums) == 1 else f"({', '.join(sums[:_TERMS])}{more})"
 

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
+from attncert.constructions.foreign import printable
 from attncert.reports.proof.layout import layered
 from attncert.reports.proof.view import Box, Diagram
 from attncert.reports.words.levels import WORDING
-from attncert.reports.words.text import one_line
 from attncert.verify.claims.evidence import Level
 
 BOX = (1.62, 0.5)  # inches
@@ -50,7 +50,7 @@ def _box(axes: Axes, box: Box, centre: tuple[float, float]) -> None:
             linestyle="-" if box.standing.holds else "--",
         )
     )  # fmt: skip
-    label = one_line(box.label).replace("$", r"\$")
+    label = printable(box.label).replace("$", r"\$")
     lines = textwrap.wrap(label, 26)[:2] or [""]
     size = 7.5 if len(lines) == 1 else 6.8
     axes.text(x, y + 0.075, "\n".join(lines), ha="center", va="center", fontsize=size, zorder=4,

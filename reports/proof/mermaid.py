@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from attncert.constructions.foreign import printable
 from attncert.reports.proof.view import Diagram
 from attncert.reports.words.levels import WORDING
-from attncert.reports.words.text import one_line
 from attncert.verify.claims.evidence import Level
 
 
@@ -39,7 +39,7 @@ def escape(label: str) -> str:
     >>> escape('a "b" <c> #1; `d`')
     'a #34;b#34; #60;c#62; #35;1#59; #96;d#96;'
     """
-    text = one_line(label)
+    text = printable(label)
     text = text if len(text) <= 60 else text[:59] + "…"
     safe = " .,:-–…_()'=/"
     return "".join(c if c.isalnum() or c in safe else f"#{ord(c)};" for c in text)

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from attncert.constructions.foreign import printable
 from attncert.reports.folder import MARK
 from attncert.reports.proof import rows
 from attncert.reports.proof.figures import caption_saturation
@@ -21,7 +22,7 @@ from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, Filter, render
-from attncert.reports.words.text import code, html, markdown, one_line, sentence
+from attncert.reports.words.text import code, html, markdown, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
@@ -76,7 +77,7 @@ def references(proof: Proof) -> str:
 
 def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
-    command = one_line(settings.command)
+    command = printable(settings.command)
     view = diagram(trace)
     head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
     standings = Counter(trace.standing(c.id) for c in trace)
@@ -114,11 +115,12 @@ def _context(proof: Proof) -> dict[str, object]:
         "parts": _parts(proof),
         "gaps": rows.gaps(proof),
         "arithmetic": sorted(
-            {one_line(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
+            {printable(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
         ),
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
+        "built": proof.layer is not None,
         "references": references(proof).strip(),
     }
 

@@ -1,7 +1,7 @@
 """The report as data: trace.json, timings.json, `--json`, and the verdict in one line.
 
 Canonical JSON: keys sorted; numbers that JSON or Python's parser could not take back (infinities,
-integers beyond 4,300 digits) become strings. Times and versions go to timings.json and nowhere
+integers beyond 2,000 bits) become strings. Times and versions go to timings.json and nowhere
 else, so that equal runs give equal bytes everywhere else.
 """
 
@@ -11,21 +11,23 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpz
+from flint import fmpq, fmpz
 
+from attncert.constructions.foreign import printable
+from attncert.constructions.numerals import MOST_JSON_BITS, numeral
 from attncert.reports.proof.view import pivotal
 from attncert.reports.words.levels import WORDING
-from attncert.reports.words.text import one_line, plain, sentence
+from attncert.reports.words.text import plain, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof
 
 FORMAT = "attncert-trace/1"
 MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
-_MOST_BITS = 14_000  # of an integer that is written as a JSON number
 
 
 def one_line_verdict(proof: Proof) -> str:
@@ -144,7 +146,7 @@ def jsonable(x: Any) -> Any:
     if isinstance(x, np.generic):
         return jsonable(x.item())
     if isinstance(x, int):
-        return x if x.bit_length() <= _MOST_BITS else str(fmpz(x))
+        return x if x.bit_length() <= MOST_JSON_BITS else numeral(x)
     if isinstance(x, float):
         return x if math.isfinite(x) else str(x)
     if isinstance(x, Mapping):
@@ -153,6 +155,8 @@ def jsonable(x: Any) -> Any:
         return [jsonable(item) for item in x]
     if isinstance(x, Level):
         return x.value
+    if isinstance(x, Fraction | fmpz | fmpq):
+        return numeral(x)
     return str(x)
 
 
@@ -163,7 +167,7 @@ def _object(record: Mapping[str, Any]) -> dict[str, Any]:
 def _data(proof: Proof) -> dict[str, Any]:
     data = proof.data
     return {
-        "name": one_line(data.name), "examples": data.T, "context": data.n, "width": data.d,
+        "name": printable(data.name), "examples": data.T, "context": data.n, "width": data.d,
         "labels": data.m, "shared": data.shared, "sha256": data.sha256,
     }  # fmt: skip
 

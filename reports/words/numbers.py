@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpz
+from attncert.constructions.numerals import fraction
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _LONG = 12  # digits of an integer that is written in full
@@ -59,14 +59,6 @@ def rational(x: Fraction | int | str) -> str:
         return f"{p}/{q}"
     about = _scientific(_log10(abs(p)) - _log10(q), "-" if p < 0 else "")
     return f"about {about} ({p.bit_length():,} bits over {q.bit_length():,})"
-
-
-def fraction(x: Fraction | int | str) -> Fraction:
-    """A rational from its string "p/q", through FLINT: any number of digits. Else ValueError."""
-    if isinstance(x, str):
-        p, _, q = x.partition("/")
-        return Fraction(int(fmpz(p)), int(fmpz(q or "1")))
-    return Fraction(x)
 
 
 def real(x: float) -> str:

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from attncert.constructions.foreign import printable
+
 _MATH = re.compile(r"\$([^$]+)\$")
 
 
@@ -35,7 +37,7 @@ def code(text: str) -> str:
     >>> print(code("head.1.rank"), code("a`b"))
     `head.1.rank` <code>a&#96;b</code>
     """
-    text = one_line(text)
+    text = printable(text)
     if re.fullmatch(r"[\w .,:;/=+()'\-]*[\w.,:;/=+()'\-][\w .,:;/=+()'\-]*", text):
         return f"`{text}`"
     entities = "".join(c if c.isalnum() or c in " .-/" else f"&#{ord(c)};" for c in text)
@@ -75,13 +77,7 @@ def latex_verbatim(text: str) -> str:
     >>> print(latex_verbatim(r"$\input{x}$"))
     \$\textbackslash{}input\{x\}\$
     """
-    return _prose_latex(one_line(text))
-
-
-def one_line(text: str) -> str:
-    """White space folded, control and direction-changing characters made visible."""
-    folded = " ".join(str(text).split())
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in folded)
+    return _prose_latex(printable(text))
 
 
 def sentence(text: str, capital: bool = True) -> str:
@@ -90,14 +86,14 @@ def sentence(text: str, capital: bool = True) -> str:
     >>> sentence("rank $Z = T$"), sentence("$H < 2$.")
     ('Rank $Z = T$.', '$H < 2$.')
     """
-    text = one_line(text)
+    text = printable(text)
     text = text[:1].upper() + text[1:] if capital else text
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def _pieces(text: str) -> Iterator[tuple[bool, str]]:
     """(is mathematics, piece), in order; a dollar without partner belongs to the prose."""
-    text, last = one_line(text), 0
+    text, last = printable(text), 0
     for match in _MATH.finditer(text):
         yield False, text[last : match.start()]
         yield True, match[1].strip()

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from attncert.reports.words.numbers import count, fraction, value, words
+from attncert.constructions.numerals import fraction
+from attncert.reports.words.numbers import count, value, words
 from attncert.reports.words.text import sentence
 
 MOST_TERMS = 12

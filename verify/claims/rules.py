@@ -11,11 +11,11 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpz
 
+from attncert.constructions.numerals import fraction
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Outline, Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
@@ -33,6 +33,7 @@ _STEPS = {
     "weights": ("duals", "steering", "coefficients", "selector"),
     "saturation": ("selector", "separator"),
     "independence": ("saturation", "hypothesis.A2"),
+    "logits": ("integral",),
 }
 _HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
 _WHOLE = {
@@ -54,7 +55,12 @@ _OUTLINES = {
     "width-one": Outline(
         ("coefficients", "weights", "integral"), _STEERS, _HYPOTHESES, True, short_heads=True
     ),
-    "generic": Outline(("small", "integral", "logits"), hypotheses=_HYPOTHESES),
+    "generic": Outline(
+        ("small", "integral", "logits"),
+        hypotheses=_HYPOTHESES,
+        whole=("almost-all",),
+        rests_on={"almost-all": ("rank",)},
+    ),
 }
 _STRENGTHS: dict[str, Callable[[int, int], int]] = {
     "paper": min,
@@ -65,6 +71,7 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
     "reduction": Level.ARGUED,
+    "almost-all": Level.ARGUED,
     "interpolation.multiprecision": Level.NUMERICAL,
     "enclosure.error": Level.ENCLOSED,
 }
@@ -150,7 +157,8 @@ def _lost_edges(proof: Proof) -> Iterator[str]:
 
 def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     trace, outline = proof.trace, _outline(proof)
-    written = _STEPS if proof.settings.construction in _OUTLINES else outline.rests_on
+    ours = proof.settings.construction in _OUTLINES
+    written = _STEPS if ours else {"logits": ("integral",), **outline.rests_on}
     step = _HEAD.fullmatch(claim.id)
     if step:
         names = written.get(step[2], ())
@@ -158,7 +166,7 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     if claim.id == "theorem":
         return [f"hypothesis.{name}" for name in outline.hypotheses]
     if claim.id in outline.whole:
-        return written.get(claim.id, ())
+        return outline.rests_on.get(claim.id, ())
     if claim.id == "memorization" and claim.level.holds:
         exact = ("interpolation.rational", "interpolation.symbolic")
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
@@ -276,7 +284,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
                 yield f"{claim.id}: {examples} are not so many distinct examples"
         else:
             continue
-        factors = [Fraction(x) for x in claim.witness["coefficients"]]
+        factors = [fraction(x) for x in claim.witness["coefficients"]]
         sums = [sum(map(operator.mul, factors, column)) for column in zip(*rows, strict=True)]
         if len(factors) != len(rows) or not any(factors) or any(sums):
             yield f"{claim.id}: the coefficients give no relation"

@@ -14,15 +14,11 @@ numbers are abbreviated.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
-
-EXACT_BITS = 600  # a longer number is given by its leading digits and its size
 
 
 def require_heads(data: Dataset, layer: Layer) -> None:
@@ -48,25 +44,6 @@ def require_readout(data: Dataset, layer: Layer) -> tuple[list[fmpq_mat], fmpq_m
         require_shape(f"layer.heads[{h}].value", value, data.d, width)
     require_shape("layer.output", layer.output, len(values) * width, data.m)
     return values, layer.output
-
-
-def short(numerator: int, denominator: int) -> str:
-    """An exact rational "p/q" where that is short, else its leading digits and its bits.
-
-    Takes any integers, FLINT's and GMP's too.
-
-    >>> short(-2, 6)
-    '-1/3'
-    >>> short(1, 2**4000)
-    '7.59e-1205 (exact: 4001 bits)'
-    """
-    number = fmpq(int(numerator), int(denominator))
-    bits = max(number.p.height_bits(), number.q.height_bits())
-    if bits <= EXACT_BITS:
-        return str(Fraction(int(number.p), int(number.q)))
-    with ctx.workprec(64):
-        leading = arb(number).str(3, radius=False)
-    return f"{leading} (exact: {bits} bits)"
 
 
 def require_shape(argument: str, matrix: fmpq_mat, rows: int, columns: int) -> None:

@@ -27,6 +27,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import numeral, short
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_heads, require_readout
 
@@ -81,9 +82,13 @@ def enclosed_error(
     outputs: Callable[[], arb_mat],
     *,
     tolerance: int | float | str | Fraction | None = None,
+    strict: bool = False,
     max_bits: int = MAX_BITS,
 ) -> Claim:
-    """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision."""
+    """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision.
+
+    strict: the error must be below the tolerance, not merely at most that.
+    """
     if max_bits < FIRST_BITS:
         raise InputError("max_bits", f"at least {FIRST_BITS}", max_bits)
     limit = None if tolerance is None else _tolerance(tolerance)
@@ -92,7 +97,7 @@ def enclosed_error(
         with ctx.workprec(bits):
             bounds = _error_bounds(outputs() - arb_mat(data.label_matrix))
             low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
-            level = _decide(low, high, limit)
+            level = _decide(low, high, limit, strict)
         if level is not Level.UNDECIDED or 2 * bits > max_bits:
             break
         bits *= 2
@@ -102,8 +107,9 @@ def enclosed_error(
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
     statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
     if limit is not None:
-        statement = rf"${_ERROR} \le {tolerance}$"
-        numbers["tolerance"] = str(tolerance)
+        less = "<" if strict else r"\le"
+        statement = f"${_ERROR} {less} {_text(tolerance, short)}$"
+        numbers["tolerance"] = _text(tolerance, numeral)
     witness: dict[str, Any] | None = None
     if level is Level.REFUTED:
         worst = max(range(data.T), key=lambda t: bounds[t][0])
@@ -196,13 +202,20 @@ def _error_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
     return bounds
 
 
-def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
+def _decide(low: arb, high: arb, limit: fmpq | None, strict: bool) -> Level:
     # Arb's comparisons are true only where they hold for all points of both balls.
     if limit is None:
         return Level.ENCLOSED if high - low <= low * RELATIVE_WIDTH else Level.UNDECIDED
-    if high <= limit:
+    if high < limit or (high <= limit and not strict):
         return Level.ENCLOSED
-    return Level.REFUTED if low > limit else Level.UNDECIDED
+    return Level.REFUTED if low > limit or (low >= limit and strict) else Level.UNDECIDED
+
+
+def _text(
+    tolerance: int | float | str | Fraction | None, exact: Callable[[int | Fraction], str]
+) -> str:
+    """As it was given: a float as the decimal that names it."""
+    return exact(tolerance) if isinstance(tolerance, int | Fraction) else str(tolerance)
 
 
 def _tolerance(tolerance: int | float | str | Fraction) -> fmpq:

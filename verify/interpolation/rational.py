@@ -22,8 +22,9 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import short
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_readout, short
+from attncert.verify.interpolation import require_readout
 
 MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an example
 

@@ -30,8 +30,9 @@ from sympy.polys.rings import PolyElement, ring
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.numerals import short
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_readout, require_shape, short
+from attncert.verify.interpolation import require_readout, require_shape
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
 _ENDLESS = 1e30  # stands for a length beyond float64

@@ -132,7 +132,8 @@ cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget
         if enough <= _MOST:
             step = 10.0 ** (math.floor(math.log10(enough)) - 1)
             advice = f"A budget of {plain(math.ceil(enough / step) * step)} s should do"
+        about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
         return (
-            f"The budget does not go further: all sets of {size} vectors take about {price:.2g} s "
+            f"The budget does not go further: all sets of {size} vectors take {about} s "
             f"on two free cores, {how} (of {plain(self.seconds)} s, {', '.join(where)}). {advice}."
         )

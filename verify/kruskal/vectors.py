@@ -19,6 +19,7 @@ from attncert.constructions.data import loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import safe_name
 from attncert.verify.rank.rational import integer_matrix
 from attncert.verify.rank.residues import as_table
 
@@ -31,6 +32,7 @@ _NAMES = ("vectors", "queries")
 class Vectors:
     """N vectors of width d.
 
+    name: it names folders; made safe by `foreign.safe_name`.
     array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
         It is read-only. Rational vectors are held as integers over one denominator, left out.
 
@@ -52,6 +54,7 @@ class Vectors:
         view = self.array.view()
         view.flags.writeable = False
         object.__setattr__(self, "array", view)
+        object.__setattr__(self, "name", safe_name(self.name, "vectors"))
 
     @classmethod
     def of(cls, values: Any, name: str = "vectors") -> Vectors:

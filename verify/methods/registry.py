@@ -38,7 +38,7 @@ def register(method: Method) -> Method:
     if not _NAME.fullmatch(method.name):
         raise InputError("construction", "named in lower case, like my-heads", method.name)
     for name in (method.name, *method.aliases, method.certificate_name):
-        other = _find(name)
+        other = known(name)
         if other in (None, method):
             continue
         if other in _OURS or other.name != method.name:
@@ -52,14 +52,22 @@ def method(name: str) -> Method:
 
     Raises InputError where there is none.
     """
-    found = _find(name)
+    found = known(name)
     if found is None and ":" in name:
         return _imported(name)
     if found is None:
-        known, found = names(), _find(name)
+        named, found = names(), known(name)
     if found is None:
-        raise InputError("--construction", f"{', '.join(known)} or MODULE:NAME", name)
+        raise InputError("--construction", f"{', '.join(named)} or MODULE:NAME", name)
     return found
+
+
+def known(name: str) -> Method | None:
+    """The registered construction of this name, alias, or name in certificates; None without."""
+    for known in _registered.values():
+        if name in (known.name, known.certificate_name, *known.aliases):
+            return known
+    return None
 
 
 def methods() -> tuple[Method, ...]:
@@ -77,13 +85,6 @@ def foreign(method: Method) -> bool:
     return _registered.get(method.name) is method and method not in _OURS
 
 
-def _find(name: str) -> Method | None:
-    for known in _registered.values():
-        if name in (known.name, known.certificate_name, *known.aliases):
-            return known
-    return None
-
-
 def _imported(place: str) -> Method:
     """From "package.module:NAME": imported, which runs the module, and registered."""
     module, _, attribute = place.partition(":")
@@ -92,7 +93,7 @@ def _imported(place: str) -> Method:
     except (Exception, SystemExit) as error:  # whatever a module can raise
         reason = f"{place} ({type(error).__name__}: {error})"
         raise InputError("--construction", "a module and a name in it", reason) from error
-    return _known(found, f"--construction {place}")
+    return _method_of(found, f"--construction {place}")
 
 
 def _module(name: str) -> ModuleType:
@@ -119,14 +120,14 @@ def _discover() -> None:
         except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"
             raise InputError(place, "one that can be loaded", reason) from error
-        _known(found, place)
+        _method_of(found, place)
         _announced.add(entry)
 
 
-def _known(found: object, place: str) -> Method:
+def _method_of(found: object, place: str) -> Method:
     if not isinstance(found, Method):
         raise InputError(place, "a Method", f"of type {type(found).__name__}")
-    return found if _find(found.name) is found else register(found)
+    return found if known(found.name) is found else register(found)
 
 
 for _method in _OURS:

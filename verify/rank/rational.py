@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import as_table, residues
@@ -73,7 +74,7 @@ class Relation:
         """JSON-able witness; coefficients as decimal strings."""
         return {
             "indices": list(self.indices),
-            "coefficients": [str(c) for c in self.coefficients],
+            "coefficients": [numeral(c) for c in self.coefficients],
         }
 
 

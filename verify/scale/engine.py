@@ -6,11 +6,12 @@ changes nothing but the time. Each finished shard goes to the log at once.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from typing import Any
 
 from attncert.constructions.errors import InputError
@@ -69,11 +70,19 @@ def dask(address: str) -> Iterator[str]:
         import distributed
     except ModuleNotFoundError:
         raise InputError("--dask", "used with the extra attncert[dask]", "installed") from None
+    from distributed.comm import connect
     from joblib import parallel_config
 
-    try:
+    async def reach() -> None:
+        tls = distributed.Security().get_connection_args("client")
+        connection = await connect(address, timeout=10, **tls)
+        await connection.close()
+
+    try:  # before there is a client: one that never connected hangs when it is thrown away
+        with ThreadPoolExecutor(1) as apart:  # a notebook's thread has an event loop already
+            apart.submit(asyncio.run, reach()).result()
         client = distributed.Client(address, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         got = f"{address} ({error})"
         raise InputError("--dask", "the address of a Dask scheduler", got) from None
     with client, parallel_config("dask", client=client):

@@ -148,10 +148,11 @@ def universal() -> Claim:
     )
 
 
-def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
+def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") -> list[Claim]:
     """The answer when an exact readout was written down; rests on the exact routes that ran.
 
-    A route that *refutes* the equality refutes the answer, whatever the others found.
+    A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
+    why there is no certificate.
     """
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
@@ -169,7 +170,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
     level = Level.PROVED if exact else Level.UNDECIDED
     answer = Claim(
         "memorization",
-        _outputs(data),
+        _outputs(data) + _uncertified(uncertified),
         Level.REFUTED if against else level,
         numbers={"examples": data.T},
         rests_on=() if against else tuple(exact),
@@ -179,15 +180,19 @@ def interpolates(data: Dataset, routes: Sequence[Claim]) -> list[Claim]:
     return [agreement, universal(), answer]
 
 
-def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
-    """The answer when no exact readout is written down: universal memorization by rank alone."""
+def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list[Claim]:
+    """The answer when no exact readout is written down: universal memorization by rank alone.
+
+    why: there is none; uncertified: why there is no certificate either.
+    """
     return [
-        _no_readout(bits, asked),
+        _no_readout(bits, why),
         universal(),
         Claim(
             "memorization",
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
-            "$Y$. By step 1 (argued) every labelling of these examples is then memorized.",
+            "$Y$. By step 1 (argued) every labelling of these examples is then memorized."
+            + _uncertified(uncertified),
             Level.PROVED,
             numbers={"examples": data.T},
             rests_on=("rank",),
@@ -199,7 +204,7 @@ def rank_only(data: Dataset, bits: int, asked: bool) -> list[Claim]:
 def too_long(data: Dataset, bits: int) -> list[Claim]:
     """The answer when the exact readout was asked for and its numbers do not fit in memory."""
     return [
-        _no_readout(bits, asked=False),
+        _no_readout(bits, too_long_to_compute(bits)),
         universal(),
         Claim(
             "memorization",
@@ -214,14 +219,21 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
     ]
 
 
-def _no_readout(bits: int, asked: bool) -> Claim:
-    size = _size(bits)
-    why = "as asked" if asked else f"its numbers would have {size} bits each, too long to compute"
+def too_long_to_compute(bits: int) -> str:
+    """Why no exact readout is written down where its numbers would have so many bits."""
+    return f"its numbers would have {_size(bits)} bits each, too long to compute"
+
+
+def _uncertified(reason: str) -> str:
+    return f" There is no certificate: {reason}." if reason else ""
+
+
+def _no_readout(bits: int, why: str) -> Claim:
     return Claim(
         "readout",
         f"No exact readout was written down: {why}.",
         Level.UNDECIDED,
-        numbers={"predicted bits": size},
+        numbers={"predicted bits": _size(bits)},
         source="docs/mathematics.md, section 1",
     )
 

@@ -20,6 +20,7 @@ from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.generic import GenericHead
 from attncert.constructions.layer import Head
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.steps import shared
 
@@ -41,7 +42,7 @@ def small(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim
     units = fmpq(data.contexts.denominator), fmpq(data.queries.denominator)
     matrices = weights.key, weights.query
     drawn = [m / unit for m, unit in zip(matrices, units, strict=True)]
-    large = [str(x) for m in drawn for x in m.entries() if x.q != 1 or abs(x.p) > head.bound]
+    large = [numeral(x) for m in drawn for x in m.entries() if x.q != 1 or abs(x.p) > head.bound]
     recorded = matrices == (head.key, head.query)
     return shared.claim(
         number,

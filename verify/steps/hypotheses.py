@@ -18,6 +18,7 @@ from scipy.stats import beta
 
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.features import PRIMES
 from attncert.verify.rank.modular import independent_subsets
@@ -278,4 +279,4 @@ def _coefficients(rows: list[Any]) -> list[str]:
     """Integers c, not all zero, with c·rows = 0; all zero if the rows are independent."""
     relation = find_relation(rows)
     found = dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
-    return [str(found.get(i, 0)) for i in range(len(rows))]
+    return [numeral(found.get(i, 0)) for i in range(len(rows))]

@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
+from attncert.constructions.numerals import numeral
 from attncert.constructions.paper.theorem import Construction, PaperHead
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.features import Progressive, log2_off_peak
@@ -88,7 +89,7 @@ def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
         {"group size": size},
         lambda: {
             "examples": [head.group[k] for k in wrong[0]],
-            "product": str(table[wrong[0][0], wrong[0][1]]),
+            "product": numeral(table[wrong[0][0], wrong[0][1]]),
         },
         source="paper, proof of Theorem 1, step 2",
         uses={"A1": f"independence of {counted(size, 'query')} of one group"},

@@ -17,6 +17,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
+from attncert.constructions.numerals import numeral
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim, Level
 
@@ -144,10 +145,10 @@ def selector(data: Dataset, head: SteeringHead, number: int) -> Claim:
         "selector",
         "The selector $v$ is orthogonal to the group's queries and to no earlier query.",
         not inside and not vanishing,
-        {"least product": str(min(sizes)), "largest product": str(max(sizes))},
+        {"least product": numeral(min(sizes)), "largest product": numeral(max(sizes))},
         lambda: {
             "example": (inside + vanishing)[0],
-            "product": str(products[(inside + vanishing)[0]]),
+            "product": numeral(products[(inside + vanishing)[0]]),
         },
         source=f"{PAPER}, step 3",
         uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
@@ -169,7 +170,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
         "separator",
         "For every earlier $s$ the entries of $E^{(s)}u$ have a unique maximum and minimum.",
         not tied,
-        {"largest range": str(max(ranges))},
+        {"largest range": numeral(max(ranges))},
         lambda: {"example": tied[0]},
         source=f"{PAPER}, step 4",
         uses={"A2": "rows of one context are distinct"},

@@ -27,6 +27,7 @@ from flint import fmpz_mat, nmod_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.features import PRIMES
 from attncert.verify.rank import rational
@@ -196,8 +197,8 @@ def _functionals(data: Dataset, flat: Flat) -> Claim:
             "d": data.d,
         },
         witness={
-            "constant": [[str(x) for x in k] for k in flat.constant] if shown else "not listed",
-            "vanishing": [[str(x) for x in k] for k in flat.vanishing] if shown else "not listed",
+            name: [[numeral(x) for x in k] for k in found] if shown else "not listed"
+            for name, found in (("constant", flat.constant), ("vanishing", flat.vanishing))
         },
         arithmetic=_EXACT,
         source=_SOURCE,

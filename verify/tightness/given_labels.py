@@ -28,6 +28,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.shared import applies, largest_rank
@@ -151,9 +152,9 @@ def _equality(data: Dataset, weights: _Weights) -> Claim:
         numbers={"examples": data.T, "n": n, "parameters": 2 * data.d + data.d + 1},
         witness={
             "examples": wrong,
-            "q": [str(q) for q in weights.odds],
-            "key": [str(x) for x in weights.key.entries()],
-            "value": [str(x) for x in weights.value.entries()],
+            "q": [numeral(q) for q in weights.odds],
+            "key": [numeral(x) for x in weights.key.entries()],
+            "value": [numeral(x) for x in weights.value.entries()],
         },
         arithmetic="exact over ℚ (FLINT), with exp(ln q) = q",
         rests_on=("given.queries",),

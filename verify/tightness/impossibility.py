@@ -9,38 +9,28 @@ and three verdicts for each, never two: *proved* (some weights do), *impossible*
 is why), *undecided* (this certificate fails; nothing follows). Not one of them comes from attempts.
 
 Impossible, given labels:
-    rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0               (rows.py)
+    rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0      (rows.py, sums.py)
     rank        rank Y > H·d_v                                                           (labels.py)
 Impossible, universally: any relation between rows; rank Z ≤ Hb + ρ - b < T                (flat.py)
-(both in universal.py), and the count below.
-
-*Counting* (ours). The outputs depend on the weights through M_h = W_K W_Qᵀ, d×d of rank at most k,
-and N_h = W_V W_O, d×m of rank at most l, with k = min(d_h, d) and l = min(d_v, d, m). Matrices a×b
-of rank r form a smooth manifold of dimension r(a + b - r), so all (M_h, N_h) form finitely many
-manifolds, of dimension at most
-
-    P = H (k(2d - k) + l(d + m - l))          (the redundant numbers in W_K, W_Q, W_V, W_O left out)
-
-and the labels reached are their image in R^{Tm} under a smooth map. If P < Tm that image has
-measure zero (Sard): *almost no labelling* is memorized, even by weights that depend on it. About
-some labels, then, and not about the given ones.
+(both in universal.py), and values too narrow for some labels, or too few parameters (values.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
-from attncert.constructions.layer import parameter_count
+from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import impossible_certificate
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.rows import Broken, broken_relation, complete
+from attncert.verify.tightness.rows import Broken, broken_relation, class_by_class, complete
 from attncert.verify.tightness.universal import universal
+from attncert.verify.tightness.values import at_value_width, too_few_parameters
 
 __all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 
@@ -49,7 +39,8 @@ _ROWS = "ours; docs/tightness.md, section 3"
 
 
 def certificate_of(data: Dataset, broken: Broken, produced_by: Mapping[str, Any]) -> dict[str, Any]:
-    """The `attncert/1` object of the claim "impossible": verify/checker.py decides it alone."""
+    """The `attncert/1` object of the claim "impossible", of a broken relation that is checkable:
+    verify/checker.py decides it alone."""
     return impossible_certificate(
         data, broken.relation, construction=kind(data, broken.relation), produced_by=produced_by
     )
@@ -75,50 +66,20 @@ def impossibility(
     broken = broken_relation(data)
     tied = [] if broken is None else _tied(data, broken)
     some = universal(data, heads, width, seed=seed)
-    every = _universal(data, some, count, heads, values)
+    asked = f"Universal memorization: {some.statement[0].lower()}{some.statement[1:]}"
+    every = replace(some, id="impossible.universal", statement=asked)
+    every = at_value_width(every, data, heads, values, width)
     return (*tied, rank, count, _given(data, broken, rank, every, heads), every)
-
-
-def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: int) -> Claim:
-    """P ≥ Tm, the module's count; refuted: almost no labelling of T×m numbers is memorized.
-
-    Exact counting; the consequence is argued above. Raises InputError.
-    """
-    for argument, value in (
-        ("heads", heads),
-        ("head_width", head_width),
-        ("value_width", value_width),
-    ):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
-    d, m = data.d, data.m
-    k, rank = min(head_width, d), min(value_width, d, m)
-    free = heads * (k * (2 * d - k) + rank * (d + m - rank))
-    enough = free >= data.T * m
-    numbers = {
-        "P": free,
-        "T m": data.T * m,
-        "all parameters": parameter_count(d, m, heads, head_width, value_width),
-    }
-    return Claim(
-        "impossible.count",
-        "There are at least as many free parameters as numbers to fit: $P\\ge Tm$ (else almost no "
-        "labelling is memorized, even by weights that depend on it).",
-        Level.PROVED if enough else Level.REFUTED,
-        numbers=numbers,
-        witness=None if enough else numbers,
-        arithmetic="counting",
-        source="ours; verify/tightness/impossibility.py",
-    )
 
 
 def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     """The structure, what follows for all weights, and the labels: exact, argued, exact."""
     structure_kind = kind(data, broken.relation)
+    how = "kind of input by kind of input" if broken.checkable else "by equal sums of rows"
     structure = Claim(
         "impossible.structure",
         f"In $\\sum_tc_tz_t$ ({structure_kind}) the means of the contexts cancel, and so does what "
-        "attention adds, kind of input by kind of input.",
+        f"attention adds, {how}.",
         Level.PROVED,
         numbers={"kind": structure_kind, "examples": len(broken.relation.indices)},
         witness=broken.relation.as_dict(),
@@ -136,7 +97,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         "impossible.labels",
         "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
         Level.PROVED,
-        witness={"combination of the labels": [str(x) for x in broken.gap]},
+        witness={"combination of the labels": [numeral(x) for x in broken.gap]},
         arithmetic=_EXACT,
         rests_on=(structure.id,),
         source="outputs are linear in the rows of $Z$",
@@ -174,30 +135,10 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
     )
 
 
-def _universal(data: Dataset, some: Claim, count: Claim, heads: int, values: int) -> Claim:
-    """rank Z = T is enough where d_v ≥ m; narrower values are bound by rank Y and by counting."""
-    level, numbers, witness = some.level, dict(some.numbers), some.witness
-    rank = min(data.T, data.m)  # of some labels
-    if level is not Level.REFUTED and rank > heads * values:
-        level, numbers = Level.REFUTED, {"rank of some labels": rank, "H d_v": heads * values}
-        witness = numbers
-    elif level is not Level.REFUTED and count.level is Level.REFUTED:
-        level, numbers, witness = Level.REFUTED, dict(count.numbers), count.witness
-    elif level is Level.PROVED and values < data.m:
-        level, numbers = Level.UNDECIDED, {**numbers, "d_v": values, "m": data.m}
-    return Claim(
-        "impossible.universal",
-        f"Universal memorization: {some.statement[0].lower()}{some.statement[1:]}",
-        level,
-        numbers=numbers,
-        witness=witness,
-        arithmetic=some.arithmetic,
-        source=some.source,
-    )
-
-
 def kind(data: Dataset, relation: Relation) -> str:
     """The structure of a relation, in the words of the field. For readers: no step rests on it."""
+    if not class_by_class(data, relation):
+        return "equal sums of rows"
     used = list(relation.indices)
     contexts = [data.contexts.numerators[0 if data.shared else t].tolist() for t in used]
     queries = [data.queries.numerators[t].tolist() for t in used]

@@ -10,6 +10,7 @@ from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank import rational
 
@@ -41,8 +42,8 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         witness = {
             "rows": rows[:_SHOWN],
             "columns": columns[:_SHOWN],
-            "determinant of these numerators": str(minor) if size <= _SHOWN else "not shown",
-            "denominator": str(data.labels.denominator),
+            "determinant of these numerators": numeral(minor) if size <= _SHOWN else "not shown",
+            "denominator": numeral(data.labels.denominator),
         }
     return Claim(
         "labels.rank",

@@ -13,6 +13,7 @@ from attncert.verify.tightness.flat import column_bound
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.rows import MOST_ROWS, row_bound, row_relations, tied_examples
 from attncert.verify.tightness.shared import applies, shared_capacity
+from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["limits"]
 
@@ -28,9 +29,12 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
         claims += [labels] if labels.level is Level.REFUTED else []
     if len(tied_examples(data)) <= MOST_ROWS and row_relations(data):
         claims += row_bound(data, probes=3)
+    if heads is not None:
+        claims = all_at_value_width(claims, data, heads, value_width)
     if any(claim.level is Level.REFUTED for claim in claims):
         return claims
     enough = heads or fewest_heads(data.T, data.n, data.n) or 1
-    if data.T * enough * data.d <= MOST_FEATURES and applies(data):
+    wide = heads is not None or value_width >= data.m  # narrow values may need any number of heads
+    if data.T * enough * data.d <= MOST_FEATURES and wide and applies(data):
         claims += shared_capacity(data, enough)
-    return claims
+    return claims if heads is None else all_at_value_width(claims, data, heads, value_width)

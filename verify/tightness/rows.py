@@ -14,14 +14,20 @@ for all weights of all heads whenever
 
 These are linear equations for c, solved exactly. Special cases: equal inputs, up to the order of
 context rows; contexts that are equal up to a shift; and, with n = 2, where C = -C as a set, queries
-e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f). For n ≤ 2, and for contexts of
-rank n that are equal up to the order of their rows, there are no others.
+e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f).
+
+The φ of different classes may be tied, too, where their queries lie on one line and their rows have
+equal sums (sums.py): then some φ_κ are written in terms of others, and the equations are those for
+what is left. With these there are no other relations, wherever sums.py could decide its part. For
+n ≤ 2, and for contexts of rank n that are equal up to the order of their rows, no φ of different
+classes are tied (docs/tightness.md, sections 3 and 4).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -30,16 +36,19 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.probes import adversarial_layers, annihilates, random_layer
+from attncert.verify.tightness.sums import Rows, ties
 
 __all__ = [
     "MOST_ROWS",
     "Broken",
     "broken_relation",
+    "class_by_class",
     "complete",
     "row_bound",
     "row_relations",
@@ -52,15 +61,15 @@ MOST_ROWS = 600  # tied examples above which reports look for no relations
 _EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
+_Kind = tuple[tuple[int, ...], Rows]  # the line of the query, and the rows on it
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """z_t = total_t/n + φ_κ · scale_t: total is the sum of the rows, κ = None where φ vanishes."""
+    """z_t = total/n + Σ terms[κ] φ_κ: total is the sum of the rows; no terms where φ vanishes."""
 
     total: tuple[int, ...]
-    kind: object
-    scale: Fraction
+    terms: Mapping[_Kind, Fraction]
 
 
 def row_relations(data: Dataset) -> tuple[Relation, ...]:
@@ -72,20 +81,7 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
     >>> row_relations(signed_pairs())
     (Relation(indices=(0, 1, 2, 3), coefficients=(1, 1, -1, -1)),)
     """
-    parts = _parts(data)
-    tied = _tied(parts)
-    if not tied:
-        return ()
-    parts = [parts[t] for t in tied]
-    kinds = {kind: j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
-    table = np.zeros((len(parts), data.d + len(kinds)), dtype=object)
-    common = np.lcm.reduce(np.array([p.scale.denominator for p in parts], dtype=object))
-    for t, part in enumerate(parts):
-        table[t, : data.d] = part.total
-        if part.kind:
-            table[t, data.d + kinds[part.kind]] = int(part.scale * common)
-    found = rational.relations(table)
-    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
+    return _relations(_joined(data)[0])
 
 
 def tied_examples(data: Dataset) -> tuple[int, ...]:
@@ -93,7 +89,7 @@ def tied_examples(data: Dataset) -> tuple[int, ...]:
 
     What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
     """
-    return _tied(_parts(data))
+    return _tied(_joined(data)[0])
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
@@ -105,15 +101,17 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 class Broken:
     """A relation between rows of Z that no weights escape, and that the labels break.
 
-    gap: Σ c_t y_t, not zero.
+    gap: Σ c_t y_t, not zero. checkable: `class_by_class`, which verify/checker.py decides alone.
     """
 
     relation: Relation
     gap: tuple[Fraction, ...]
+    checkable: bool = True
 
 
 def broken_relation(data: Dataset) -> Broken | None:
-    """The shortest relation known (a basis of them is looked at) that the labels break. Exact.
+    """The shortest relation known (a basis of them is looked at) that the labels break: one that
+    the checker can decide, if there is any. Exact.
 
     Outputs are linear in the rows of Z: labels must satisfy every relation between these.
 
@@ -121,7 +119,22 @@ def broken_relation(data: Dataset) -> Broken | None:
     >>> found.relation.coefficients, found.gap
     ((1, -1), (Fraction(-4, 1),))
     """
-    return _broken(data, row_relations(data))
+    plain = _broken(data, _relations(_parts(data)))
+    if plain is not None:
+        return plain
+    other = _broken(data, row_relations(data))
+    return None if other is None else replace(other, checkable=False)
+
+
+def class_by_class(data: Dataset, relation: Relation) -> bool:
+    """Σ c_t μ_t = 0 and Σ c_t/r_t = 0 over each class, without ties between classes. Exact."""
+    parts = _parts(data)
+    total, sums = [0] * data.d, defaultdict[_Kind, Fraction](Fraction)
+    for t, c in zip(relation.indices, relation.coefficients, strict=True):
+        total = [x + c * y for x, y in zip(total, parts[t].total, strict=True)]
+        for kind, factor in parts[t].terms.items():
+            sums[kind] += c * factor
+    return not any(total) and not any(sums.values())
 
 
 def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, ...]:
@@ -142,11 +155,8 @@ def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, 
 
 
 def complete(data: Dataset) -> bool:
-    """Are all relations that hold for all weights found here? Known for n ≤ 2, and for contexts
-    that are equal up to the order of their rows and of rank n."""
-    if data.n <= 2:
-        return True
-    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
+    """Are all relations that hold for all weights found here? False where that is not known."""
+    return _joined(data)[1]
 
 
 def same_rows(data: Dataset) -> bool:
@@ -156,8 +166,54 @@ def same_rows(data: Dataset) -> bool:
 
 
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
-    members = Counter(p.kind for p in parts)
-    return tuple(t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1)
+    members = Counter(kind for p in parts for kind in p.terms)
+    return tuple(t for t, p in enumerate(parts) if all(members[kind] > 1 for kind in p.terms))
+
+
+def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
+    tied = _tied(parts)
+    if not tied:
+        return ()
+    parts = [parts[t] for t in tied]
+    d = len(parts[0].total)
+    kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(k for p in parts for k in p.terms))}
+    table = np.zeros((len(parts), d + len(kinds)), dtype=object)
+    common = math.lcm(*(x.denominator for p in parts for x in p.terms.values()))
+    for t, part in enumerate(parts):
+        table[t, :d] = part.total
+        for kind, factor in part.terms.items():
+            table[t, kinds[kind]] = int(factor * common)
+    found = rational.relations(table)
+    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
+
+
+def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
+    """The parts with what ties the classes of one line resolved; are all such ties known?"""
+    parts, lines = _parts(data), defaultdict[tuple[int, ...], list[Rows]](list)
+    for line, rows in dict.fromkeys(kind for p in parts for kind in p.terms):
+        lines[line].append(rows)
+    several = {line: tuple(kinds) for line, kinds in lines.items() if len(kinds) > 1}
+    if not several or _untied(data):
+        return parts, True
+    found = {line: ties(kinds) for line, kinds in several.items()}
+    written = {
+        (line, rows): {(line, several[line][i]): x for i, x in terms.items()}
+        for line, tied in found.items()
+        for rows, terms in zip(several[line], tied.terms, strict=True)
+    }
+    joined = []
+    for part in parts:
+        terms = {kind: written.get(kind, {kind: Fraction(1)}) for kind in part.terms}
+        resolved = {k: x * part.terms[kind] for kind, of in terms.items() for k, x in of.items()}
+        joined.append(replace(part, terms=resolved))
+    return joined, all(tied.complete for tied in found.values())
+
+
+def _untied(data: Dataset) -> bool:
+    """Known to have no ties between classes: docs/tightness.md, sections 3 and 4."""
+    if data.n <= 2:
+        return True
+    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
 
 
 def _parts(data: Dataset) -> list[_Parts]:
@@ -167,10 +223,10 @@ def _parts(data: Dataset) -> list[_Parts]:
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())
         if primitive is None or not any(map(any, centred)):
-            out.append(_Parts(total, None, Fraction(1)))
+            out.append(_Parts(total, {}))
             continue
         rows = tuple(sorted(tuple(r * x for x in row) for row in centred))
-        out.append(_Parts(total, (primitive, rows), Fraction(1, r)))
+        out.append(_Parts(total, {(primitive, rows): Fraction(1, r)}))
     return out
 
 
@@ -253,14 +309,15 @@ def _broken(data: Dataset, relations: Iterable[Relation]) -> Broken | None:
 
 
 def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
-    broken = _broken(data, relations)
+    broken = broken_relation(data)
+    found = "" if complete(data) else " found here"
     witness = None
     if broken is not None:
-        gap = [str(x) for x in broken.gap]
+        gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim(
         "rows.labels",
-        "Given labels: they satisfy every relation between rows that no weights escape.",
+        f"Given labels: they satisfy every relation{found} between rows that no weights escape.",
         Level.REFUTED if witness else Level.PROVED,
         numbers={"relations": len(relations)},
         witness=witness,

@@ -18,7 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
-from attncert.verify.certificate import certificate
+from attncert.verify.certificate import TooLarge, certificate
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
@@ -27,6 +27,7 @@ from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.probes import best_rank, rank_of
 from attncert.verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
 from attncert.verify.tightness.shared import applies, shared_capacity
+from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
@@ -77,6 +78,7 @@ def study(
     claims = [*(affine_bound if small else column_bound)(data, heads)]
     claims += row_bound(data) if len(tied_examples(data)) <= MOST_ROWS else []
     claims += shared_capacity(data, heads, seed=seed) if small and applies(data) else []
+    claims = all_at_value_width(claims, data, heads, value_width)
     claims.append(label_rank(data, heads, value_width))
     proof = None
     if small:
@@ -217,16 +219,19 @@ def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Stu
 def _full_rank(
     data: Dataset, layer: Layer, value_width: int, seed: int = 0
 ) -> Mapping[str, Any] | None:
-    """None where the rank is not full."""
+    """None where the rank is not full, or the file would be more than the checker reads."""
     rank, prime = rank_of(data, layer)
     if rank < data.T:
         return None
-    return certificate(
-        data,
-        layer,
-        [range(data.T)],
-        construction="small random integers (docs/tightness.md)",
-        produced_by=_PRODUCED | {"seed": seed},
-        value_width=value_width,
-        prime=prime,
-    )
+    try:
+        return certificate(
+            data,
+            layer,
+            [range(data.T)],
+            construction="small random integers (docs/tightness.md)",
+            produced_by=_PRODUCED | {"seed": seed},
+            value_width=value_width,
+            prime=prime,
+        )
+    except TooLarge:
+        return None

@@ -129,8 +129,8 @@ def attack(
     """
     name, build, width_one, promised = _target(construction)
     for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
-        if value < least:
-            raise InputError(argument, f"a whole number, at least {least}", value)
+        if not least <= value < 2**63:
+            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failures: list[Failure] = []
     number = start

@@ -136,7 +136,7 @@ _CONCLUSIONS = {
 }  # fmt: skip
 _LIMITS = {
     "given-labels", "labels.rank", "rows.labels", "rows.universal", "shared.universal",
-    "tightness.universal",
+    "tightness.universal", "values.universal",
 }  # fmt: skip
 
 

@@ -89,7 +89,7 @@ CASES = (
         "docs/tightness.md, section 5",
         lambda: Dataset.of(_EYE, _EYE[:3], _EYE[:3]),
         *impossible(
-            limits("label rank", labels=True),
+            limits("label rank", "value width", labels=True),
             hypothesis("value-width", d_v=2, m=4),
             heads=1,
             value_width=2,

@@ -136,7 +136,12 @@ def impossible(
 def limits(*names: str, labels: bool = False) -> dict[str, Level]:
     """Limits that refute, "rows" and "flat" for universal memorization; labels: whether the given
     labels are impossible too, else that is undecided."""
-    ids = {"rows": "rows.universal", "flat": "tightness.universal", "label rank": "labels.rank"}
+    ids = {
+        "rows": "rows.universal",
+        "flat": "tightness.universal",
+        "label rank": "labels.rank",
+        "value width": "values.universal",
+    }
     out = {ids[name]: Level.REFUTED for name in names}
     if labels and "rows" in names:
         out["rows.labels"] = Level.REFUTED

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from attncert.constructions.numerals import numeral
 from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
 from attncert.verify.rank.rational import find_relation
 
@@ -184,4 +185,4 @@ def _relation(rows: list[list[int]]) -> tuple[list[int], list[str]]:
     """Which of these dependent rows are tied, and by which integers."""
     found = find_relation(rows)
     assert found is not None
-    return list(found.indices), [str(c) for c in found.coefficients]
+    return list(found.indices), [numeral(c) for c in found.coefficients]

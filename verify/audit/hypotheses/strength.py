@@ -15,6 +15,8 @@ from attncert.verify.methods import registry
 
 __all__ = ["HYPOTHESES", "Used", "claimed", "used"]
 
+# Of each construction that follows a proof: the steps that place a group and steer its examples.
+_OWN_STEPS = {"mahdavi2024": ("duals", "steering"), "rank-one": ("coefficients", "curve")}
 HYPOTHESES = ("A1", "A2", "n ≤ d", "d_v ≥ m", "T ≤ H(r-1)+1")
 
 
@@ -33,12 +35,14 @@ class Used:
 
 
 def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
-    """Counted over the heads of the proof: for short heads no step is claimed, their rank is
-    certified alone. Nothing for a construction without such steps. No arithmetic."""
-    steps = registry.method(built.name).strength
-    if steps is None:
-        return ()
-    placing, own = steps
+    """Counted over the heads of a proof. For short heads, and for weights that follow no proof, no
+    step is claimed: their rank is certified alone, and only the readout asks for something. No
+    arithmetic."""
+    readout = Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
+    method = registry.known(built.name)
+    if method is None or method.strength is None:
+        return (readout,)
+    placing, own = method.strength
     n, least = data.n, min(data.n, data.T)
     heads = [h for h in built.heads if isinstance(h, SteeringHead) and not getattr(h, "short", 0)]
     sizes = [len(head.group) for head in heads]
@@ -53,7 +57,7 @@ def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ..
         Used("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
         Used("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
         Used("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
-        Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m),
+        readout,
         Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
              data.T),
     )  # fmt: skip

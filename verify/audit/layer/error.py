@@ -27,6 +27,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.numerals import short
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
@@ -37,7 +38,7 @@ from attncert.verify.audit.layer.heads import (
 )
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.interpolation import require_readout
-from attncert.verify.interpolation.enclosure import MAX_BITS, decimal, enclosed_error
+from attncert.verify.interpolation.enclosure import decimal, enclosed_error
 from attncert.verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
 from attncert.verify.rank.rational import rank as rational_rank
 from attncert.verify.tightness.universal import bound_from_above
@@ -50,10 +51,14 @@ _SOURCE = "ours; docs/audit-of-layers.md"
 
 @dataclass(frozen=True)
 class LayerAudit:
-    """claims: error, memorization, rank, and what of Theorem 1 the layer realises."""
+    """claims: error, memorization, rank, and what of Theorem 1 the layer realises.
+
+    strict: errors must be below the tolerance, not merely at most that.
+    """
 
     attention: Attention
     tolerance: Fraction
+    strict: bool
     claims: tuple[Claim, ...]
     errors: tuple[tuple[str, str], ...]
     sigma: SingularValue
@@ -74,10 +79,11 @@ def audit_layer(
     groups: Sequence[tuple[int, ...]] | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, of: None,
 ) -> LayerAudit:
-    """Everything above. tolerance: of "memorizes", in the largest entry (0: equality); by default
-    `default_tolerance`. groups: one per head, if known; else as they are found. Raises InputError.
+    """Everything above. tolerance: the largest error (in any entry) that counts as "memorizes" (0:
+    equality); by default an error must be *below* `default_tolerance`. groups: one per head, if
+    known; else as they are found. Raises InputError.
     """
-    data = attention.data
+    data, strict = attention.data, tolerance is None
     limit = default_tolerance(data) if tolerance is None else tolerance
     progress("layer: weights", 0, 4)
     with ctx.workprec(BITS):
@@ -86,7 +92,7 @@ def audit_layer(
         sigma = _sigma(features)
         peaks = [[peak(attention.rows(t), row) for t, row in enumerate(head)] for head in weights]
     progress("layer: errors", 1, 4)
-    error, memorizes = _errors(attention, limit)
+    error, memorizes = _errors(attention, limit, strict)
     progress("layer: rank", 2, 4)
     rank = _rank(attention, features, sigma)
     carried = carried_groups(attention, features) if groups is None else list(groups)
@@ -98,12 +104,15 @@ def audit_layer(
     errors = tuple((low, high) for low, high in error.numbers["errors"])
     told = theorem_claims(attention, heads, carried, given=groups is not None)
     claims = (error, memorizes, rank, *told)
-    return LayerAudit(attention, limit, claims, errors, sigma, heads)
+    return LayerAudit(attention, limit, strict, claims, errors, sigma, heads)
 
 
 def default_tolerance(data: Dataset) -> Fraction:
-    """Half the smallest distance (largest entry) between different labels: within it, each output
-    is nearer to its own label than to any other. Raises InputError where all labels are equal.
+    """Half the smallest distance δ (largest entry) between different labels.
+
+    An output with an error below δ/2 is nearer to its own label than to any other: these are at
+    least δ from its own, so more than δ/2 from the output. At δ/2 itself there may be a tie. Raises
+    InputError where all labels are equal.
 
     >>> default_tolerance(Dataset.of([[1]], [[1], [2], [3]], [0, 1, "1/3"]))
     Fraction(1, 6)
@@ -125,15 +134,16 @@ def default_tolerance(data: Dataset) -> Fraction:
 # Error.
 
 
-def _errors(attention: Attention, limit: Fraction) -> tuple[Claim, Claim]:
+def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim, Claim]:
     """How large it is, and whether it is small enough: exactly where possible, else enclosed."""
     data = attention.data
     examples = counted(data.T, "example", "all")
-    statement = f"On {examples} the output differs from the label by at most {limit}."
+    by = f"{'less than' if strict else 'at most'} {short(limit)}"
+    statement = f"On {examples} the output differs from the label by {by}."
     features = attention.exact_features()
     if features is None:
         error = enclosed_error(data, attention.outputs, max_bits=1024)
-        asked = enclosed_error(data, attention.outputs, tolerance=limit, max_bits=MAX_BITS)
+        asked = enclosed_error(data, attention.outputs, tolerance=limit, strict=strict)
         return (
             replace(error, id="layer.error", source=_SOURCE),
             replace(asked, id="layer.memorizes", statement=statement, source=_SOURCE),
@@ -151,7 +161,7 @@ def _errors(attention: Attention, limit: Fraction) -> tuple[Claim, Claim]:
         arithmetic=arithmetic,
         source=_SOURCE,
     )
-    good = sizes[worst] <= limit
+    good = sizes[worst] < limit or (sizes[worst] == limit and not strict)
     memorizes = Claim(
         "layer.memorizes",
         statement,

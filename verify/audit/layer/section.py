@@ -12,6 +12,7 @@ import numpy as np
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.constructions.numerals import numeral, short
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
@@ -27,8 +28,8 @@ _SHOWN = 60  # examples in a table; the JSON holds all
 
 @dataclass(frozen=True)
 class Question:
-    """stored: the weights. unit, scale, mask: conventions (`Attention`). tolerance: of an output;
-    None: `default_tolerance`."""
+    """stored: the weights. unit, scale, mask: conventions (`Attention`). tolerance: the largest
+    error that counts; None: below `default_tolerance`."""
 
     stored: StoredLayer
     unit: str = "e"
@@ -76,7 +77,7 @@ def section(scope: Scope) -> AuditSection:
     return AuditSection(
         "layer",
         f"Somebody else's weights: {stored.name}",
-        text=(_text(found, asked), _asked(found, asked)),
+        text=(_text(found, asked), _asked(found)),
         tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
         findings=tuple(_finding(found[i]) for i in ("layer.memorizes", "layer.rank")),
         numbers={
@@ -84,7 +85,8 @@ def section(scope: Scope) -> AuditSection:
             "logit unit": asked.unit,
             "scale": asked.scale,
             "masked": asked.mask is not None,
-            "tolerance": str(found.tolerance),
+            "tolerance": numeral(found.tolerance),
+            "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
             "error": found["layer.error"].numbers["error"],
             "errors": found.errors,
             "singular value": [found.sigma.lower, found.sigma.upper],
@@ -100,17 +102,18 @@ def section(scope: Scope) -> AuditSection:
             ],
         },
         claims=found.claims,
-        answer=_answer(found, asked),
+        answer=_answer(found),
     )
 
 
-def _answer(found: LayerAudit, question: Question) -> str:
+def _answer(found: LayerAudit) -> str:
     """Error, tolerance and rank: what was asked, for the terminal."""
     error, memorizes, rank = (found[f"layer.{i}"] for i in ("error", "memorizes", "rank"))
     T = found.attention.data.T
-    words = {Level.REFUTED: "above", Level.UNDECIDED: "undecided whether within"}
-    within = words.get(memorizes.level, "within")
-    why = " (half the least gap between labels)" if question.tolerance is None else ""
+    within, beyond = ("below", "not below") if found.strict else ("within", "above")
+    words = {Level.REFUTED: beyond, Level.UNDECIDED: f"undecided whether {within}"}
+    within = words.get(memorizes.level, within)
+    why = " (half the least gap between labels)" if found.strict else ""
     if rank.level.holds:
         full = f"rank $Z = T = {T}$ {rank.level.value}"
     elif rank.level is Level.REFUTED:
@@ -118,19 +121,20 @@ def _answer(found: LayerAudit, question: Question) -> str:
     else:
         full = f"rank $Z = T = {T}$ undecided"
     size = interval(*error.numbers["error"])
-    return f"Largest error {size}, {within} tolerance {found.tolerance}{why}; {full}."
+    return f"Largest error {size}, {within} tolerance {short(found.tolerance)}{why}; {full}."
 
 
-def _asked(found: LayerAudit, question: Question) -> str:
-    """What the tolerance is, and what being within it does not say."""
-    origin = "as was asked (--tolerance)"
-    if question.tolerance is None:
+def _asked(found: LayerAudit) -> str:
+    """What the tolerance is, and what an error within or below it does not say."""
+    origin = "as was asked (--tolerance). An error within it is no equality"
+    if found.strict:
         origin = (
             "half the least gap between two different labels (--tolerance sets another): an output "
-            "within it is nearer to its own label than to any other"
+            "with an error below it is nearer to its own label than to any other. That is no "
+            "equality"
         )
     return (
-        f"Tolerance: {found.tolerance}, {origin}. Within it is not equal: --tolerance 0 asks for "
+        f"Tolerance: {short(found.tolerance)}, {origin}: --tolerance 0 asks for "
         "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
         "every labelling, these labels included, exactly."
     )

@@ -82,7 +82,8 @@ class Decision:
 
 
 def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
-    """Estimated cost of deciding k among N vectors (cost model, rather high than low).
+    """Estimated cost of deciding k among N vectors (cost model, rather high than low; infinite
+    where floats end).
 
     >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
     [0.1, 5.7]
@@ -94,8 +95,16 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
     if k == 5 and middle.worth_trying(N, d):
         return middle.five_seconds(N, threads) + nominal_seconds(N, d, 4, threads)
     p, _ = search_primes(N)
-    work = _POINT * math.comb(N, k - 1) + _PLANE * math.comb(N, k - 2)
-    return (work + _CHECK * math.comb(N, k) / p + _START * N) / threads
+    work = _POINT * _subsets(N, k - 1) + _PLANE * _subsets(N, k - 2)
+    return (work + _CHECK * _subsets(N, k) / p + _START * N) / threads
+
+
+def _subsets(N: int, k: int) -> float:
+    """C(N, k), infinite above the largest float."""
+    try:
+        return float(math.comb(N, k))
+    except OverflowError:
+        return math.inf
 
 
 def decide(

@@ -215,10 +215,8 @@ def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
 
 def smallest(results: Iterable[Result]) -> Dependency | None:
     """The smallest witness of some shards, the first in order of indices; None without one."""
-    witnesses = [result["witness"] for result in results if result["witness"] is not None]
-    found = [
-        Dependency(tuple(w["indices"]), tuple(int(c) for c in w["coefficients"])) for w in witnesses
-    ]
+    witnesses = (result["witness"] for result in results)
+    found = [Dependency.from_dict(witness) for witness in witnesses if witness is not None]
     return min(found, key=lambda c: (c.size, c.indices), default=None)
 
 

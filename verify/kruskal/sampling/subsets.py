@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
@@ -120,7 +121,7 @@ def table_sha256(table: np.ndarray) -> str:
     """SHA-256 of the numbers as they are stored: type, shape and content."""
     digest = hashlib.sha256(f"{table.dtype.str} {table.shape} ".encode())
     if table.dtype == object:
-        digest.update(" ".join(str(x) for x in table.ravel().tolist()).encode())
+        digest.update(" ".join(numeral(x) for x in table.ravel().tolist()).encode())
     else:
         digest.update(np.ascontiguousarray(table).tobytes())
     return digest.hexdigest()

@@ -1,0 +1,87 @@
+"""The commands together, and what each expected way to end without an answer looks like."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from attncert.cli import INTERRUPTED
+from attncert.commands.attack import attack
+from attncert.commands.audit import audit
+from attncert.commands.capacity import capacity
+from attncert.commands.check import check
+from attncert.commands.explain import explain
+from attncert.commands.kruskal import kruskal
+from attncert.commands.merge import merge
+from attncert.commands.output import Interrupted, say
+from attncert.commands.prove import prove
+from attncert.commands.tightness import tightness
+from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
+
+_READER_GONE = 141  # as a shell has it for SIGPIPE: neither 0 nor 1, which would be an answer
+_STDOUT = 1
+_MOST = 500  # characters of a line that says what is wrong
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Exact attention weights from memorization proofs, every step verified.",
+)
+for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, attack):
+    app.command(_command.__name__)(_command)
+
+
+@app.callback()
+def _commands(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="traceback of an internal error")] = False,
+) -> None:
+    """Exact attention weights from memorization proofs, every step verified."""
+    context.obj["debug"] = debug
+
+
+def run(words: list[str], options: dict[str, bool]) -> int:
+    """The exit status of these arguments; `options` receives the global ones.
+
+    Raises KeyboardInterrupt, and what no command expects.
+    """
+    for name in ("stdout", "stderr"):  # closed by the caller (>&-): no file may take its place
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
+        sys.stdout.reconfigure(errors="backslashreplace")
+    command = typer.main.get_command(app)
+    try:
+        result = command.main(words, prog_name="attncert", standalone_mode=False, obj=options)
+        if result == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except InputError as error:
+        message = str(error)
+    except typer.TyperException as error:
+        message = _usage(error)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except Interrupted as error:
+        say(f"interrupted: {error}", error=True)
+        return INTERRUPTED
+    except (BrokenPipeError, SystemExit):  # Typer leaves with SystemExit where the reader is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        return _READER_GONE
+    except OSError as error:  # nowhere to write the answer to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        message = f"standard output: {error.strerror}"
+    say(f"attncert: {printable(message, _MOST)}", error=True)
+    return 2
+
+
+def _usage(error: typer.TyperException) -> str:
+    """A usage error in the same words as any other: the argument, what it must be, what it is."""
+    return f"{printable(error.format_message(), _MOST // 2)} (see attncert --help)"

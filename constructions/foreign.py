@@ -1,0 +1,64 @@
+"""Text from outside made safe: for a screen, for a path, for Markdown.
+
+A file, its name and the command line are written by anybody. What they say reaches a terminal, the
+name of a folder, or a page that others read; here alone it is decided what of it may.
+
+- `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the
+  direction of the text, begins a new line, or is no Unicode text.
+- `safe_name`: a name for a data set, a set of vectors, a layer. It is one component of a path, and
+  neither Markdown nor HTML nor LaTeX's dollar occurs in it. All names are made so where they are
+  read, so that nothing downstream has to remember it.
+
+Other foreign text in Markdown goes through `reports.words.text.code`.
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST_NAME = 64  # characters of a name
+
+
+def printable(text: object, limit: int | None = None) -> str:
+    """One line of foreign text: white space folded, the rest `escaped`.
+
+    limit: at most so many characters, the last of them "…" where some were left out.
+
+    >>> print(printable("a\\n\\x1b[31mred\\u202e \\ud800"))
+    a \\x1b[31mred\\u202e \\ud800
+    >>> printable("abcdef", 4)
+    'abc…'
+    """
+    folded = " ".join(str(text).split())
+    if limit is not None:
+        folded = folded[: limit + 1]  # an escape only makes it longer: no more is needed
+    line = escaped(folded)
+    return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
+
+
+def escaped(line: str) -> str:
+    r"""What is not printable written as an escape; spaces are kept.
+
+    Not printable: control characters (C0, C1), characters that change direction or have no width
+    (category Cf), line ends, spaces other than ASCII's, lone surrogates, private and unassigned
+    characters.
+
+    >>> print(escaped("left   | right" + chr(10) + "holds: yes"))
+    left   | right\nholds: yes
+    """
+    return "".join(c if c.isprintable() else _escape(c) for c in line)
+
+
+def safe_name(text: str, default: str) -> str:
+    """A name: ASCII letters, digits, '.', '_' and '-', at most 64, no '.' or '-' at either end.
+
+    Everything else becomes '-'; `default` where nothing is left.
+
+    >>> safe_name("../../up/my data", "data"), safe_name("$x$", "data"), safe_name("..", "data")
+    ('up-my-data', 'x', 'data')
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:MOST_NAME].strip(".-") or default
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

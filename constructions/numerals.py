@@ -1,0 +1,82 @@
+"""Exact numbers in decimal, of any length: the one place where they become text, and come back.
+
+Python's `str` of an integer and `int` of a text raise above a limit on the digits (4,300; the
+environment can set it to 640), and take time quadratic in them. FLINT has no limit, and is
+quasi-linear.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq, fmpz
+
+_SHORT_BITS = 600  # of a number that is written in full where a sentence holds it
+_INTEGER = re.compile("-?[0-9]+", re.ASCII)
+
+# Of an integer that any Python reads back from JSON and writes there: under 640 digits.
+MOST_JSON_BITS = 2_000
+
+
+def numeral(x: Any) -> str:
+    """An integer or a rational, exactly: "p", or "p/q" in lowest terms with q > 1.
+
+    x: int, Fraction, FLINT's fmpz or fmpq, a NumPy integer, or a finite float (the dyadic rational
+    that it stores). Arithmetic: exact.
+
+    >>> numeral(Fraction(-6, 4)), numeral(0.375), numeral(fmpq(6, 3))
+    ('-3/2', '3/8', '2')
+    >>> len(numeral(10**5000))
+    5001
+    """
+    if isinstance(x, fmpz | fmpq):
+        return x.str()
+    if isinstance(x, int | float | Fraction):
+        p, q = x.as_integer_ratio()
+    else:
+        p, q = int(x.numerator), int(x.denominator)
+    return fmpz(p).str() if q == 1 else f"{fmpz(p).str()}/{fmpz(q).str()}"
+
+
+def short(x: Any, below: Any = 1) -> str:
+    """x / below: exactly where that is short, else its leading digits and its bits.
+
+    x: as for `numeral`; below: a nonzero integer. FLINT's and GMP's numbers, too.
+
+    >>> short(-2, 6)
+    '-1/3'
+    >>> short(Fraction(1, 2**4000))
+    '7.59e-1205 (exact: 4001 bits)'
+    """
+    number = fmpq(int(x.numerator), int(x.denominator)) / int(below)
+    bits = max(number.p.height_bits(), number.q.height_bits())
+    if bits <= _SHORT_BITS:
+        return numeral(number)
+    with ctx.workprec(64):
+        leading = arb(number).str(3, radius=False)
+    return f"{leading} (exact: {bits} bits)"
+
+
+def integer(text: str) -> int:
+    """The integer in decimal: a minus sign or none, then ASCII digits. Raises ValueError.
+
+    >>> integer("-" + "9" * 5000) == 1 - 10**5000
+    True
+    """
+    if not _INTEGER.fullmatch(text):
+        raise ValueError("no integer in decimal")
+    return int(fmpz(text))
+
+
+def fraction(x: Fraction | int | str) -> Fraction:
+    """A rational, also from the text "p" or "p/q". Raises ValueError, and ZeroDivisionError.
+
+    >>> fraction("-2/3") + 1
+    Fraction(1, 3)
+    """
+    if not isinstance(x, str):
+        return Fraction(x)
+    p, slash, q = x.partition("/")
+    return Fraction(integer(p), integer(q) if slash else 1)

@@ -1,0 +1,108 @@
+"""No exception leaves with a status that is an answer: 0, 1 and 3 are given, never met."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attncert
+from attncert.cli import INTERNAL_ERROR
+from attncert.verify import checker
+from attncert.verify.kruskal.budget import Limit, Weighed
+from attncert.verify.kruskal.methods.exhaustive import nominal_seconds
+
+TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1]], "labels": [5, 7]}
+DEFECTS = [
+    RuntimeError("no\n\x1b[31mholds: yes"),
+    ValueError(),
+    KeyError("x" * 5000),
+    AssertionError("never"),
+    RecursionError("too deep"),
+    MemoryError(),
+    OverflowError("int too large"),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+]
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda d: type(d).__name__)
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_unexpected_exception_is_no_answer(
+    defect: Exception,
+    debug: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def broken(path: str, limit: float) -> None:
+        raise defect
+
+    monkeypatch.setattr(checker, "check_file", broken)
+    file = tmp_path / "file"
+    file.touch()
+    assert attncert.main([*["--debug"][:debug], "check", str(file)]) == INTERNAL_ERROR
+    printed = capsys.readouterr()
+    *trace, line = printed.err.splitlines()
+    assert printed.out == "" and "\x1b" not in printed.err and len(line) < 500
+    assert line.startswith(f"attncert: internal error: {type(defect).__name__}")
+    assert bool(trace) == debug == any("in broken" in x for x in trace)
+    assert ("--debug" in line) is not debug
+
+
+@pytest.mark.parametrize(
+    "entry", [["-m", "attncert"], ["-c", "from attncert.cli import main; exit(main())"]]
+)
+@pytest.mark.parametrize("missing", ["typer", "flint"])
+def test_an_installation_with_parts_missing_gives_no_answer(
+    entry: list[str], missing: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"{missing}.py").write_text("raise ImportError('left out')")
+    (tmp_path / "data.json").write_text(json.dumps(TINY))
+    found = subprocess.run(
+        [sys.executable, *entry, "prove", "data.json"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{Path(attncert.__file__).parents[1]}"},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == INTERNAL_ERROR and found.stdout == ""
+    assert found.stderr.count("\n") == 1 and "ImportError: left out" in found.stderr
+
+
+def test_an_encoding_without_our_characters_is_no_defect(tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text(json.dumps(TINY))
+    found = subprocess.run(
+        [sys.executable, "-m", "attncert", "prove", "data.json", "--out", "out"],
+        cwd=tmp_path,
+        env=os.environ
+        | {"PYTHONPATH": str(Path(attncert.__file__).parents[1]), "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+    )
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert rb"A(E\u207d\u1d57\u207e" in found.stdout
+
+
+def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
+    assert nominal_seconds(2000, 1200, 1000) == math.inf > nominal_seconds(2000, 1200, 50) > 1e60
+    said = Limit(20.0).fall_short(1000, math.inf, Weighed(left=5.0))
+    assert "take over 1e308 s on two free cores" in said and "No budget goes so far" in said
+
+
+def test_a_case_far_out_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["attack", "--start", "9" * 4300, "--cases", "2"]) == 2
+    line = "start: must be a whole number from 0 to 2^63 - 1, not an integer of 14285 bits"
+    assert capsys.readouterr().err == f"attncert: {line}\n"
+
+
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-"])
+@pytest.mark.parametrize(("words", "status"), [("check nowhere", 2), ("--help", 0)])
+def test_a_status_does_not_depend_on_where_the_line_goes(
+    stderr: str, words: str, status: int
+) -> None:
+    command = f"{sys.executable} -m attncert {words} {stderr}"
+    assert subprocess.run(["bash", "-c", command], capture_output=True).returncode == status

@@ -1,0 +1,125 @@
+"""Exact numbers as text, of any length; and the commands on numbers that Python's str refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pytest
+from flint import fmpq, fmpz
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attncert
+from attncert.constructions.numerals import fraction, integer, numeral, short
+from attncert.reports.proof.records import jsonable
+
+NINES = "9" * 4300
+PRIMES = [10**1500 + k for k in (1, 3, 7, 9)]
+INVERSES = [[f"1/{PRIMES[0]}", f"1/{PRIMES[1]}"], [f"1/{PRIMES[2]}", f"2/{PRIMES[3]}"]]
+UNIT = [[1, 0], [0, 1]]
+_DRAW = random.Random(1)
+IN_A_PLANE = [[_DRAW.randrange(10**2300), _DRAW.randrange(10**2300), 0] for _ in range(3)]
+COMMANDS: dict[str, tuple[list[str], Any, int]] = {
+    "prove, labels that no weights give": (
+        ["prove"],
+        {"contexts": UNIT, "queries": [[1, 2], [1, 2]], "labels": [NINES, f"1/{NINES}"]},
+        1,
+    ),
+    "tightness, contexts with long denominators": (
+        ["tightness"],
+        {"contexts": INVERSES, "queries": [[1, 2], [3, 1]], "labels": [1, 2]},
+        0,
+    ),
+    "tightness, labels that no weights give": (
+        ["tightness"],
+        {"contexts": UNIT, "queries": [[1, 2], [1, 2]], "labels": [NINES, f"1/{NINES}"]},
+        1,
+    ),
+    "kruskal, vectors with long denominators": (
+        ["kruskal", "--k", "2"],
+        {"vectors": INVERSES},
+        0,
+    ),
+    "kruskal, a witness with long coefficients": (
+        ["kruskal", "--work", "2"],
+        {"vectors": IN_A_PLANE},
+        0,
+    ),
+    "prove, a relation of queries with long coefficients": (
+        ["prove"],
+        {"contexts": np.eye(3).tolist(), "queries": IN_A_PLANE, "labels": [1, 2, 3]},
+        0,
+    ),
+    "prove, dependent rows with long coefficients": (
+        ["prove"],
+        {"contexts": [row[:2] for row in IN_A_PLANE], "queries": UNIT, "labels": [1, 2]},
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_number_is_too_long_for_a_command(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, content, status = COMMANDS[name]
+    data, out = tmp_path / "data.json", tmp_path / "out"
+    data.write_text(json.dumps(content))
+    command = [words[0], str(data), *words[1:], "--out", str(out)]
+    assert attncert.main(command) == status
+    printed = capsys.readouterr()
+    assert printed.err == "" and max(map(len, printed.out.splitlines())) < 1000
+    for file in out.glob("*.json"):  # whoever reads them back needs no long integers
+        json.loads(file.read_text(), parse_int=lambda digits: int(digits[:640]))
+    witness = out / "witness.json"
+    if witness.exists():
+        assert max(map(len, json.loads(witness.read_text())["relation"]["coefficients"])) > 4300
+
+
+def test_a_user_s_shell_sees_the_answer_whatever_the_limit(tmp_path: Path) -> None:
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps(COMMANDS["kruskal, vectors with long denominators"][1]))
+    command = [sys.executable, "-m", "attncert", "kruskal", str(data), "--k", "2"]
+    found = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")],
+        env=os.environ | {"PYTHONINTMAXSTRDIGITS": "640"},
+        capture_output=True,
+        text=True,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+@given(st.integers(), st.integers(min_value=1))
+def test_a_numeral_is_what_python_writes(p: int, q: int) -> None:
+    x = Fraction(p, q)
+    assert numeral(x) == numeral(fmpq(p, q)) == str(x) and fraction(str(x)) == x
+    assert numeral(p) == numeral(fmpz(p)) == str(p) and integer(str(p)) == p
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_is_the_dyadic_rational_that_it_stores(x: float) -> None:
+    assert float(fraction(numeral(x))) == x
+
+
+def test_no_length_is_too_long() -> None:
+    x = Fraction(3**40_000, 2**70_000)
+    assert fraction(numeral(x)) == x and integer(numeral(10**50_000)) == 10**50_000
+    assert numeral(np.int64(-7)) == "-7" and short(gmpy2.mpz(6), gmpy2.mpz(-4)) == "-3/2"
+    assert short(Fraction(10**999)) == "1.00e+999 (exact: 3319 bits)"
+    assert jsonable([10**600, Fraction(1, 10**5000)]) == [10**600, "1/1" + "0" * 5000]
+    assert jsonable(10**700) == "1" + "0" * 700
+
+
+@pytest.mark.parametrize("text", ["", "-", "1e3", "0x1f", " 1", "1_0", "٣", "1/2"])
+def test_what_is_no_decimal_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        integer(text)

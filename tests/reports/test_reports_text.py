@@ -1,0 +1,248 @@
+"""How the reports write text and numbers: against Markdown's own parser and exact arithmetic."""
+
+from __future__ import annotations
+
+import html as html_module
+import math
+import re
+from fractions import Fraction
+
+import pytest
+from flint import fmpz
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from attncert.constructions.foreign import printable
+from attncert.reports.words import numbers, text
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import Level
+
+PARSER = MarkdownIt("commonmark").enable("table")
+# Plain characters, everything that Markdown, HTML or LaTeX gives a meaning, and a few odd ones.
+ANY_TEXT = st.text(alphabet="ab1 \t\n`*_[]()<>&|#~!\\-+=.{}^%$\"':/é\u202e\x00", max_size=40)
+
+
+def shown(markdown: str) -> str:
+    """The text that a Markdown parser shows for one paragraph; fails on any structure."""
+    blocks = [t for t in PARSER.parse(markdown) if t.type not in ("paragraph_open",)]
+    out = []
+    for block in blocks:
+        assert block.type in ("inline", "paragraph_close"), f"{markdown!r} became {block.type}"
+        for token in block.children or ():
+            if token.type == "html_inline":
+                assert token.content in ("<span>", "</span>", "<code>", "</code>"), token.content
+            else:
+                assert token.type in ("text", "code_inline", "text_special"), token.type
+                out.append(token.content)
+    return "".join(out)
+
+
+@given(ANY_TEXT.filter(lambda s: s.count("$") < 2))
+@example("1. a list")
+@example("- b")
+@example("=== a title above")
+@example("![a](b)")
+@example("<!-- c -->")
+@example("&amp;")
+def test_prose_survives_markdown(raw: str) -> None:
+    """What a reader of the page sees is the text itself, whatever it is."""
+    assert shown(text.markdown(raw)) == printable(raw)
+
+
+@pytest.mark.parametrize("raw", ["- b", "1. a", "# h", "*i*", "<b>", "[l](u)", "a_b_ _c_", "`c`"])
+def test_the_oracle_sees_structure(raw: str) -> None:
+    """Unescaped, each of these becomes something else than its text."""
+    try:
+        assert shown(raw) == raw
+    except AssertionError:
+        return
+    pytest.fail(f"{raw!r} came through unescaped: the oracle is blind")
+
+
+@given(ANY_TEXT.filter(lambda s: s.strip()))
+@example("``")
+@example(" a|b ")
+def test_code_survives_markdown_and_fits_a_table(raw: str) -> None:
+    written = text.code(raw)
+    assert shown(written) == printable(raw)
+    assert "|" not in written and "\n" not in written
+
+
+@given(ANY_TEXT)
+def test_no_markdown_cell_holds_a_bar(raw: str) -> None:
+    assert "|" not in text.markdown(raw) and "\n" not in text.markdown(raw)
+
+
+@given(ANY_TEXT)
+def test_html_is_inert(raw: str) -> None:
+    written = text.html(raw)
+    assert "<" not in written and ">" not in written
+    assert html_module.unescape(written) == text.plain(raw)
+
+
+@given(ANY_TEXT)
+def test_latex_prose_has_no_bare_special_character(raw: str) -> None:
+    written = text.latex_verbatim(raw)
+    for command in (r"\textbackslash{}", r"\textasciicircum{}", r"\textasciitilde{}"):
+        written = written.replace(command, "")
+    written = re.sub(r"\\ensuremath\{[^{}]*\}", "", written)
+    written = re.sub(r"\\[{}$&%#_]", "", written)
+    assert not re.search(r"[\\{}$&%#_^~]", written)
+
+
+@pytest.mark.parametrize(
+    "math",
+    [r"\{1, 2\}", r"a^*", r"\hat{e}_{t}", r"d\,d_h", r"[a](b)", r"M_h^\top", r"p_{i^*}"],
+)
+def test_risky_mathematics_is_fenced(math: str) -> None:
+    """GitHub drops the backslash of `\\{` between plain dollars, may see emphasis in `_`."""
+    written = text.markdown(f"so ${math}$ holds")
+    if re.search(r"\\[^A-Za-z]|[*\[]|\}_", math):
+        assert f"$`{math}`$" in written
+    assert math in written
+
+
+def test_bars_and_angles_of_mathematics_do_not_end_cells_or_open_tags() -> None:
+    written = text.markdown(r"$|a| < b > \|c\|$")
+    assert written.count("|") == 0 and "<" not in written and ">" not in written
+    assert [written.count(sign) for sign in (r"\vert", r"\Vert", r"\lt", r"\gt")] == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("latex", "unicode"),
+    [
+        (r"$\operatorname{rank} Z = T$", "rank Z = T"),
+        (r"$1-p_{i^*}\le (n-1)2^{-B}$", "1-p_(i^*) ≤ (n-1)2^(-B)"),
+        (r"$\{x \in \mathbb{Q}\}$", "{x ∈ ℚ}"),
+        (r"$\hat e_t \cdot e_s$", "êₜ · eₛ"),
+        (r"$\tfrac{1}{3} E^{(1)}_{0}$", "1/3 E⁽¹⁾₀"),
+        (r"$W_Q^\top$", "W_Qᵀ"),
+        ("no mathematics, 5 $", "no mathematics, 5 $"),
+    ],
+)
+def test_plain_text(latex: str, unicode: str) -> None:
+    assert text.plain(latex) == unicode
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def read_back(written: str) -> Fraction:
+    """The value that a reader takes from a written number."""
+    written = re.sub(r" \(.*\)$", "", written).removeprefix("about ").replace("$", "")
+    if match := re.fullmatch(r"(-?)2\^\{(-?\d+)\}", written):
+        return (-1 if match[1] else 1) * Fraction(2) ** int(match[2])
+    if match := re.fullmatch(r"(-?[\d.]+)\\cdot 10\^\{(-?\d+)\}", written):
+        return Fraction(match[1]) * Fraction(10) ** int(match[2])
+    return Fraction(written.replace(",", ""))
+
+
+@given(st.integers() | st.integers(-(2**3000), 2**3000))
+@example(10**12 - 1)
+@example(-(2**64))
+@example(2**5000)
+@example(9_995 * 10**40)
+def test_integers_are_exact_or_right_to_three_digits(x: int) -> None:
+    written = numbers.whole(x)
+    if "about" in written:
+        assert abs(read_back(written) / x - 1) <= Fraction(51, 10_000)
+        assert f"({x.bit_length():,} bits)" in written
+    else:
+        assert read_back(written) == x
+
+
+@given(st.fractions() | st.builds(Fraction, st.integers(1, 2**900), st.integers(1, 2**900)))
+def test_rationals_are_exact_or_right_to_three_digits(x: Fraction) -> None:
+    written = numbers.rational(f"{x.numerator}/{x.denominator}")
+    assert written == numbers.rational(x)
+    if "about" in written:
+        assert abs(read_back(written) / x - 1) <= Fraction(51, 10_000)
+    else:
+        assert read_back(written) == x
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False))
+def test_floats_are_right_to_three_digits(x: float) -> None:
+    assert abs(read_back(numbers.real(x)) - Fraction(x)) <= Fraction(51, 10_000) * abs(Fraction(x))
+
+
+def test_numbers_beyond_python_s_limit_on_digits() -> None:
+    huge = 3**20_000
+    with pytest.raises(ValueError):
+        str(huge)
+    digits = str(fmpz(3) ** 20_000)  # FLINT's own conversion has no such limit
+    assert digits[:4] == "2661" and len(digits) == 9543
+    assert numbers.value(huge) == f"about $2.66\\cdot 10^{{9542}}$ ({huge.bit_length():,} bits)"
+    assert "about" in numbers.value("9" * 5000)
+
+
+@pytest.mark.parametrize("log2", [-0.4, -9.9, -700.25, -1e5, -1.1e17, -9.14e30])
+def test_powers_of_two_far_below_floats(log2: float) -> None:
+    written = numbers.power_of_two(log2)
+    if log2 > -10:
+        assert math.isclose(float(written), 2**log2, rel_tol=0.006)
+        return
+    match = re.fullmatch(r"\$2\^\{(.*)\}\$", written)
+    assert match
+    exponent = read_back(match[1])
+    assert abs(exponent - Fraction(log2)) <= max(0.5, 0.006 * abs(log2))
+
+
+@given(st.lists(st.integers(0, 30), unique=True).map(sorted))
+def test_runs_of_indices_can_be_read_back(values: list[int]) -> None:
+    written = numbers.indices(values, limit=100)
+    back = []
+    for part in written.split(", ") if values else []:
+        ends = [int(k) for k in part.split("–")]
+        back += range(ends[0], ends[-1] + 1)
+    assert back == values and (written == "none") == (not values)
+
+
+# --- witnesses and wording ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("witness", "line"),
+    [
+        ({"examples": [3, 5], "coefficients": ["2", "-1"], "group": 2, "kind": "dependent group"},
+         "Between queries: $2\\,e^{(3)} - e^{(5)} = 0$."),
+        ({"examples": [7], "coefficients": ["1"]}, "Between queries: $e^{(7)} = 0$."),
+        ({"context": 4, "coefficients": ["-1", "0", "3/2"]},
+         "In context 4: $-E^{(4)}_{0} + \\tfrac{3}{2}\\,E^{(4)}_{2} = 0$."),
+        ({"context": 0, "rows": [1, 3], "coefficients": ["1", "-1"]},
+         "In context 0: $E^{(0)}_{1} - E^{(0)}_{3} = 0$."),
+        ({"reason": "two queries are parallel"}, "Two queries are parallel."),
+    ],
+)  # fmt: skip
+def test_witnesses_are_equations(witness: dict[str, object], line: str) -> None:
+    assert readable(witness)[0] == line
+
+
+@pytest.mark.parametrize(
+    "witness",
+    [
+        {"examples": [1], "coefficients": ["1", "2"]},
+        {"examples": [1, 2], "coefficients": ["x", "2"]},
+        {"examples": [1, 2], "coefficients": [str(10**40), "1"]},
+        {"coefficients": []},
+        {"rank": 3},
+    ],
+)
+def test_other_witnesses_are_listed(witness: dict[str, object]) -> None:
+    """What is no short relation is shown as it is, with nothing left out."""
+    lines = readable(witness)
+    assert [line.partition(":")[0] for line in lines] == list(witness)
+
+
+def test_no_wording_promotes_a_level() -> None:
+    """Only PROVED has the word in any of its texts (REFUTED's witness needs none)."""
+    with_word = {
+        level
+        for level, w in WORDING.items()
+        if any("prove" in part.lower() for part in (w.opener, w.gap))
+    }
+    assert with_word == {Level.PROVED}
+    assert set(WORDING) == set(Level)
+    assert all(bool(WORDING[x].gap) == (x is not Level.PROVED) for x in Level)

@@ -1,0 +1,308 @@
+"""What each hypothesis is for: steps against oracles, minimal data, planted mistakes, Remark 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attncert.constructions import generic, paper
+from attncert.constructions.data.generators import family
+from attncert.verify.audit.attack import cases as attack_data
+from attncert.verify.audit.attack.cases import independent, partition_holds
+from attncert.verify.audit.hypotheses import search
+from attncert.verify.audit.hypotheses import section as hypotheses
+from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
+from attncert.verify.audit.hypotheses.kruskal import (
+    KINDS,
+    Kappa,
+    kruskal_rank,
+    of_kruskal_rank,
+    remarks,
+)
+from attncert.verify.audit.hypotheses.search import explore, memorized, moves, served, shrink
+from attncert.verify.audit.hypotheses.steps import STEPS, separator
+from attncert.verify.audit.hypotheses.strength import Used, claimed, used
+from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Shape, Weakening, draw
+from attncert.verify.audit.records import Scope, Standing, audit
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+
+STEP = {step.id: step for step in STEPS}
+BY_ID = {weakening.id: weakening for weakening in WEAKENINGS}
+BREAKING = [w for w in WEAKENINGS if w.breaks]
+
+
+def some(count: int, seed: int = 0) -> list[Instance]:
+    """Small instances that promise nothing."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for _ in range(count):
+        n, heads = int(rng.integers(1, 4)), int(rng.integers(1, 3))
+        width = int(rng.integers(1, n + 1))
+        d, T = int(rng.integers(1, 5)), int(rng.integers(1, heads * (width - 1) + 2))
+        contexts = rng.integers(-1, 2, (int(rng.choice([1, T])), n, d))
+        out.append(Instance(contexts, rng.integers(-1, 2, (T, d)), heads, width))
+    return out
+
+
+def all_independent(vectors: np.ndarray, size: int) -> bool:
+    """By FLINT; `verify/audit/attack/cases.py` has determinants of its own."""
+    size = min(size, len(vectors))
+    return all(
+        rank(vectors[list(s)].tolist()) == size for s in combinations(range(len(vectors)), size)
+    )
+
+
+def test_duals_and_selector_together_are_the_partition_condition() -> None:
+    """Against the determinants of `verify/audit/attack/cases.py`."""
+    answers = []
+    for x in some(400):
+        if x.r == 1 and x.T > 1:
+            continue
+        good = STEP["duals"].fails(x) is None and STEP["selector"].fails(x) is None
+        assert good == partition_holds(x)
+        answers.append(good)
+    assert 50 < sum(answers) < len(answers) - 50
+
+
+def test_every_witness_of_queries_is_a_relation() -> None:
+    seen = 0
+    for x in some(200, seed=1):
+        for step in ("duals", "selector"):
+            witness = STEP[step].fails(x)
+            if witness:
+                c = np.array([int(k) for k in witness["coefficients"]])
+                assert c.any() and not (c @ x.queries[witness["examples"]]).any()
+                seen += 1
+    assert seen > 50
+
+
+def test_steering_is_solvable_exactly_where_it_should_be() -> None:
+    """Every unit vector is E w up to a shift, or the witness forbids one."""
+    answers = []
+    for x in some(200, seed=2):
+        witness = STEP["steering"].fails(x)
+        context = x.context(0 if witness is None else witness["context"])
+        columns = np.hstack([np.array(context), np.ones((x.n, 1), dtype=np.int64)])
+        reached = [
+            not independent(np.vstack([columns.T, unit])) or x.n > x.d + 1
+            for unit in np.eye(x.n, dtype=np.int64)
+        ]
+        if witness is not None:
+            c = np.array([int(k) for k in witness["coefficients"]])
+            assert c.any() and not (c @ columns[witness["rows"]]).any()
+        elif x.n == x.d + 1:
+            assert all(reached)
+        answers.append(witness is None)
+    assert 20 < sum(answers) < len(answers) - 20
+
+
+def test_no_step_fails_where_all_hypotheses_hold() -> None:
+    """The proof, on every instance drawn: A1, A2, n ≤ d, T within capacity."""
+    seen = 0
+    for x in some(3000, seed=3):
+        if attack_data.contexts_independent(x) and attack_data.queries_independent(x):
+            assert not [step.id for step in STEPS if step.fails(x)]
+            seen += x.T > 1
+    assert seen > 60
+
+
+@pytest.mark.parametrize("contexts", [[[[1, 0], [1, 0]]], [[[0, 0], [0, 0]]]])
+def test_equal_rows_have_no_separator(contexts: Any) -> None:
+    x = Instance(np.array(contexts), np.array([[1, 0], [0, 1], [1, 1]]), 2, 2)
+    assert separator(x) == {"example": 0, "equal rows": [0, 1]}
+    distinct = replace(x, contexts=np.array([[[1, 0], [2, 0]]]))
+    assert separator(distinct) is None
+    assert separator(replace(x, queries=x.queries[:2])) is None  # no later head
+
+
+def test_a_second_group_may_have_nowhere_to_go() -> None:
+    """Both rows of the last context are (1, 0), which is a row of the first: [z', x] was there."""
+    unit, twice = [[1, 0], [0, 1]], [[1, 0], [1, 0]]
+    queries = np.array([[1, 0], [0, 1], [1, 1]])
+    x = Instance(np.array([unit, unit, twice]), queries, 2, 2)
+    witness = STEP["independence"].fails(x)
+    assert witness is not None and witness["example"] == 2
+    features = [unit[i] for i in witness["head 1"][:2]]
+    latest = [unit[i] for i in witness["head 2"]]
+    placed = [[*z, *last] for z, last in zip(features, latest, strict=True)]
+    assert rank([*placed, [1, 0, 1, 0]]) == rank(placed) == 2
+    free = replace(x, contexts=np.array([unit, unit, unit]))
+    assert STEP["independence"].fails(free) is None
+
+
+def test_the_separator_decides_only_what_it_can() -> None:
+    x = Instance(np.zeros((1, 4, 4), dtype=np.int64), np.eye(4, dtype=np.int64), 2, 4)
+    with pytest.raises(ValueError, match="at most 3 tokens"):
+        separator(x)
+
+
+@pytest.mark.parametrize("weakening", WEAKENINGS, ids=lambda w: w.id)
+def test_a_weakening_breaks_what_it_says_and_its_data_are_minimal(weakening: Weakening) -> None:
+    """Derived again: whatever is taken away, the step can be taken, the weakening is another, or
+    (for the second data of a step) memorization fares otherwise."""
+    found = explore(weakening, 5, seed=1)
+    assert not found.unexpected and not found.unmet
+    for step, broken in found.broken.items():
+        first = next(iter(broken.minimal.values()))
+        for level, minimal in broken.minimal.items():
+            x = minimal.instance
+            assert weakening.met(x) and STEP[step].fails(x) == minimal.witness
+            assert minimal.memorization.level is level is memorized(x).level
+            assert level is not Level.REFUTED or not minimal.served
+            for less in moves(x):
+                if weakening.met(less) and STEP[step].fails(less):
+                    assert minimal is not first and memorized(less).level is not level
+
+
+@pytest.mark.parametrize("weakening", WEAKENINGS, ids=lambda w: w.id)
+def test_a_weakening_keeps_the_other_hypotheses(weakening: Weakening) -> None:
+    """Exactly one of them is false: A1 by FLINT's ranks, A2 by determinants."""
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        x = draw(weakening, rng)
+        holds = {
+            "A1": all_independent(x.queries, x.n),
+            "A2": attack_data.contexts_independent(x),
+            "n ≤ d": x.n <= x.d,
+            "d_v ≥ m": x.values >= x.m,
+            "T ≤ H(r-1)+1": x.capacity >= x.T,
+        }
+        if weakening.hypothesis == "n ≤ d":  # which A2 includes, and A1 where T ≥ n
+            holds |= {"A1": True, "A2": True}
+        false = [name for name, value in holds.items() if not value]
+        assert false == [weakening.hypothesis]
+
+
+def test_explore_is_deterministic() -> None:
+    one, two = (explore(BY_ID["A2-below-n-2"], 6, seed=3) for _ in range(2))
+    assert one.drawn == two.drawn
+    shown = [
+        [(step, level, m.instance.as_dict()) for step, b in e.broken.items()
+         for level, m in b.minimal.items()]
+        for e in (one, two)
+    ]  # fmt: skip
+    assert shown[0] == shown[1] and shown[0]
+
+
+def test_another_order_of_the_examples_may_serve() -> None:
+    """e_2 in the span of the second group: the given order fails, another does not."""
+    queries = np.array([[0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0], [1, 0, 1]])
+    x = Instance(np.eye(3, dtype=np.int64)[None], queries, 2, 3)
+    assert STEP["selector"].fails(x) and served(x)
+    parallel = replace(x, queries=queries[[0, 1, 3, 3, 4]])
+    assert STEP["selector"].fails(parallel) and not served(parallel)
+
+
+def test_a_step_that_should_not_fail_is_a_finding_against() -> None:
+    innocent = replace(BY_ID["A1-below-r-2"], breaks=frozenset({"duals"}))
+    found = explore(innocent, 30, seed=0)
+    assert found.unexpected == {"selector"}
+    made = hypotheses.report([found], {}, ())
+    assert made.standing is Standing.AGAINST
+    assert "selector" in made.findings[0].statement and made.findings[0].witness
+    assert "≠" in dict(made.matrices[0].rows)["A1: every $r-1$ queries independent, $r=2$"]
+    assert audit(Scope(), [lambda scope: made]).exit_status == 1
+
+
+def test_a_step_that_never_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_MOST", 8)
+    wrong = replace(BY_ID["A1-at-r"], breaks=frozenset({"steering"}))
+    made = hypotheses.report([explore(wrong, 2, seed=0)], {}, ())
+    assert made.standing is Standing.UNDECIDED
+    assert "failed on none of 8 instances" in made.findings[0].statement
+
+
+def test_shrink_takes_away_what_it_can() -> None:
+    x = Instance(np.array([[[2, 1], [-2, 2]]]), np.array([[1, 2], [3, 4], [-1, 1]]), 2, 2)
+    small = shrink(x, lambda y: y.T >= 1)
+    assert (small.T, small.heads, small.contexts.tolist()) == (1, 1, [[[0]]])
+    assert small.queries.tolist() == [[0]]
+
+
+def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
+    """On the minimal data, as `prove` says it: by a layer that is built and certified, or by what
+    no weights escape. (Generic weights are not looked for where rows of the context repeat.)"""
+    answers = []
+    for weakening in BREAKING[:4]:
+        for broken in explore(weakening, 4, seed=2).broken.values():
+            for level, minimal in broken.minimal.items():
+                data, x = minimal.instance.dataset, minimal.instance
+                proof = prove(data, Settings(construction="generic", heads=x.heads))
+                assert (proof.standing is Level.REFUTED) == (level is Level.REFUTED)
+                answers.append(proof.standing)
+    assert answers.count(Level.PROVED) >= 4 and answers.count(Level.REFUTED) >= 4
+
+
+def test_the_strength_used_is_r_and_never_n() -> None:
+    records = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["paper"]}
+    assert records["A1", "duals"].used == records["A1", "selector"].used == 3
+    assert records["A1", "duals"].asked == 4
+    assert records["A2", "independence"].used == 3
+    wide = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["width-one"]}
+    assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
+
+
+def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
+    data = family(7, 3, 4, seed=0)
+    built = generic.build(data)
+    assert [(u.hypothesis, u.step) for u in used(data, built, 1)] == [("d_v ≥ m", "readout")]
+    unknown = replace(paper.build(data), name="another")
+    assert [u.step for u in used(data, unknown, 1)] == ["readout"]
+
+
+def test_a_strength_above_the_theorem_is_a_finding_against() -> None:
+    too_much = Used("A1", "duals", "queries", asked=3, used=4)
+    made = hypotheses.report([], {"paper": (too_much,)}, ())
+    assert made.standing is Standing.AGAINST and "strength 4" in made.findings[0].statement
+
+
+def test_claims_say_what_they_use() -> None:
+    data = of_kruskal_rank(Kappa(3, 2, 3, 2, 2, KINDS[1]), 3, 0)
+    uses = claimed(prove(data, Settings(heads=2, head_width=2)).trace)
+    assert {step for steps in uses.values() for step in steps} <= {
+        "duals", "steering", "selector", "separator", "independence"
+    }  # fmt: skip
+    assert set(uses) == {"A1", "A2"} and uses["A1"]["duals"] == 2 and uses["A1"]["selector"] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_data_of_exactly_that_kruskal_rank(kind: str) -> None:
+    for kappa in (2, 3):
+        data = of_kruskal_rank(Kappa(4, kappa, 4, 4, 4, kind), 6, seed=5)
+        queries = np.array(data.queries.stored)
+        assert all_independent(queries, kappa) and not all_independent(queries, kappa + 1)
+        assert kruskal_rank(queries) == kappa
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_remark_one_holds_and_its_failure_would_be_found(width: int) -> None:
+    asked = Kappa(3, 2, 3, 3, width, KINDS[0])
+    (found,) = remarks((asked,), seed=1)
+    assert found.holds and found.kruskal == 2 and asked.capacity == 4
+    assert found.one_more == (Level.NOT_APPLICABLE, Level.PROVED)
+    made = hypotheses.report([], {}, (replace(found, memorization=Level.UNDECIDED),))
+    assert made.standing is Standing.AGAINST and "Remark 1" in made.findings[0].statement
+    assert hypotheses.report([], {}, (found,)).standing is Standing.OK
+    assert not replace(found, kruskal=3).holds and not replace(found, a1=Level.PROVED).holds
+
+
+def test_too_few_examples_have_no_kruskal_rank_below_their_number() -> None:
+    with pytest.raises(ValueError, match="at most κ examples"):
+        Kappa(4, 3, 4, 1, 3, KINDS[0])
+
+
+def test_ranks() -> None:
+    assert rank([]) == 0 and rank([[0, 0]]) == 0 and rank([[1, 2], [2, 4]]) == 1
+    assert affine_rank([[0], [1]]) == 2 and affine_rank([[1], [1]]) == 1
+
+
+def test_a_condition_that_nothing_meets_is_said() -> None:
+    never = replace(BY_ID["A1-at-r"], condition=lambda x: False, shape=Shape(1, 1, (1,)))
+    with pytest.raises(AssertionError, match="no instance of A1-at-r"):
+        draw(never, np.random.default_rng(0))

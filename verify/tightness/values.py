@@ -1,0 +1,114 @@
+"""Universal memorization and the width of values: what d_v < m forbids, and no longer shows.
+
+rank Z = T is the same as universal memorization where d_v ≥ m. With narrower values rank Z = T is
+no longer enough, and two counts forbid it, whatever the keys and queries:
+
+*Rank.* Outputs on T examples have rank at most H·d_v (labels.py), and some labels have rank
+min(T, m). So universal memorization asks for H·d_v ≥ min(T, m).
+
+*Counting* (ours). The outputs depend on the weights through M_h = W_K W_Qᵀ, d×d of rank at most k,
+and N_h = W_V W_O, d×m of rank at most l, with k = min(d_h, d) and l = min(d_v, d, m). Matrices a×b
+of rank r form a smooth manifold of dimension r(a + b - r), so all (M_h, N_h) form finitely many
+manifolds, of dimension at most
+
+    P = H (k(2d - k) + l(d + m - l))          (the redundant numbers in W_K, W_Q, W_V, W_O left out)
+
+and the labels reached are their image in R^{Tm} under a smooth map. If P < Tm that image has
+measure zero (Sard): *almost no labelling* is memorized, even by weights that depend on it. About
+some labels, then, and not about the given ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import parameter_count
+from attncert.verify.claims.evidence import Claim, Level, counted
+
+__all__ = ["all_at_value_width", "at_value_width", "too_few_parameters"]
+
+_OF_THESE_HEADS = ("tightness.universal", "shared.universal")  # rows.universal: of some number
+_SOURCE = "ours; verify/tightness/values.py"
+
+
+def all_at_value_width(
+    claims: Iterable[Claim], data: Dataset, heads: int, value_width: int
+) -> list[Claim]:
+    """Claims for d_v ≥ m, as they stand for this d_v: universal memorization by these heads is
+    never proved here and refuted there. "values.universal" is added where no other claim asks."""
+    found = [
+        at_value_width(claim, data, heads, value_width) if claim.id in _OF_THESE_HEADS else claim
+        for claim in claims
+    ]
+    if not any(claim.id in _OF_THESE_HEADS for claim in found):
+        asked = Claim("values.universal", "", Level.UNDECIDED)
+        found += [c for c in [at_value_width(asked, data, heads, value_width)] if c.witness]
+    return found
+
+
+def at_value_width(
+    claim: Claim, data: Dataset, heads: int, value_width: int, head_width: int | None = None
+) -> Claim:
+    """A verdict on universal memorization by these heads for d_v ≥ m, as it stands for this d_v.
+
+    What is refuted stays refuted. head_width: None: of any width. Exact counting.
+    """
+    if claim.level is Level.REFUTED or value_width >= data.m:
+        return claim
+    count = too_few_parameters(data, heads, head_width or data.d, value_width)
+    rank, most = min(data.T, data.m), heads * value_width
+    statement = (
+        f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
+        f"labelling of {counted(data.T, 'example', 'the')} with values of width {value_width}."
+    )
+    at_width = replace(
+        claim, statement=statement, arithmetic="counting", rests_on=(), source=_SOURCE
+    )
+    if rank > most:
+        numbers = {"rank of some labels": rank, "H d_v": most}
+        reason = f"some labels have rank {rank}, and the outputs have rank at most H d_v = {most}"
+    elif count.level is Level.REFUTED:
+        numbers = dict(count.numbers)
+        reason = f"{numbers['P']} free parameters for {numbers['T m']} numbers to fit"
+    else:
+        numbers = dict(claim.numbers) | {"d_v": value_width, "m": data.m}
+        level = Level.UNDECIDED if claim.level.holds else claim.level
+        return replace(at_width, level=level, numbers=numbers)
+    witness = numbers | {"reason": reason}
+    return replace(at_width, level=Level.REFUTED, numbers=numbers, witness=witness)
+
+
+def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: int) -> Claim:
+    """P ≥ Tm, the module's count; refuted: almost no labelling of T×m numbers is memorized.
+
+    Exact counting; the consequence is argued above. Raises InputError.
+    """
+    for argument, value in (
+        ("heads", heads),
+        ("head_width", head_width),
+        ("value_width", value_width),
+    ):
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)
+    d, m = data.d, data.m
+    k, rank = min(head_width, d), min(value_width, d, m)
+    free = heads * (k * (2 * d - k) + rank * (d + m - rank))
+    enough = free >= data.T * m
+    numbers = {
+        "P": free,
+        "T m": data.T * m,
+        "all parameters": parameter_count(d, m, heads, head_width, value_width),
+    }
+    return Claim(
+        "impossible.count",
+        "There are at least as many free parameters as numbers to fit: $P\\ge Tm$ (else almost no "
+        "labelling is memorized, even by weights that depend on it).",
+        Level.PROVED if enough else Level.REFUTED,
+        numbers=numbers,
+        witness=None if enough else numbers,
+        arithmetic="counting",
+        source=_SOURCE,
+    )
