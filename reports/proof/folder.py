@@ -26,7 +26,7 @@ def render(proof: Proof) -> dict[str, bytes]:
         "trace.json": readable_json(trace_dict(proof)),
         "timings.json": readable_json(timings_dict(proof)),
         "tables.tex": tables(proof).encode(),
-        "references.bib": references().encode(),
+        "references.bib": references(proof).encode(),
     }
     files |= {f"figures/{name}.svg": svg for name, svg in draw(proof).items()}
     certificate = certificate_bytes(proof)
