@@ -31,13 +31,13 @@ def main(arguments: list[str] | None = None) -> int:
         with suppress(Exception):
             print("interrupted: nothing was written", file=sys.stderr)
         return INTERRUPTED
-    except Exception as error:
+    except BaseException as error:  # somebody's construction can raise what is no Exception
         with suppress(Exception):  # nothing can be said where stderr is gone, too
             _report(error, options["debug"])
         return INTERNAL_ERROR
 
 
-def _report(error: Exception, debug: bool) -> None:
+def _report(error: BaseException, debug: bool) -> None:
     """The traceback where it was asked for, and one line."""
     from attncert.constructions.foreign import escaped, printable
 

@@ -27,19 +27,20 @@ DEFECTS = [
     MemoryError(),
     OverflowError("int too large"),
     UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+    GeneratorExit("no Exception,\nholds: yes"),
 ]
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda d: type(d).__name__)
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_unexpected_exception_is_no_answer(
-    defect: Exception,
+    defect: BaseException,
     debug: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def broken(path: str, limit: float) -> None:
+    def broken(*arguments: object) -> None:
         raise defect
 
     monkeypatch.setattr(checker, "check_file", broken)

@@ -128,6 +128,16 @@ def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
     assert "something else than 0" in dict(found.parts)["Why that can be proved"]
 
 
+@pytest.mark.parametrize("number", ["1e99999999", "-1e-99999999", "1/0", "1_0", "nan"])
+@pytest.mark.parametrize("place", ["relation.0", "data.labels.0.0"])
+def test_a_number_outside_the_format_is_not_worked_on(
+    number: str, place: str, tmp_path: Path
+) -> None:
+    file = written(changed(CASES["impossible, no attention"](), place, number), tmp_path)
+    with pytest.raises(InputError, match="a part of another type"):
+        explain(file, check=False)
+
+
 def test_compared() -> None:
     one = CASES["interpolation"]()
     same = compare(one, one)

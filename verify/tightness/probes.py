@@ -67,7 +67,7 @@ def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[s
     yield "heads of full width", layer((full, unit), (unit, full), (full, full))
     yield (
         "the same direction, from small to saturated",
-        Layer(tuple(head_of(data, key, query * 4**h) for h in range(heads))),
+        layer(*((key, query * 4**k) for k in range(31))),  # up to 3·2^60, inside int64
     )
     yield "one entry huge", layer((key, query), (key * 10**4, query))
     huge = 2**200 + 1

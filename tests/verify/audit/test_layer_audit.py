@@ -26,7 +26,7 @@ from attncert.verify.audit.layer.error import (
     default_tolerance,
     interval,
 )
-from attncert.verify.audit.layer.heads import head_view
+from attncert.verify.audit.layer.heads import carried_groups, head_view
 from attncert.verify.audit.layer.section import Question, section
 from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level
@@ -331,6 +331,24 @@ def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
         peaks = [(0, arb(0), True)] * DATA.T
         views.append([head_view(attention, h, groups, peaks).off_group for h in range(2)])
     assert views[0] == views[1] and all(view is not None for view in views[0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_nor_on_the_scale_of_the_data() -> None:
+    """Of each query, of all contexts, and of each example's features: squares beyond float64."""
+    layer, groups = stored_layer(gradient_descent(20)).layer, ((0, 1, 2), (3, 4, 5))
+    long = 2.0 ** (1000 - 3 * np.arange(6))
+    large = Dataset.of(CONTEXTS * 2.0**1000, QUERIES * long[:, None], LABELS)
+    peaks = [(2, arb(0), True)] * DATA.T
+    views = [head_view(Attention(data, layer), 1, groups, peaks) for data in (DATA, large)]
+    assert views[0].off_group == pytest.approx(views[1].off_group)
+    assert views[0].followed == views[1].followed > 0
+    features = np.hstack(forward(CONTEXTS, QUERIES, gradient_descent(20))[2])
+    for power in (0, 1500):
+        rows = arb_mat(
+            [[x * arb(2) ** (power * (t % 2)) for x in z] for t, z in enumerate(features)]
+        )
+        assert carried_groups(Attention(DATA, layer), rows) == [(0, 1, 2, 3), (4, 5)]
 
 
 def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:

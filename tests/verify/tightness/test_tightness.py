@@ -162,6 +162,14 @@ def test_huge_and_repeated_heads_are_among_the_probes() -> None:
         assert probes.annihilates(data, layer, right=relations)
 
 
+def test_probes_of_many_heads() -> None:
+    data = generators.family(3, 2, 2, shared=True, seed=2)
+    name = "the same direction, from small to saturated"
+    heads = dict(probes.adversarial_layers(data, 70, 0))[name].heads
+    first = heads[0].query.entries()
+    assert [x * 4**30 for x in first] == heads[30].query.entries() == heads[61].query.entries()
+
+
 def test_a_wrong_column_relation_is_caught() -> None:
     data = generators.family(6, 3, 4, queries="moment-curve", shared=True, seed=2)
     for entry in ((0, 0), (5, 1), (11, 2)):

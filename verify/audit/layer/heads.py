@@ -58,7 +58,7 @@ def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, .
     if residues is not None:
         table, p = residues.tolist(), int(residues.modulus())
     else:
-        table, p = [[float(x.mid()) for x in row] for row in features.tolist()], 0
+        table, p = [_floats(row) for row in features.tolist()], 0
     carried: list[int] = []
     groups: list[tuple[int, ...]] = []
     for h in range(1, heads + 1):
@@ -79,6 +79,13 @@ def _first_mod(rows: Sequence[Sequence[float]], p: int) -> list[int]:
     matrix = nmod_mat(len(rows), len(rows[0]), [int(x) for row in rows for x in row], p)
     reduced, rank = matrix.transpose().rref()
     return [next(j for j in range(len(rows)) if int(reduced[i, j])) for i in range(rank)]
+
+
+def _floats(row: Sequence[arb]) -> list[float]:
+    """Midpoints over the largest in size: the same direction, within the floats."""
+    middle = [x.mid() for x in row]
+    largest = max(map(abs, middle))
+    return [float(x / largest) if largest > 0 else 0.0 for x in middle]
 
 
 def _first_float(rows: Sequence[Sequence[float]]) -> list[int]:
@@ -152,6 +159,9 @@ def _shape(
     queries, contexts = data.queries.floats(), data.contexts.floats()
     if not largest or not (np.isfinite(queries).all() and np.isfinite(contexts).all()):
         return None, 0
+    # Spans and extremes do not see these factors, and squares stay within the floats.
+    queries = queries / _nonzero(np.abs(queries).max(axis=1, keepdims=True))
+    contexts = contexts / _nonzero(np.abs(contexts).max())
     table = np.array([[float(arb(x / largest)) for x in row] for row in matrix.tolist()])
     scale = np.linalg.norm(table)
     if len(group):
@@ -170,6 +180,10 @@ def _shape(
             heights[place] >= heights.max() - spread or heights[place] <= heights.min() + spread
         )
     return float(sizes[1] / sizes[0]) if len(sizes) > 1 else 0.0, followed
+
+
+def _nonzero(sizes: np.ndarray) -> np.ndarray:
+    return np.where(sizes == 0, 1.0, sizes)
 
 
 # Theorem 1.
