@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import attncert
-from attncert.cli import INTERNAL_ERROR
+from attncert.statuses import INTERNAL_ERROR
 from attncert.verify import checker
 from attncert.verify.kruskal.budget import Limit, Weighed
 from attncert.verify.kruskal.methods.exhaustive import nominal_seconds
