@@ -1,98 +1,88 @@
+(* The theorems over the real numbers, with the true exponential. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import boolp classical_sets reals sequences exp.
-Require Import lemmas choice layer step main.
+Require Import layer families exponential head construction reduction grouping.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
 
-(* ================= the specification: the layer over the real numbers, true exp ============ *)
-Section Spec.
+Section Real.
 Variable R : realType.
 
-Definition softmax n (l : 'I_n -> R) (i : 'I_n) : R := expR (l i) / \sum_j expR (l j).
-
-(* one head of width one, M = u v^T : E^T sigma(E M e), as a row *)
-Definition head n d (E : 'M[R]_(n, d)) (e : 'rV[R]_d) (u v : 'cV[R]_d) : 'rV[R]_d :=
-  \sum_i softmax (fun i => (E *m u) i 0 * (e *m v) 0 0) i *: row i E.
-
-Definition out n d dv m H (u v : 'I_H -> 'cV[R]_d) (V : 'I_H -> 'M[R]_(d, dv)) (O : 'I_H -> 'M[R]_(dv, m))
-    (E : 'M[R]_(n, d)) (e : 'rV[R]_d) : 'rV[R]_m :=
-  \sum_h head E e (u h) (v h) *m V h *m O h.
-End Spec.
-
-(* ================= universal memorization from full rank ============ *)
-Section Readout.
-Variables (F : fieldType) (T H d : nat) (z : 'I_T -> 'I_H -> 'rV[F]_d).
-Definition stack : 'M[F]_(T, H * d) := \matrix_t mxvec (\matrix_h z t h).
-
-Lemma readout m dv (Y : 'I_T -> 'rV[F]_m) : row_free stack -> (m <= dv)%N ->
-  exists (V : 'I_H -> 'M[F]_(d, dv)) (O : 'I_H -> 'M[F]_(dv, m)),
-    forall t, \sum_h z t h *m V h *m O h = Y t.
+(* exp x >= 1 + x gives exp(- c mu) c <= 1 / mu. *)
+Lemma expR_decay (mu : R) : 0 < mu -> exists C, forall c : nat, expR (- (mu *+ c)) * c%:R <= C.
 Proof.
-move=> freeZ mdv; pose W := pinvmx stack *m \matrix_t Y t.
-pose P : 'M[F]_(m, dv) := pid_mx m.
-exists (fun h => \matrix_(i, j) (W *m P) (mxvec_index h i) j), (fun=> P^T) => t.
-have PP : P *m P^T = 1%:M.
-  by rewrite /P tr_pid_mx mul_pid_mx !minnn (minn_idPr mdv) pid_mx_1.
-have ZW : stack *m W = \matrix_t Y t by rewrite mulmxA mulmxVp // mul1mx.
-rewrite -mulmx_suml.
-have -> : \sum_h z t h *m (\matrix_(i, j) (W *m P) (mxvec_index h i) j) = row t stack *m (W *m P).
-  apply/rowP => j; rewrite summxE [RHS]mxE.
-  rewrite (reindex (uncurry (@mxvec_index H d))) /=; last by apply: curry_mxvec_bij.
-  rewrite (eq_bigr (fun p => z t p.1 0 p.2 * (W *m P) (mxvec_index p.1 p.2) j)); last first.
-    by move=> [h i] _ /=; rewrite !mxE mxvecE mxE.
-  rewrite -(pair_bigA _ (fun h i => z t h 0 i * (W *m P) (mxvec_index h i) j)) /=.
-  by apply: eq_bigr => h _; rewrite mxE; apply: eq_bigr => i _; rewrite mxE.
-by rewrite mulmxA -row_mul ZW -mulmxA PP mulmx1 rowK.
-Qed.
-End Readout.
-
-(* ================= rational data, real layer ============ *)
-Section Main.
-Variable R : realType.
-Local Notation realm := (map_mx (ratr : rat -> R)).
-
-Lemma expR_ln2 (k : int) : expR (ln 2%:R * k%:~R) = 2%:R ^ k :> R.
-Proof.
-have e2 : expR (ln 2%:R) = 2%:R :> R by rewrite lnK // posrE ltr0n.
-case: k => k; first by rewrite -pmulrn mulrC expRMm e2 -exprnP.
-by rewrite NegzE mulrNz mulrN expRN mulrC expRMm e2 exprnN.
+move=> mu0; exists mu^-1 => c; rewrite -[mu *+ c]mulr_natr expRN mulrC ler_pdivr_mulr ?expR_gt0 // ler_pdivl_mull //.
+have c0 : 0 <= mu * c%:R by apply: mulr_ge0; [apply: ltW | apply: ler0n].
+by apply: le_trans (expR_ge1Dx c0); rewrite ler_addr ler01.
 Qed.
 
-Lemma softmax_ln2 n (k : 'I_n -> int) i :
-  softmax (fun i => ln 2%:R * (k i)%:~R : R) i = ratr (softmax2 k i).
+Definition true_exponential : exponential.
+apply: (@Exponential R R [rmorphism of idfun] (@expR R)).
+- exact: expRD.
+- exact: expR_gt0.
+- by move=> x x0; rewrite -expR0 ltr_expR.
+- exact: expR_decay.
+- by move=> x y.
+- move=> m k M; exists 1, M; rewrite ltr01 scale1r; split=> //.
+  by apply/matrixP => i j; rewrite mxE.
+Defined.
+
+Lemma map_idfun m k (M : 'M[R]_(m, k)) : map_mx [rmorphism of idfun] M = M.
+Proof. by apply/matrixP => i j; rewrite mxE. Qed.
+
+Section Heads.
+Variables (n d T H : nat) (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R]_d).
+Local Notation embedded M := (fun t => map_mx (emb true_exponential) (M t)).
+
+Lemma embedded_A2 : A2 E -> A2 (embedded E).
+Proof. by move=> A2_E t; rewrite map_idfun. Qed.
+
+Lemma embedded_P r (group : 'I_T -> 'I_H) : P r e group -> P r (embedded e) group.
+Proof. by have -> // : embedded e = e by apply: funext => t; apply: map_idfun. Qed.
+
+Lemma same_features dh (WK WQ : 'I_H -> 'M[R]_(d, dh)) :
+  row_free (feature_matrix (fun t h => @feature true_exponential _ n d E e (WK h *m (WQ h)^T) t)) ->
+  row_free (feature_matrix (head_features (@expR R) E e WK WQ)).
 Proof.
-have pw (j : int) : ratr (2%:R ^ j) = 2%:R ^ j :> R by rewrite fmorphXz rmorph_nat.
-rewrite /softmax /softmax2 fmorph_div /= pw expR_ln2 rmorph_sum /=; congr (_ / _).
-by apply: eq_bigr => j _; rewrite expR_ln2 pw.
+congr row_free; apply/row_matrixP => t; rewrite !rowK; congr mxvec; apply/row_matrixP => h; rewrite !rowK.
+by rewrite /feature /head_features map_idfun.
+Qed.
+End Heads.
+
+(* The theorem of docs/width-one.md, section 1: A2, P and W give universal memorization by heads of width one. *)
+Theorem width_one_real n d T H (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R]_d) (group : 'I_T -> 'I_H) :
+  A2 E -> P n e group ->
+  exists WK WQ : 'I_H -> 'M[R]_(d, 1), memorizes (head_features (@expR R) E e WK WQ).
+Proof.
+move=> /embedded_A2 A2_E /embedded_P P_e; have [u [v Z]] := width_one A2_E P_e.
+by exists u, v; apply/full_rank_memorizes/same_features.
 Qed.
 
-Theorem width_one_real n d T H (E : 'I_T -> 'M[int]_(n, d)) (e : 'I_T -> 'rV[int]_d) (grp : 'I_T -> 'I_H) :
-  (forall t, row_free (ratm (E t))) ->
-  (forall h : 'I_H, (#|[set t | grp t == h]| <= n - (0 < h))%N) ->
-  (forall h : 'I_H, free [seq ratm (e t) | t <- enum 'I_T & grp t == h]) ->
-  (forall (h : 'I_H) s, (grp s < h)%N ->
-     ratm (e s) \notin <<[seq ratm (e t) | t <- enum 'I_T & grp t == h]>>%VS) ->
-  exists u v : 'I_H -> 'cV[R]_d, forall m dv (Y : 'I_T -> 'rV[R]_m), (m <= dv)%N ->
-    exists (V : 'I_H -> 'M[R]_(d, dv)) (O : 'I_H -> 'M[R]_(dv, m)),
-      forall t, out u v V O (map_mx intr (E t)) (map_mx intr (e t)) = Y t.
+(* Corollary 1: the paper's hypotheses A1 and A2 give it for T <= H(n-1)+1 examples. *)
+Theorem width_one_A1 n d T H (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R]_d) :
+  (0 < n)%N -> (0 < H)%N -> (T <= H * n.-1 + 1)%N -> A1 n e -> A2 E ->
+  exists WK WQ : 'I_H -> 'M[R]_(d, 1), memorizes (head_features (@expR R) E e WK WQ).
+Proof. by move=> n0 H0 few A1_e A2_E; exact: width_one_real A2_E (A1_gives_P A1_e n0 H0 few). Qed.
+
+(* What the paper's construction needs: P with groups of r, r-1, r-1, ... examples, r <= n and r <= d_h. *)
+Theorem steering_real n d dh T H r (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R]_d) (group : 'I_T -> 'I_H) :
+  (0 < r <= n)%N -> (r <= dh)%N -> A2 E -> P r e group ->
+  exists WK WQ : 'I_H -> 'M[R]_(d, dh), memorizes (head_features (@expR R) E e WK WQ).
 Proof.
-move=> hE hG hF hO; have [u [v rk]] := width_one hE hG hF hO.
-exists (fun h => map_mx intr (u h)), (fun h => ln 2%:R *: map_mx intr (v h)) => m dv Y mdv.
-apply: readout => //; rewrite /row_free.
-suff -> : stack (fun t h => head (map_mx intr (E t)) (map_mx intr (e t))
-   (map_mx intr (u h)) (ln 2%:R *: map_mx intr (v h))) = realm (features E e u v).
-  by rewrite mxrank_map rk.
-apply/row_matrixP => t; rewrite rowK -map_row rowK map_mxvec; congr mxvec.
-apply/row_matrixP => h; rewrite rowK -map_row rowK /head /feature /attend raddf_sum /=.
-have logE j : (map_mx intr (E t) *m map_mx intr (u h)) j 0 *
-    (map_mx intr (e t) *m (ln 2%:R *: map_mx intr (v h))) 0 0 =
-    ln 2%:R * (logit (E t) (e t) (u h) (v h) j)%:~R :> R.
-  rewrite -scalemxAr -!map_mxM /logit; move: (E t *m u h) (e t *m v h) => A B.
-  by rewrite !mxE intrM mulrCA.
-have rowE j : map_mx (ratr : rat -> R) (row j (ratm (E t))) = row j (map_mx intr (E t)).
-  by apply/rowP => k; rewrite !mxE ratr_int.
-apply: eq_bigr => i _; rewrite map_mxZ rowE; congr (_ *: _).
-rewrite -[RHS]softmax_ln2 /softmax logE; congr (_ / _); by apply: eq_bigr => j _; rewrite logE.
+move=> rn rdh /embedded_A2 A2_E /embedded_P P_e; have [WK [WQ Z]] := steering rn rdh A2_E P_e.
+by exists WK, WQ; apply/full_rank_memorizes/same_features.
 Qed.
-End Main.
+
+(* The paper's Theorem 1: H heads of width d_h memorize T <= H(r-1)+1 examples, r = min(n, d_h). Proved by its steering
+   heads, with A1 at strength r. *)
+Theorem theorem_1 n d dh T H (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R]_d) :
+  let r := minn n dh in
+  (0 < n)%N -> (0 < dh)%N -> (0 < H)%N -> (T <= H * r.-1 + 1)%N -> A1 n e -> A2 E ->
+  exists WK WQ : 'I_H -> 'M[R]_(d, dh), memorizes (head_features (@expR R) E e WK WQ).
+Proof.
+move=> r n0 dh0 H0 few A1_e A2_E; have r0 : (0 < r)%N by rewrite leq_min n0.
+apply: (@steering_real n d dh T H r E e _ _ (geq_minr _ _) A2_E (A1_gives_P (A1_weaken (geq_minl _ _) A1_e) r0 H0 few)).
+by rewrite r0 geq_minl.
+Qed.
+End Real.
