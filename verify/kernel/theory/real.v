@@ -42,10 +42,10 @@ Lemma embedded_P r (group : 'I_T -> 'I_H) : P r e group -> P r (embedded e) grou
 Proof. by have -> // : embedded e = e by apply: funext => t; apply: map_idfun. Qed.
 
 Lemma same_features dh (WK WQ : 'I_H -> 'M[R]_(d, dh)) :
-  row_free (feature_matrix (fun t h => @feature true_exponential _ n d E e (WK h *m (WQ h)^T) t)) ->
-  row_free (feature_matrix (head_features (@expR R) E e WK WQ)).
+  feature_matrix (fun t h => @feature true_exponential _ n d E e (WK h *m (WQ h)^T) t) =
+  feature_matrix (head_features (@expR R) E e WK WQ).
 Proof.
-congr row_free; apply/row_matrixP => t; rewrite !rowK; congr mxvec; apply/row_matrixP => h; rewrite !rowK.
+apply/row_matrixP => t; rewrite !rowK; congr mxvec; apply/row_matrixP => h; rewrite !rowK.
 by rewrite /feature /head_features map_idfun.
 Qed.
 End Heads.
@@ -56,7 +56,7 @@ Theorem width_one_real n d T H (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R]_d)
   exists WK WQ : 'I_H -> 'M[R]_(d, 1), memorizes (head_features (@expR R) E e WK WQ).
 Proof.
 move=> /embedded_A2 A2_E /embedded_P P_e; have [u [v Z]] := width_one A2_E P_e.
-by exists u, v; apply/full_rank_memorizes/same_features.
+by exists u, v; apply: full_rank_memorizes; rewrite -same_features.
 Qed.
 
 (* Corollary 1: the paper's hypotheses A1 and A2 give it for T <= H(n-1)+1 examples. *)
@@ -71,7 +71,7 @@ Theorem steering_real n d dh T H r (E : 'I_T -> 'M[R]_(n, d)) (e : 'I_T -> 'rV[R
   exists WK WQ : 'I_H -> 'M[R]_(d, dh), memorizes (head_features (@expR R) E e WK WQ).
 Proof.
 move=> rn rdh /embedded_A2 A2_E /embedded_P P_e; have [WK [WQ Z]] := steering rn rdh A2_E P_e.
-by exists WK, WQ; apply/full_rank_memorizes/same_features.
+by exists WK, WQ; apply: full_rank_memorizes; rewrite -same_features.
 Qed.
 
 (* The paper's Theorem 1: H heads of width d_h memorize T <= H(r-1)+1 examples, r = min(n, d_h). Proved by its steering

@@ -1,5 +1,5 @@
 From Coq Require Import ZArith Reals List Bool Lia Lra PeanoNat.
-Require Import Spec numbers Check.
+Require Import Spec numbers interpolation.
 Import ListNotations.
 
 Module Soundness (N : NUM).
@@ -335,6 +335,36 @@ Proof.
   unfold nonzero. destruct (eqb x zero) eqn:E; [discriminate|]. intros _. apply neqb_ok in E. now rewrite zero_ok in E.
 Qed.
 
+(* The features of the layer are those that the checker computes with. *)
+Lemma feature_feat (u : units t) c D tt h x y0 E e :
+  rz (uE _ u) <> 0 -> length E = dimn c -> rect (dimd c) E ->
+  (forall i j, mentry toZ (ctx c tt) i j = ient2 E i j / rz (uE _ u)) ->
+  length e = dimd c -> (forall j, ventry toZ (nth tt (queries c) []) j = ient e j / rz (uq _ u)) ->
+  nth_error (heads c) h = Some x ->
+  length (cK y0) = dimd c -> rect (dimk c) (cK y0) -> length (cQ y0) = dimd c -> rect (dimk c) (cQ y0) ->
+  (forall a k, mentry toZ (key x) a k = ient2 (cK y0) a k / rz (uk _ u)) ->
+  (forall a k, mentry toZ (query x) a k = ient2 (cQ y0) a k / rz (uw _ u)) ->
+  rz D = rz (uE _ u) * rz (uq _ u) * (rz (uk _ u) * rz (uw _ u)) ->
+  rz (uq _ u) <> 0 -> rz (uk _ u) <> 0 -> rz (uw _ u) <> 0 -> (0 < dimn c)%nat ->
+  forall a, feature (dimn c) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h a
+     = feat (dimn c) (dimk c) D (uE _ u) E e y0 a.
+Proof.
+  intros H1 HE1 HE2 HE3 He1 He2 Hx G1 G2 G3 G4 F1 F2 HDr H2 H3 H4 Hn a.
+  unfold feature, feat. apply sum_ext. intros i Hi. rewrite HE3. f_equal. apply softmax_ext; [|exact Hi].
+    intros i' Hi'. unfold logit.
+    destruct (logits_ok (dimn c) (dimd c) (dimk c) (cK y0) (cQ y0) E e) as [_ LE]; try assumption.
+    rewrite LE. unfold Rdiv at 1. rewrite <- sum_mul, <- sum_mull. apply sum_ext. intros a' _.
+    rewrite HE3. unfold of_head. rewrite Hx.
+    replace (sum (dimk c) (fun k => mentry toZ (key x) a' k * sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b)))
+      with (sum (dimk c) (fun k => ient2 (cK y0) a' k * sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k)) * (ln 2 / (rz (uk _ u) * rz (uw _ u) * rz (uq _ u)))).
+    - rewrite HDr. field. repeat split; assumption.
+    - rewrite <- sum_mul. apply sum_ext. intros k _. rewrite F1.
+      replace (sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b))
+        with (sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k) * (ln 2 / (rz (uw _ u) * rz (uq _ u)))).
+      + field. repeat split; assumption.
+      + rewrite <- sum_mul. apply sum_ext. intros b _. rewrite F2. unfold mentry. rewrite He2. field. split; assumption.
+Qed.
+
 Theorem check_sound u c : check u c = true -> interpolates toZ c.
 Proof.
   unfold check. rewrite !andb_true_iff. intros [[[[[[[[[H1 H2] H3] H4] H5] H6] H7] H8] H9] H].
@@ -378,21 +408,7 @@ Proof.
      * (of_head toZ value c h a b * mentry toZ (output c) (h * dimv c + b) j)))).
   { rewrite sum_swap. apply sum_ext. intros b _. rewrite <- sum_mul. apply sum_ext. intros a _. ring. }
   apply sum_ext. intros a Ha. rewrite sum_mull.
-  assert (FE : feature (dimn c) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c t)) (mentry toZ (queries c) t) h a
-     = feat (dimn c) (dimk c) D (uE _ u) E e y0 a).
-  { unfold feature, feat. apply sum_ext. intros i Hi. rewrite HE3. f_equal. apply softmax_ext; [|exact Hi].
-    intros i' Hi'. unfold logit.
-    destruct (logits_ok (dimn c) (dimd c) (dimk c) (cK y0) (cQ y0) E e) as [_ LE]; try assumption.
-    rewrite LE. unfold Rdiv at 1. rewrite <- sum_mul, <- sum_mull. apply sum_ext. intros a' _.
-    rewrite HE3. unfold of_head. rewrite Hx.
-    replace (sum (dimk c) (fun k => mentry toZ (key x) a' k * sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) t b)))
-      with (sum (dimk c) (fun k => ient2 (cK y0) a' k * sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k)) * (ln 2 / (rz (uk _ u) * rz (uw _ u) * rz (uq _ u)))).
-    - rewrite HDr. field. repeat split; assumption.
-    - rewrite <- sum_mul. apply sum_ext. intros k _. rewrite F1.
-      replace (sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) t b))
-        with (sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k) * (ln 2 / (rz (uw _ u) * rz (uq _ u)))).
-      + field. repeat split; assumption.
-      + rewrite <- sum_mul. apply sum_ext. intros b _. rewrite F2. unfold mentry. rewrite He2. field. split; assumption. }
+  assert (FE := feature_feat u c D t h x y0 E e H1 HE1 HE2 HE3 He1 He2 Hx G1 G2 G3 G4 F1 F2 HDr H2 H3 H4 Hn).
   rewrite FE. rewrite Rmult_assoc. f_equal.
   transitivity (sum (dimv c) (fun b => mentry toZ (value x) a b * ient2 O' b j) * / rz (uo _ u)).
   { rewrite <- sum_mul. apply sum_ext. intros b Hbb. unfold of_head. rewrite Hx, HO3, Hb by exact Hbb. unfold Rdiv. ring. }

@@ -1,6 +1,6 @@
 From Coq Require Import ZArith Reals List Uint63.
 From Bignums Require Import BigZ.
-Require Import Spec Check Words CheckBig CheckZ.
+Require Import Spec interpolation words big_integers integers.
 Import ListNotations.
 Open Scope R_scope.
 

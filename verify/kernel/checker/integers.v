@@ -1,5 +1,5 @@
 From Coq Require Import ZArith.
-Require Import Spec numbers Check Sound.
+Require Import Spec numbers interpolation interpolation_sound.
 Module ZNum <: NUM.
   Definition t := Z. Definition toZ (x : Z) := x. Definition zero := 0%Z.
   Definition add := Z.add. Definition sub := Z.sub. Definition mul := Z.mul. Definition div := Z.div.

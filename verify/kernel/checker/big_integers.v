@@ -1,6 +1,6 @@
 From Coq Require Import ZArith.
 From Bignums Require Import BigZ.
-Require Import Spec numbers Check Sound.
+Require Import Spec numbers interpolation interpolation_sound.
 Module BigNum <: NUM.
   Definition t := BigZ.t. Definition toZ := BigZ.to_Z. Definition zero := BigZ.zero.
   Definition add := BigZ.add. Definition sub := BigZ.sub. Definition mul := BigZ.mul. Definition div := BigZ.div.
