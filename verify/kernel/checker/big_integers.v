@@ -1,3 +1,4 @@
+(* The checker over bigZ: what the kernel evaluates. *)
 From Coq Require Import ZArith.
 From Bignums Require Import BigZ.
 Require Import Spec numbers interpolation interpolation_sound.

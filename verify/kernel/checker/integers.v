@@ -1,3 +1,4 @@
+(* The checker over Z: what is extracted. *)
 From Coq Require Import ZArith.
 Require Import Spec numbers interpolation interpolation_sound.
 Module ZNum <: NUM.

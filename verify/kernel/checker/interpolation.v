@@ -1,13 +1,14 @@
+(* The computation behind an interpolation certificate, for numbers of any kind (numbers.v): put each matrix over one
+   common denominator, compute logits, powers of 2, features and outputs as integers, and compare. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra PeanoNat.
 Require Import Spec numbers.
 Import ListNotations.
 
-
-(* untrusted: a common denominator for each matrix *)
+(* A common denominator for each matrix. A hint: that it is one is checked (clear). *)
 Record units num := Units { uE : num; uq : num; uk : num; uw : num; uv : num; uo : num; uy : num }.
 Arguments Units {num}.
 
-(* a head after clearing denominators: key, query, and value times output *)
+(* A head after clearing denominators: key, query, and value times output *)
 Record chead_ num := CHead_ { cK_ : list (list num); cQ_ : list (list num); cR_ : list (list num) }.
 
 Module Checker (N : NUM).

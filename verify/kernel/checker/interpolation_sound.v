@@ -1,3 +1,4 @@
+(* check = true implies interpolates: each function of interpolation.v computes what Spec.v defines. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra PeanoNat.
 Require Import Spec numbers interpolation.
 Import ListNotations.
@@ -6,10 +7,10 @@ Module Soundness (N : NUM).
 Import N.
 Module C := Checker N.
 Import C.
-(* ============================== soundness ============================== *)
 Open Scope R_scope.
 Notation rz x := (IZR (toZ x)).
 
+(* Sums of real numbers. *)
 Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
 Proof.
   revert f g; induction n as [|n IH]; intros f g H; [reflexivity|]. cbn.
@@ -36,7 +37,7 @@ Proof.
   specialize (H O ltac:(lia)). lra.
 Qed.
 
-(* entries of integer lists, as reals *)
+(* Entries of integer lists, as reals: 0 beyond the end. *)
 Definition ient (v : list t) (j : nat) : R := match nth_error v j with Some x => rz x | None => 0 end.
 Definition ient2 (M : list (list t)) i j : R := ient (nth i M []) j.
 Definition rect (w : nat) (M : list (list t)) : Prop := Forall (fun r => length r = w) M.
@@ -63,6 +64,7 @@ Qed.
 Lemma nz (x : t) : toZ x <> 0%Z -> rz x <> 0.
 Proof. intros H E. apply H. now apply eq_IZR. Qed.
 
+(* Cleared entries are those of the certificate, times the common denominator u. *)
 Lemma clear_ok u x y : toZ u <> 0%Z -> clear u x = Some y -> real toZ x = rz y / rz u.
 Proof.
   unfold clear, real. intros Hu. destruct (eqb _ _) eqn:E; [|discriminate]. intros [= <-].
@@ -99,6 +101,7 @@ Proof.
       rewrite (nth_overflow M') by exact Hv. unfold ventry, ient. destruct j; cbn; unfold Rdiv; ring.
 Qed.
 
+(* Scalar products, combinations of rows, sums. *)
 Lemma dot_ok n x y : length x = n -> length y = n -> rz (dot x y) = sum n (fun i => ient x i * ient y i).
 Proof.
   revert x y; induction n as [|n IH]; intros [|a x] [|b y]; cbn [length dot sum]; try discriminate; intros Hx Hy.
@@ -155,6 +158,7 @@ Proof.
     unfold ient at 1. destruct j; cbn; ring.
 Qed.
 
+(* The integers of logits are E K Q^T e. *)
 Lemma logits_ok n d dk K Q E e : length e = d -> rect dk Q -> length Q = d -> rect dk K -> length K = d ->
   rect d E -> length E = n ->
   length (logits dk K Q E e) = n /\
@@ -177,6 +181,7 @@ Proof.
   intros H. rewrite exp_ln2. rewrite <- (Z2Nat.id k H). rewrite <- pow_IZR, <- pow_powerRZ. reflexivity.
 Qed.
 
+(* The weights are the exponentials of the logits, up to one factor c > 0 ... *)
 Lemma weights_ok D ls ps : toZ D <> 0%Z -> weights D ls = Some ps ->
   length ps = length ls /\
   exists c, 0 < c /\ forall i, (i < length ls)%nat -> ient ps i = exp (ln 2 * (ient ls i / rz D)) * c.
@@ -191,6 +196,7 @@ Proof.
   field. now apply nz.
 Qed.
 
+(* ... which softmax does not see. *)
 Lemma softmax_ok n l ps c : (0 < n)%nat -> 0 < c -> (forall i, (i < n)%nat -> ps i = exp (l i) * c) ->
   0 < sum n ps /\ forall i, (i < n)%nat -> softmax n l i = ps i / sum n ps.
 Proof.
@@ -213,10 +219,12 @@ Variables (n d dk m : nat) (D uEv : t) (E : list (list t)) (e : list t).
 Hypotheses (n_pos : (0 < n)%nat) (D_nz : toZ D <> 0%Z) (uE_nz : toZ uEv <> 0%Z).
 Hypotheses (E_len : length E = n) (E_rect : rect d E) (e_len : length e = d).
 
+(* The feature of a cleared head, and its part of the outputs. *)
 Definition feat (y : chead) (a : nat) : R :=
   sum n (fun i => softmax n (fun i => ln 2 * (ient (logits dk (cK y) (cQ y) E e) i / rz D)) i * (ient2 E i a / rz uEv)).
 Definition headval (j : nat) (y : chead) : R := sum d (fun a => feat y a * ient2 (cR y) a j).
 
+(* The outputs: a sum over the heads, as numerators ns over one denominator. *)
 Lemma outputs_ok hs ns den : Forall (good d dk m) hs -> outputs D uEv d dk m E e hs = Some (ns, den) ->
   length ns = m /\ toZ den <> 0%Z /\
   forall j, ient ns j / rz den = sum (length hs) (fun h => match nth_error hs h with Some y => headval j y | None => 0 end).
@@ -277,6 +285,7 @@ Definition fits (O : list (list t)) (x : head t) (y : chead) : Prop :=
   (forall a k, mentry toZ (query x) a k = ient2 (cQ y) a k / rz (uw _ u)) /\
   (forall a j, (a < d)%nat -> sum dv (fun b => mentry toZ (value x) a b * ient2 O b j) = ient2 (cR y) a j / rz (uv _ u)).
 
+(* A cleared head is that of the certificate; its rows of the output are multiplied into its values. *)
 Lemma clear_head_ok O x y : length O = dv -> rect m O -> clear_head u d dk dv m O x = Some y ->
   good d dk m y /\ fits O x y.
 Proof.
@@ -322,6 +331,7 @@ Proof.
 Qed.
 End Heads.
 
+(* x / g = y / f, entry by entry. *)
 Lemma equal2_ok f g x y j : equal2 f g x y = true -> ient x j * rz f = ient y j * rz g.
 Proof.
   revert y j; induction x as [|a x IH]; intros [|b y] j; cbn [equal2]; intros H; try discriminate.

@@ -1,6 +1,6 @@
+(* What the checker asks of its numbers: Z (integers.v), or bigZ for evaluation in the kernel (big_integers.v). *)
 From Coq Require Import ZArith.
 
-(* ---------------- numbers that the checker computes with ---------------- *)
 Module Type NUM.
   Parameter t : Type.
   Parameter toZ : t -> Z.

@@ -1,3 +1,4 @@
+(* A certificate in words states what its image in bigZ states, so the checker over bigZ proves it. *)
 From Coq Require Import ZArith Reals List Uint63.
 From Bignums Require Import BigZ.
 Require Import Spec interpolation words big_integers integers.
@@ -50,5 +51,5 @@ Proof.
 Qed.
 End Map.
 
-Theorem wcheck_sound u c : CheckBig.check u (cmap big c) = true -> interpolates wval c.
+Theorem words_interpolates u c : CheckBig.check u (cmap big c) = true -> interpolates wval c.
 Proof. intros H. apply (interpolates_map big wval BigZ.to_Z big_ok). now apply checkBig_sound in H. Qed.
