@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_certificates import CASES, Certificate, sealed, written
+from support.paths import ROOT
+from support.small_certificates import CASES, Certificate, sealed, written
 
-from verify.checker import check_file
+from attncert.verify.checker import check_file
 
-KERNEL = Path(__file__).parents[2] / "verify" / "kernel"
+KERNEL = ROOT / "verify" / "kernel"
 EXECUTABLE = KERNEL / "build" / "attncert-kernel"
 VERDICTS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 JUDGED = [name for name in CASES if CASES[name]()["claim"] != "impossible"]
