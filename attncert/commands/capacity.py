@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
+from attncert.commands.output import deliver
 from attncert.constructions.errors import require_seed
+
+if TYPE_CHECKING:
+    from attncert.progress import Stages
+    from attncert.reports.report import Report
 
 
 def capacity(
@@ -21,21 +24,17 @@ def capacity(
     """Certify the largest T with full rank over sweeps of H, n and d_h; write a report."""
     from dataclasses import replace
 
-    from attncert.progress import Stages
-    from attncert.reports.capacity.page import one_line, write_capacity
-    from attncert.verify.capacity.constants import ConstantsSettings
-    from attncert.verify.capacity.sweeps import SweepSettings
+    from attncert.reports.capacity.page import report
+    from attncert.verify.capacity.constants import ConstantsSettings, growth
+    from attncert.verify.capacity.sweeps import SweepSettings, sweep
 
     require_seed(seed)
     sweeps = SweepSettings.quick(seed) if quick else SweepSettings()
     sweeps = replace(sweeps, base=replace(sweeps.base, seed=seed))
     sizes = ConstantsSettings.quick(seed) if quick else ConstantsSettings(seed=seed)
-    with Stages() as progress:
-        found = write_capacity(sweeps, out, progress, constants=sizes if constants else None)
-    if as_json:
-        points = [point.as_dict() for point in found.capacity.points.values()]
-        print_json({"holds": found.holds, "points": points, "folder": out})
-    else:
-        say(one_line(found.capacity))
-        say(f"Report: {Path(out) / 'report.md'}")
-    return 0 if found.holds else 1
+
+    def made(progress: Stages) -> Report:
+        found = sweep(sweeps, progress)
+        return report(found, growth(sizes, progress) if constants else None)
+
+    return deliver(made, out, "capacity", as_json)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attncert.commands.durations import seconds
-from attncert.commands.output import Interrupted, print_json, say
+from attncert.commands.output import Interrupted, deliver, print_json, say
 from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
+    from attncert.reports.report import Report
     from attncert.verify.kruskal.bounds import Interval
 
 _DEFAULT_BUDGET = "60s"
@@ -41,14 +42,7 @@ def kruskal(
 ) -> int:
     """Enclose the Kruskal rank of DATA from both sides; write a report and a witness."""
     from attncert.progress import Stages
-    from attncert.reports.folder import check_folder
-    from attncert.reports.kruskal import (
-        bases_line,
-        kruskal_dict,
-        one_line,
-        sampled_line,
-        write_kruskal,
-    )
+    from attncert.reports.kruskal.page import report
     from attncert.verify.kruskal.examine import examine
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
     from attncert.verify.kruskal.vectors import load_vectors
@@ -75,20 +69,24 @@ def kruskal(
         raise InputError("--shard", "given with --log FILE, which keeps what it finds", "alone")
     vectors = load_vectors(data)
     question.require(vectors)
-    folder = Path(out) if out is not None else Path("attncert-report") / f"{vectors.name}-kruskal"
-    if part is None:
-        check_folder(folder)
-    with ExitStack() as stack:
-        kept = None
-        if log is not None:
-            kept = stack.enter_context(ShardLog(log, identity(vectors, question)))
-        backend = None if dask is None else stack.enter_context(connected(dask))
-        progress = stack.enter_context(Stages())
-        try:
-            if part is not None and kept is not None:
-                done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
-                _print_part(part.number, part.of, done, str(log), as_json)
-                return 0
+
+    @contextmanager
+    def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
+        """The log of shards and the cluster, where asked for; what was kept is told on Ctrl-C."""
+        with ExitStack() as stack:
+            kept = None
+            if log is not None:
+                kept = stack.enter_context(ShardLog(log, identity(vectors, question)))
+            try:
+                yield kept, None if dask is None else stack.enter_context(connected(dask))
+            except KeyboardInterrupt:
+                if kept is None:
+                    raise
+                what = f"{len(kept.finished)} finished shards are kept in {log}"
+                raise Interrupted(f"no report was written; {what}") from None
+
+    def made(progress: Stages) -> Report:
+        with tools() as (kept, backend):
             found = examine(
                 vectors,
                 question,
@@ -97,22 +95,15 @@ def kruskal(
                 progress=progress,
                 watch=lambda interval: progress.say(_closing(interval)),
             )
-        except KeyboardInterrupt:
-            if kept is None:
-                raise
-            what = f"{len(kept.finished)} finished shards are kept in {log}"
-            raise Interrupted(f"no report was written; {what}") from None
-    write_kruskal(found, folder)
-    if as_json:
-        print_json(kruskal_dict(found) | {"folder": str(folder)})
-    else:
-        say(one_line(found))
-        if found.sampled is not None:
-            say(sampled_line(found.sampled))
-        if found.searched is not None:
-            say(bases_line(found.searched))
-        say(f"Report: {folder / 'report.md'}")
-    return found.exit_status
+        return report(found)
+
+    if part is None:
+        return deliver(made, out, f"{vectors.name}-kruskal", as_json)
+    with Stages() as progress, tools() as (kept, backend):
+        assert kept is not None
+        done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
+    _print_part(part.number, part.of, done, str(log), as_json)
+    return 0
 
 
 def _closing(interval: Interval) -> str:

@@ -15,7 +15,7 @@ def merge(
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Unite the logs that `attncert kruskal --shard i/k --log FILE` wrote; say what they show."""
-    from attncert.reports.kruskal import bases_line, sampled_line
+    from attncert.reports.kruskal.sentences import shard_lines
     from attncert.verify.kruskal.sampling.jobs import shown_by
     from attncert.verify.scale.log import write_log
     from attncert.verify.scale.merge import unite
@@ -36,10 +36,8 @@ def merge(
             }
         )
     else:
-        if sampled is not None:
-            say(sampled_line(sampled))
-        if searched is not None:
-            say(bases_line(searched))
+        for line in shard_lines(sampled, searched):
+            say(line)
         if missing:
             total = len(missing) + len(united.finished)
             places = ", ".join(f"{s.kind} {s.start} to {s.stop - 1}" for s in missing[:8])

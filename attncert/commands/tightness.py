@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
+from attncert.commands.output import deliver
 from attncert.constructions.errors import require_seed
+
+if TYPE_CHECKING:
+    from attncert.progress import Stages
+    from attncert.reports.report import Report
 
 
 def tightness(
@@ -22,27 +25,15 @@ def tightness(
 ) -> int:
     """Bounds on memorizing DATA that hold for every choice of weights, and what reaches them."""
     from attncert.constructions.data.loading import load
-    from attncert.progress import Stages
-    from attncert.reports import check_folder
-    from attncert.reports.proof.records import jsonable
-    from attncert.reports.tightness import one_line, write_tightness
-    from attncert.verify.claims.evidence import Level
+    from attncert.reports.tightness.page import report
     from attncert.verify.tightness.studies import study
 
     require_seed(seed)
     loaded = load(data)
     chosen = loaded if examples is None else loaded.take(examples)
-    folder = Path(out) if out is not None else Path("attncert-report") / f"{loaded.name}-tightness"
-    check_folder(folder)
-    with Stages() as progress:
+
+    def made(progress: Stages) -> Report:
         progress("what no weights escape", 0, 1)
-        found = study(chosen, heads, value_width, seed)
-    write_tightness(found, folder)
-    if as_json:
-        claims = [claim.as_dict() for claim in found.claims]
-        summary = {"universal": found.universal.value, "claims": claims, "folder": str(folder)}
-        print_json(jsonable(summary))
-    else:
-        say(one_line(found))
-        say(f"Report: {folder / 'report.md'}")
-    return {Level.PROVED: 0, Level.REFUTED: 1}.get(found.universal, 3)
+        return report(study(chosen, heads, value_width, seed))
+
+    return deliver(made, out, f"{loaded.name}-tightness", as_json)

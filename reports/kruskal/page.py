@@ -6,47 +6,41 @@ sampled and numerical stands in separate sections that say so. No times but in t
 
 from __future__ import annotations
 
-import math
-import os
-import re
 from dataclasses import replace
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from attncert.constructions.numerals import numeral
-from attncert.reports.folder import MARK, write_folder
-from attncert.reports.proof.records import jsonable, readable_json
-from attncert.reports.words.numbers import count, indices, real, size
-from attncert.reports.words.templating import Filter, render
-from attncert.reports.words.text import code, markdown
+from attncert.reports.kruskal.sentences import (
+    bases_line,
+    one_line,
+    percent,
+    percent_down,
+    shard_lines,
+)
+from attncert.reports.report import KRUSKAL, Report
+from attncert.reports.words.jsonable import jsonable, readable_json
+from attncert.reports.words.numbers import real, size
+from attncert.reports.words.templating import page
 from attncert.reports.words.witness import readable
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.examine import Findings
-from attncert.verify.kruskal.sampling.bases import BasesSearched
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
 from attncert.verify.rank.floating import Verdict
 
-__all__ = [
-    "bases_line",
-    "kruskal_dict",
-    "one_line",
-    "render_kruskal",
-    "sampled_line",
-    "write_kruskal",
-]
+__all__ = ["kruskal_dict", "render", "report"]
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
-def write_kruskal(found: Findings, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write report.md, kruskal.json, timings.json and, if there is one, witness.json."""
-    return write_folder(folder, render_kruskal(found))
+def report(found: Findings) -> Report:
+    sentences = (one_line(found), *shard_lines(found.sampled, found.searched))
+    return Report(KRUSKAL, render(found), kruskal_dict(found), sentences, found.exit_status)
 
 
-def render_kruskal(found: Findings) -> dict[str, bytes]:
-    """File contents by name; pure."""
+def render(found: Findings) -> dict[str, bytes]:
+    """File contents by name; pure. witness.json only where a dependent set can be certified."""
     files: dict[str, bytes] = {}
     rows, uncertified = None, ""
     if found.interval.upper.dependency is not None:
@@ -62,7 +56,7 @@ def render_kruskal(found: Findings) -> dict[str, bytes]:
             files["witness.json"] = canonical_bytes(witness)
         except TooLarge as reason:
             uncertified = str(reason)
-    files["report.md"] = _page(found, rows, uncertified).encode()
+    files["report.md"] = page("kruskal.md.j2", _context(found, rows, uncertified), percent=percent)
     files["kruskal.json"] = readable_json(kruskal_dict(found))
     times = {"seconds": dict(found.seconds), "device": dict(found.device)}
     files["timings.json"] = readable_json(jsonable(times))
@@ -72,7 +66,7 @@ def render_kruskal(found: Findings) -> dict[str, bytes]:
 def kruskal_dict(found: Findings) -> dict[str, Any]:
     """The report as data, also for `--json`; JSON-able, no times."""
     vectors, question = found.vectors, found.question
-    record = {
+    record: dict[str, Any] = jsonable({
         "sentence": one_line(found),
         "exit_status": found.exit_status,
         "vectors": {
@@ -106,74 +100,11 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
             for r in found.rounding
         ],
         "depends on time": found.timed,
-    }
-    return {key: jsonable(value) for key, value in record.items()}
+    })  # fmt: skip
+    return record
 
 
-def one_line(found: Findings) -> str:
-    """The answer in one sentence, for a terminal; every part of it is proved or called undecided.
-
-    >>> from attncert.verify.kruskal.examine import examine
-    >>> from attncert.verify.kruskal.sampling.jobs import Question
-    >>> from attncert.verify.kruskal.vectors import Vectors
-    >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]])
-    >>> quick = dict(budget=None, work=1.0, subsets=0, device="cpu")
-    >>> print(one_line(examine(vectors, Question(**quick))))
-    The Kruskal rank of 4 vectors of width 3 is 1 (proved): vectors 0 and 3 are dependent.
-    >>> print(one_line(examine(vectors, Question(k=2, **quick))))
-    Not every 2 of the 4 vectors are independent (proved): vectors 0 and 3 are dependent.
-    """
-    v, k, interval = found.vectors, found.question.k, found.interval
-    low, high = interval.lower, interval.upper
-    why = "" if high.dependency is None else f": {_members(high)}"
-    vectors = f"{count(v.N, 'vector')} of width {v.d:,}"
-    if k is not None and found.answer is not None:
-        if k == 1:
-            none = "None" if found.answer else "One or more"
-            level, verb = (low.level, "is") if found.answer else (high.level, "are")
-            return f"{none} of {count(v.N, 'vector')} {verb} zero ({level.value}){why}."
-        if found.answer:
-            return f"Every {k} of the {v.N:,} vectors are independent ({low.level.value})."
-        return f"Not every {k} of the {v.N:,} vectors are independent ({high.level.value}){why}."
-    if interval.decided:
-        level = max((low.level, high.level), key=lambda level: level < high.level)
-        at = " (general position)" if low.value == v.d else ""
-        return f"The Kruskal rank of {vectors} is {low.value}{at} ({level.value}){why}."
-    between = (
-        f"the Kruskal rank of {vectors} is from {low.value} "
-        f"({low.level.value}) to {high.value} ({high.level.value}){why}."
-    )
-    if k is None:
-        return between[0].upper() + between[1:]
-    return f"Undecided whether every {k} are independent: {between}"
-
-
-def sampled_line(sampled: Samples | Sweep) -> str:
-    """What was sampled, in one sentence that claims no more."""
-    done = sampled.subsets if isinstance(sampled, Samples) else sampled.permutations
-    if done == 0:
-        return "Sampled: nothing, no shard was finished."
-    if isinstance(sampled, Samples):
-        k, independent, bound = sampled.k, sampled.independent, sampled.failing_at_most
-    else:  # the leading vectors of random permutations, the longest of them
-        k, bound = sampled.longest, sampled.failing_at_most(sampled.longest)
-        independent = sampled.independent(k)
-    others = f", {done - independent:,} are not or not known to be" if done > independent else ""
-    return (
-        f"Sampled: {independent:,} of {done:,} random subsets of {count(k, 'vector')} are "
-        f"independent{others}; with 95 % confidence at most {_percent(bound)} of all such subsets "
-        "are dependent. This does not bound the Kruskal rank."
-    )
-
-
-def bases_line(searched: BasesSearched) -> str:
-    """What random bases showed, in one sentence."""
-    if searched.witness is None:
-        return f"{_bases(searched.bases)} showed no circuit, which proves nothing."
-    return f"{_bases(searched.bases)} showed {searched.witness.size} dependent vectors (proved)."
-
-
-def _page(found: Findings, rows: tuple[int, ...] | None, uncertified: str) -> str:
+def _context(found: Findings, rows: tuple[int, ...] | None, uncertified: str) -> dict[str, object]:
     interval = found.interval
     dependency = interval.upper.dependency
     relation = []
@@ -183,8 +114,7 @@ def _page(found: Findings, rows: tuple[int, ...] | None, uncertified: str) -> st
             "coefficients": [numeral(c) for c in dependency.coefficients],
         }
         relation = readable(witness)
-    context = {
-        "mark": MARK,
+    return {
         "found": found,
         "one_line": one_line(found),
         "stored": _stored(found),
@@ -202,18 +132,13 @@ def _page(found: Findings, rows: tuple[int, ...] | None, uncertified: str) -> st
         "searched_line": "" if found.searched is None else bases_line(found.searched),
         "searched_chances": []
         if found.searched is None
-        else [(str(s), _percent_down(chance)) for s, chance in found.searched.chances()],
+        else [(str(s), percent_down(chance)) for s, chance in found.searched.chances()],
         "rounding_rows": _rounding_rows(found),
         "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in found.rounding),
         "command": found.question.command(),
         "redo": _redo(found),
         "work_command": _with_work(found),
     }
-    filters: dict[str, Filter] = {
-        "md": markdown, "code": code, "count": count, "size": size, "real": real,
-        "indices": indices, "percent": _percent,
-    }  # fmt: skip
-    return re.sub("\n{3,}", "\n\n", render("kruskal.md.j2", filters, context))
 
 
 def _bound_row(bound: Bound) -> tuple[str, ...]:
@@ -226,7 +151,7 @@ def _chances(sampled: Samples | Sweep | None) -> list[tuple[str, str]]:
     if not isinstance(sampled, Samples):
         return []
     return [
-        (str(s), _percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.subsets)))
+        (str(s), percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.subsets)))
         for s in _SIZES
         if s <= sampled.k
     ]
@@ -239,7 +164,7 @@ def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for k in sampled.steps():
         ks = f"{k:,}" if first == k else f"{first:,} to {k:,}"
-        rows.append((ks, size(sampled.independent(k)), _percent(sampled.failing_at_most(k))))
+        rows.append((ks, size(sampled.independent(k)), percent(sampled.failing_at_most(k))))
         first = k + 1
     return rows
 
@@ -259,16 +184,6 @@ def _rounding_rows(found: Findings) -> list[tuple[str, ...]]:
     ]
 
 
-def _members(bound: Bound) -> str:
-    assert bound.dependency is not None
-    found = bound.dependency.indices
-    if len(found) == 1:
-        return f"vector {found[0]} is zero"
-    if len(found) > 8:
-        return f"{len(found):,} of them are dependent"
-    return f"vectors {', '.join(map(str, found[:-1]))} and {found[-1]} are dependent"
-
-
 def _stored(found: Findings) -> str:
     kind = found.vectors.array.dtype
     return "integers, exactly" if kind.kind in "iuO" else f"{kind.name}, taken exactly"
@@ -284,31 +199,3 @@ def _with_work(found: Findings) -> str:
     """With as many nominal seconds as there were seconds."""
     budget = found.question.budget
     return replace(found.question, budget=None, work=budget).command()
-
-
-def _percent(x: float) -> str:
-    """Rounded up, so that a bound stays one.
-
-    >>> _percent(0.000598968), _percent(1.0), _percent(0.0), _percent(0.0438)
-    ('0.060 %', '100 %', '0 %', '4.4 %')
-    """
-    if x in (0.0, 1.0):
-        return f"{100 * x:.0f} %"
-    digits = 1 - math.floor(math.log10(100 * x))
-    scale = 10.0**digits
-    return f"{math.ceil(100 * x * scale) / scale:.{max(0, digits)}f} %"
-
-
-def _percent_down(x: float) -> str:
-    """A chance, cut and not rounded up.
-
-    >>> _percent_down(0.62751), _percent_down(1.0), _percent_down(1e-9)
-    ('62.7 %', 'over 99.9 %', 'under 0.1 %')
-    """
-    if not 0.001 <= x <= 0.999:
-        return "over 99.9 %" if x > 0.5 else "under 0.1 %"
-    return f"{math.floor(1000 * x) / 10:g} %"
-
-
-def _bases(count: int) -> str:
-    return "One random basis" if count == 1 else f"{count:,} random bases"
