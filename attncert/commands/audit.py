@@ -28,7 +28,9 @@ def audit(
         str | None, typer.Option(help="largest error; default: below half the least gap of labels")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
-    out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/audit",
+    out: Annotated[
+        str | None, typer.Option(help="folder for the report; default: attncert-report/audit")
+    ] = None,
     seed: Annotated[int, typer.Option(help="of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="findings as JSON on stdout")] = False,
 ) -> int:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from attncert.commands.output import deliver
 from attncert.constructions.errors import require_seed
 
-if TYPE_CHECKING:
-    from attncert.progress import Stages
-    from attncert.reports.report import Report
-
 
 def capacity(
-    out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/capacity",
+    out: Annotated[
+        str | None, typer.Option(help="folder for the report; default: attncert-report/capacity")
+    ] = None,
     constants: Annotated[bool, typer.Option("--constants", help="effective constants too")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="a few seconds' worth")] = False,
     seed: Annotated[int, typer.Option(help="of the data sets and weights")] = 0,
@@ -32,9 +30,11 @@ def capacity(
     sweeps = SweepSettings.quick(seed) if quick else SweepSettings()
     sweeps = replace(sweeps, base=replace(sweeps.base, seed=seed))
     sizes = ConstantsSettings.quick(seed) if quick else ConstantsSettings(seed=seed)
-
-    def made(progress: Stages) -> Report:
-        found = sweep(sweeps, progress)
-        return report(found, growth(sizes, progress) if constants else None)
-
-    return deliver(made, out, "capacity", as_json)
+    return deliver(
+        lambda progress: report(
+            sweep(sweeps, progress), growth(sizes, progress) if constants else None
+        ),
+        out,
+        "capacity",
+        as_json,
+    )

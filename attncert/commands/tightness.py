@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from attncert.commands.output import deliver
 from attncert.constructions.errors import require_seed
-
-if TYPE_CHECKING:
-    from attncert.progress import Stages
-    from attncert.reports.report import Report
 
 
 def tightness(
@@ -31,9 +27,9 @@ def tightness(
     require_seed(seed)
     loaded = load(data)
     chosen = loaded if examples is None else loaded.take(examples)
-
-    def made(progress: Stages) -> Report:
-        progress("what no weights escape", 0, 1)
-        return report(study(chosen, heads, value_width, seed))
-
-    return deliver(made, out, f"{loaded.name}-tightness", as_json)
+    return deliver(
+        lambda progress: report(study(chosen, heads, value_width, seed)),
+        out,
+        f"{loaded.name}-tightness",
+        as_json,
+    )

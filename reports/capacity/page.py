@@ -39,13 +39,9 @@ _DASH = "–"
 def report(capacity: Capacity, constants: Growth | None = None) -> Report:
     kept = holds(capacity, constants)
     points = [point.as_dict() for point in capacity.points.values()]
-    return Report(
-        CAPACITY,
-        render(capacity, constants),
-        {"holds": kept, "points": points},
-        (one_line(capacity),),
-        0 if kept else 1,
-    )
+    summary = {"holds": kept, "points": points}
+    files, status = render(capacity, constants), 0 if kept else 1
+    return Report(CAPACITY, files, summary, (one_line(capacity),), status)
 
 
 def holds(capacity: Capacity, constants: Growth | None = None) -> bool:
