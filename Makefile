@@ -19,13 +19,13 @@ report: setup
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
 test: check
-	$(BIN)/python -m pytest -q -n 2 tests --ignore=tests/test_docs.py
+	$(BIN)/python -m pytest -q -n 2 tests --ignore=tests/docs/test_docs.py
 
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 tests/test_docs.py attncert
+	$(BIN)/python -m pytest -q -n 2 tests/docs/test_docs.py attncert
 
 slow: setup
 	$(BIN)/python -m pytest -q -m slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,7 +41,7 @@ class PlacedHead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SteeringHead(PlacedHead):
+class SteeringHead(PlacedHead, ABC):
     """A head that also moves every earlier example towards one row of its context.
 
     Vectors are columns over ℚ (d×1), in the data's own units.
@@ -54,6 +55,10 @@ class SteeringHead(PlacedHead):
     c: int | None
     targets: tuple[int, ...]
     gap_bits: int | None
+
+    @abstractmethod
+    def weights(self, head_width: int) -> Head:
+        """Key and query that follow from what was chosen, d×d_h over ℚ."""
 
 
 @dataclass(frozen=True)

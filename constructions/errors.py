@@ -65,10 +65,22 @@ def whole(value: object) -> TypeGuard[int]:
 def require_seed(seed: object, argument: str = "--seed") -> None:
     """Raise InputError unless this is a random seed, as every search here takes it.
 
-    >>> require_seed(-1)
+    >>> require_seed(-1)  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     attncert.constructions.errors.InputError: --seed: must be a whole number from 0 to 2^63 - 1, not
     -1
     """
     if not whole(seed) or not 0 <= seed < 2**63:
         raise InputError(argument, "a whole number from 0 to 2^63 - 1", seed)
+
+
+def require_positive(**values: int) -> None:
+    """Raise InputError at the first of these that is below 1.
+
+    >>> require_positive(heads=2, width=0)
+    Traceback (most recent call last):
+    attncert.constructions.errors.InputError: width: must be a positive integer, not 0
+    """
+    for argument, value in values.items():
+        if value < 1:
+            raise InputError(argument, "a positive integer", value)

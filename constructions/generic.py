@@ -18,7 +18,7 @@ These are the smallest *weights* of the three constructions, not the smallest lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +32,10 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
+from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.feature_blocks import FeatureBlocks, context_products
 from attncert.constructions.search.placement import Block, Placement, independent_rows
 from attncert.constructions.search.separation import differs
@@ -63,7 +64,7 @@ def build(
     heads: int | None = None,
     head_width: int = 1,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Construction:
     """Random key and query weights with which the features of all examples are independent.
 
@@ -76,9 +77,7 @@ def build(
     """
     if heads is None:
         heads = promised_heads(data)
-    for argument, value in (("heads", heads), ("head_width", head_width)):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(heads=heads, head_width=head_width)
     _require_room(data, heads)
     chosen = over_primes(lambda prime: _Search(data, heads, head_width, seed, prime).run(progress))
     return Construction(
@@ -131,7 +130,7 @@ class _Search:
         self.blocks = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime)
 
-    def run(self, progress: Callable[[int, int], None]) -> list[GenericHead]:
+    def run(self, progress: Progress) -> list[GenericHead]:
         """Raises HypothesisFails (undecided) if examples are left when the heads are used up."""
         chosen: list[GenericHead] = []
         for h in range(self.heads):

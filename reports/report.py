@@ -19,7 +19,7 @@ MARK = "<!-- attncert report/1 -->"  # with it every page begins
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for small letters and hyphens."""
+    names; a "*" in one stands for words of small letters."""
 
     name: str
     page: str
@@ -33,7 +33,7 @@ class Kind:
         (True, False)
         """
         names = (self.page, *self.files, *map(figure_file, self.figures))
-        pattern = "|".join(re.escape(known).replace(r"\*", "[a-z-]+") for known in names)
+        pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
         return re.fullmatch(pattern, name) is not None
 
 

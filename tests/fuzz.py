@@ -3,7 +3,7 @@
     --runs N        inputs for each target (default: 20,000; those of an earlier corpus count too)
     --seconds S     time for each target, at most (default: 60)
     --corpus DIR    where inputs that reached something new are kept, for the next run
-    --only NAME     one target of tests/fuzz_targets.py
+    --only NAME     one target of tests/support/fuzz_targets.py
 
 Prints what became of the inputs and, by replaying the corpus under coverage.py, which share of the
 parsers' branches it reached. Exit status 1 if a target was made to misbehave: the input is in the
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,11 +23,16 @@ import time
 from collections import Counter
 from pathlib import Path
 
-NAMES = ("json", "npz", "npz-arrays", "layer", "vectors", "certificate", "fast-check", "mutants")
+NAMES = ("json", "npz", "npz-arrays", "layer", "vectors", "certificate", "fast-check", "mutants",
+         "log", "log-mutants", "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/conversion.py",
-           "constructions/layer_files.py", "verify/checker.py", "verify/fast_check.py")  # fmt: skip
+           "constructions/layer_files.py", "verify/checker.py", "verify/fast_check.py",
+           "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
+ROOMS = ("constructions", "verify")
+INSTRUMENTED = [*(f"attncert.{room}" for room in ROOMS), "json", "zipfile"]
 LONGEST = 8192  # bytes of an input
 NOTE = 100  # inputs after which the counts are written
+_NUMBA = re.compile(r"^(?:from|import) numba\b", re.MULTILINE)
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -60,21 +66,24 @@ def fuzz(name: str, folder: Path, runs: int, seconds: int, seed: int) -> None:
     """Fuzz one target; never returns (libFuzzer ends the process)."""
     import atheris
 
-    with atheris.instrument_imports(include=["constructions", "verify", "json", "zipfile"]):
-        import fuzz_targets
+    with atheris.instrument_imports(include=INSTRUMENTED, exclude=_compiled()):
+        from support import fuzz_measure, fuzz_targets
 
     target = fuzz_targets.TARGETS[name]
     corpus = folder / name
     corpus.mkdir(parents=True, exist_ok=True)
     for i, content in enumerate(target.seeds()):
         (corpus / f"seed-{i}").write_bytes(content)
+        target.run(content)
+    fuzz_measure.begin()
     tokens = folder / f"{name}.dict"
     tokens.write_text("".join(f'"{_escaped(token)}"\n' for token in target.tokens))
     words: Counter[str] = Counter(findings=0)
     start = time.perf_counter()
 
     def note() -> None:
-        done = {"inputs": words.total(), "seconds": round(time.perf_counter() - start)}
+        seconds, memory = round(time.perf_counter() - start), fuzz_measure.largest() >> 20
+        done = {"inputs": words.total(), "seconds": seconds, "largest MiB": memory}
         _counts(folder, name).write_text(json.dumps(done | dict(sorted(words.items()))))
 
     def one(content: bytes) -> None:
@@ -95,9 +104,16 @@ def fuzz(name: str, folder: Path, runs: int, seconds: int, seed: int) -> None:
     atheris.Fuzz()
 
 
+def _compiled() -> list[str]:
+    """Modules that numba compiles, which it cannot where they are instrumented."""
+    paths = (path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    compiled = [path.relative_to(ROOT) for path in paths if _NUMBA.search(path.read_text())]
+    return [".".join(("attncert", *path.with_suffix("").parts)) for path in compiled]
+
+
 def replay(folder: Path) -> int:
     """Run every input of the corpus once, for coverage."""
-    from fuzz_targets import TARGETS
+    from support.fuzz_targets import TARGETS
 
     for name, target in TARGETS.items():
         for path in sorted((folder / name).iterdir()):

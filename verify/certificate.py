@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
+from attncert.verify.features import logits
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
 # Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
-MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
+MAX_DIGITS = 500_000  # of a numerator or denominator
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check, as the checker estimates it
 
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
@@ -80,6 +84,40 @@ def certificate(
     else:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
     return sealed(body)
+
+
+def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
+    """Seconds and MiB that the checker will count for this interpolation, to within a small factor.
+
+    Its two largest terms (`interpolation` in verify/checker.py): for every example the softmax sums
+    of all heads, of R bits together, are multiplied with the features and with one another; and the
+    products value·output, the labels and one example's terms are held. From the sizes of the
+    layer's own numbers: nothing is multiplied.
+    """
+    H, d, m = len(layer.heads), data.d, data.m
+    contexts, labels = data.contexts.bits(), data.labels.bits()
+    value, output = _common_bits([h.value for h in layer.heads]), _common_bits([layer.output])
+    product = value + output + 8
+    sums = np.zeros((H, data.T))
+    for h, head in enumerate(layer.heads):
+        table = logits(head, data)
+        sums[h] = [float(int(row.max()) - int(row.min())) for row in table]
+    sums += data.n.bit_length() + contexts
+    R = sums.sum(axis=0)
+    a, b = R / H + contexts, product + labels
+    bit_products = (H * m * d * a * product + H * m * R * (a + product) + 2 * R * R
+                    + 2 * m * (R + product) * b).sum()  # fmt: skip
+    entries = data.T * H * (d * m * 1.2e-7 + (data.n + d) * 1e-6)
+    held = H * d * m * product + data.T * m * labels + float(R.max()) * (d + 2 * m + 8)
+    return 2e-12 * float(bit_products) + float(entries), held / 7.5 / 2**20
+
+
+def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
+    """Bits of the longest entry when all are written over one denominator."""
+    entries = [x for m in matrices if m is not None for x in m.entries()]
+    common = math.lcm(*{int(x.q) for x in entries})
+    longest = max(int(x.p).bit_length() - int(x.q).bit_length() for x in entries)
+    return max(longest, 0) + common.bit_length()
 
 
 def impossible_certificate(

@@ -1,13 +1,19 @@
-"""Check an ``attncert/1`` certificate: python checker.py FILE [--json] [--limit-seconds N]
+"""Check an ``attncert/1`` certificate: python checker.py FILE [--json]
 
 Standard library only; nothing in the file is believed; docs/certificate.md says what is proved.
 Head h gives example t, with context E (n tokens, width d) and query e, the logits ln 2 * k, where
-k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational."""
+k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
+
+To read: `main` and `check_file` at the end, then the four claims, then what they share. Before each
+loop stands what it costs (class Work), so that no file takes more time or memory than is allowed.
+"""
 
 import argparse
 import json
 import math
+import os
 import re
+import stat
 from collections import namedtuple
 from fractions import Fraction
 from hashlib import sha256
@@ -15,11 +21,12 @@ from operator import mul
 from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
-MAX_DIGITS, MAX_HELD_BITS = 500_000, 2**34  # of a numerator or denominator; of integers at once
-LIMIT_SECONDS = 600.0  # for each stage of the work, as estimated before it is begun
+MAX_DIGITS, MAX_DEPTH = 500_000, 64  # of a numerator or denominator; of brackets in brackets
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check, as estimated before it is done
 Verdict = namedtuple("Verdict", "status claim message numbers")
+Layer = namedtuple("Layer", "contexts queries heads unit divisor bits")
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
-NUMBER = re.compile(f"(-?)([0-9]{{1,{MAX_DIGITS}}})(?:/([1-9][0-9]{{0,{MAX_DIGITS - 1}}}))?")
+NUMBER = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
 
 
 class Rejected(Exception): ...
@@ -30,182 +37,320 @@ def need(condition: object, message: str, status: str = "unusable") -> None:
         raise Rejected(status, message)
 
 
-def afford(limit: float, held_bits: int, *products: tuple[int, int, int]) -> None:
-    """Products (count, a, b) are of integers of a and of b bits, at the speed of CPython 3.11."""
-    seconds = sum(n * (1.2e-7 + 1.1e-12 * max(a, 30) * max(b, 30)) for n, a, b in products)
-    work = f"{seconds:.2g} s, {held_bits >> 23} MiB: see --limit-seconds and attncert check --fast"
-    need(seconds <= limit and held_bits <= MAX_HELD_BITS, f"estimated at {work}", "over limit")
-
-
 def typed(value: Any, kind: type, where: str, keys: str = "") -> Any:
     """The value, if of this type; an object, or each object in a list, has exactly the keys."""
     objects, names = [value] if kind is dict else value if keys else [], set(keys.split())
-    fits = type(value) is kind and all(type(x) is dict and set(x) == names for x in objects)
+    fits = type(value) is kind and all(type(x) is dict and x.keys() == names for x in objects)
     need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
     return value
 
 
+class Work:
+    """Time and memory, counted before they are spent; above a limit, the check ends.
+
+    Seconds of CPython 3.11 on one core: products and quotients of a by b bits take time in
+    proportion to a * b (long products less: there the estimate is high).
+    """
+
+    def __init__(self, limit_seconds: float, limit_mib: float) -> None:
+        self.limits = limit_seconds, limit_mib
+        self.seconds = self.bytes = self.peak = 0.0
+
+    def spend(self, seconds: float, passing_bytes: float = 0.0) -> None:
+        self.seconds += seconds
+        self.peak = max(self.peak, self.bytes + passing_bytes)
+        mib, (limit, limit_mib) = self.peak / 2**20, self.limits
+        if not (self.seconds <= limit and mib <= limit_mib):  # true of NaN, too
+            over = f"above --limit-seconds {limit:g} or --limit-mib {limit_mib:g}"
+            line = f"estimated at {self.seconds:.2g} s, {mib:.3g} MiB or more: {over}"
+            raise Rejected("over limit", f"{line} (for ranks, see attncert check --fast)")
+
+    def dots(self, count: float, length: float, a: float, b: float) -> None:
+        """`count` sums of `length` products each, of integers of a and of b bits."""
+        a, b = min(a, 1e18), min(b, 1e18)  # floats from here on, and finite
+        self.spend(count * (6e-7 + length * (1.2e-7 + 2e-12 * (a + 30) * (b + 30))))
+
+    def quotients(self, count: float, a: float, b: float) -> None:
+        """`count` quotients of a bits, or remainders, by integers of b bits."""
+        a, b = min(max(a, 0), 1e18), min(b, 1e18)
+        self.spend(count * (2e-7 + 2e-12 * (a + 30) * (b + 300)))
+
+    def pass_by(self, *integers: tuple[float, float]) -> None:
+        """Lists of `count` integers of so many bits, all at once, for a moment."""
+        self.spend(0.0, sum(count * (40 + min(bits, 1e18) / 7.5) for count, bits in integers))
+
+    def hold(self, count: float, bits: float) -> None:
+        """The same of one list, to the end of the check."""
+        self.bytes += count * (40 + bits / 7.5)  # 30 bits in four bytes, behind a head
+        self.spend(0.0)
+
+
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    need(len(dict(pairs)) == len(pairs), "a key occurs twice in one object")
-    return dict(pairs)
+    found = dict(pairs)
+    need(len(found) == len(pairs), "a key occurs twice in one object")
+    return found
 
 
-def read(path: str) -> dict[str, Any]:
-    """The certificate as JSON values, its digests and dims in order; int() refuses floats."""
+def parse(path: str, work: Work) -> dict[str, Any]:
+    """The file as JSON values, no number a float, with the right keys and its dims in order."""
+    need(stat.S_ISREG(os.stat(path).st_mode), "this is not a regular file")
     with open(path, "rb") as file:
-        raw = file.read(MAX_FILE_BYTES + 1)
+        raw = file.read(min(os.stat(path).st_size, MAX_FILE_BYTES) + 1)
     need(len(raw) <= MAX_FILE_BYTES, f"the file has over {MAX_FILE_BYTES} bytes")
-    need(sum(map(raw.count, b",[{")) <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
+    items, pairs = sum(map(raw.count, b",[{")), raw.count(b":")
+    need(items <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
+    work.bytes += (4 if raw.isascii() else 10) * len(raw) + 80 * items + 170 * pairs
+    work.spend(2e-8 * len(raw) + 1e-6 * items + 2e-6 * pairs)
     cert = json.loads(raw.decode(), object_pairs_hook=unique, parse_float=int, parse_constant=int)
     need(type(cert) is dict and cert.get("format") == "attncert/1", "the format is not attncert/1")
-    need(str(cert.get("claim")) in CLAIMS, f"the claim must be one of: {', '.join(CLAIMS)}")
+    need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
+    inner = [cert]
+    for _ in range(MAX_DEPTH):
+        inner = [y for x in inner for y in (x.values() if type(x) is dict else x)]
+        inner = [y for y in inner if type(y) in (dict, list)]
+    need(not inner, f"the file has over {MAX_DEPTH} brackets in brackets")
     _, fields, data, dims = CLAIMS[cert["claim"]]
     typed(cert, dict, "the certificate", f"{ENVELOPE} {fields}")
+    typed(cert["data"], dict, "data", data)
+    for name, number in typed(cert["dims"], dict, "dims", dims).items():
+        need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
+    return cert | {"dims": {name: cert["dims"][name] for name in dims.split()}}
+
+
+def same_digests(cert: dict[str, Any]) -> None:
     body = {key: cert[key] for key in cert if key != "digest"}
     for name, part in (("digest", body), ("input_sha256", cert["data"])):
         fresh = sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
         need(cert[name] == fresh, f"{name} is stale: the content was changed", "wrong")
-    typed(cert["data"], dict, "data", data)
-    for name, size in typed(cert["dims"], dict, "dims", dims).items():
-        need(0 < typed(size, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
-    return body | {"dims": {name: cert["dims"][name] for name in dims.split()}}
 
 
 def integer(text: str) -> int:
     """int(text), by halves: below Python's limit of 4,300 digits, and faster than quadratic."""
     half = len(text) // 2
-    return int(text) if half < 256 else integer(text[:-half]) * 10**half + integer(text[-half:])
+    if half < 256 or text[0] == "-":
+        return int(text) if half < 256 else -integer(text[1:])
+    return integer(text[:-half]) * 10**half + integer(text[-half:])
 
 
-def integers(limit: float, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
+def integers(work: Work, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
     """Nested lists of numbers as integers over one denominator; that; the most bits of one."""
     if where == "contexts" and len(typed(value, list, where)) == 1:
         shape = (1, *shape[1:])  # one context may serve all examples
     texts = [value]
-    for size in shape:
-        fits = all(type(x) is list and len(x) == size for x in texts)
+    for k in shape:
+        fits = all(type(x) is list and len(x) == k for x in texts)
         need(fits, f"{where} must be nested lists of the lengths {shape}, as dims say")
         texts = [item for x in texts for item in x]
-    found = [NUMBER.fullmatch(text) if type(text) is str else None for text in texts]
-    need(all(found), f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
-    longest = max(map(len, texts))
-    afford(limit, 4 * longest * len(texts), (1, 3 * sum(map(len, texts)), longest))
-    pairs, unit = [(int(f"{x[1]}1") * integer(x[2]), integer(x[3] or "1")) for x in found if x], 1
-    for q in {q for _, q in pairs}:
-        unit = math.lcm(unit, q) if unit % q else unit
-        afford(limit, unit.bit_length() * len(texts), (len(texts), unit.bit_length(), 2 * longest))
-    flat: Any = [p if q == unit else p * (unit // q) for p, q in pairs]
-    bits = max(x.bit_length() for x in [unit, *flat])
-    for size in shape[:0:-1]:
-        flat = [flat[i : i + size] for i in range(0, len(flat), size)]
-    return flat, unit, bits
+    fits = all(type(text) is str and NUMBER.fullmatch(text) for text in texts)
+    need(fits, f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
+    count, digits, longest = len(texts), sum(map(len, texts)), max(map(len, texts))
+    strings = 16 * count + 200 * sum("/" in text for text in texts) + digits + 4 * longest
+    work.spend(3e-6 * count + 1e-8 * digits + 5e-12 * digits * longest, strings)
+    # Denominators are told apart by their texts: integers can be chosen to collide in a dict.
+    below = {text.partition("/")[2] or "1": 1 for text in texts}
+    below, unit, bits = {text: integer(text) for text in below}, 1, 4 * digits / count
+    for q in below.values():
+        work.quotients(4, unit.bit_length(), q.bit_length())
+        unit = math.lcm(unit, q)
+        work.pass_by((count + len(below), unit.bit_length()))
+    work.quotients(len(below), unit.bit_length(), 4 * digits / len(below))
+    work.dots(1, count, bits, unit.bit_length())
+    work.hold(count, bits + (unit.bit_length() if unit > 1 else 0))
+    work.hold(count / 4 + 3 * count / shape[-1], 0)  # the lists
+    factors = {text: unit // q for text, q in below.items()}
+    parts = (text.partition("/") for text in texts)
+    flat: Any = [integer(p) * factors[q or "1"] for p, _, q in parts]
+    most = max(x.bit_length() for x in [unit, *flat])
+    for k in shape[:0:-1]:
+        flat = [flat[i : i + k] for i in range(0, len(flat), k)]
+    return flat, unit, most
+
+
+def attention(cert: Any, work: Work, layer_keys: str, head_keys: str) -> Layer:
+    """Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`."""
+    T, n, d, _, H, d_h, _ = cert["dims"].values()
+    layer = typed(cert["layer"], dict, "layer", layer_keys)
+    heads = typed(layer["heads"], list, "layer.heads", head_keys)
+    need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
+    groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
+    members = [typed(t, int, "each member of a group") for group in groups for t in group]
+    work.spend(2e-6 * len(members), 60 * len(members))
+    once = len(members) == T and sorted(members) == list(range(T))
+    need(once and all(groups), "groups must hold each example once", "wrong")
+    contexts, unit, b_e = integers(work, cert["data"]["contexts"], "contexts", T, n, d)
+    queries, unit_q, b_q = integers(work, cert["data"]["queries"], "queries", T, d)
+    key, unit_k, b_k = integers(work, [head["key"] for head in heads], "key", H, d, d_h)
+    query, unit_w, b_w = integers(work, [head["query"] for head in heads], "query", H, d, d_h)
+    work.hold(H * d * d_h / 4, 0)  # the transposed lists
+    heads = [(k, list(zip(*w, strict=True))) for k, w in zip(key, query, strict=True)]
+    divisor, bits = unit * unit_q * unit_k * unit_w, (b_e, b_q, b_k, b_w)
+    return Layer(contexts, queries, heads, unit, divisor, bits)
 
 
 def dot(x: Any, y: Any) -> int:
-    return sum(map(mul, x, y))  # to the end of the shorter one
+    return sum(map(mul, x, y))
 
 
-def features(cert: Any, limit: float, b: int, p: int | None = None) -> Any:
-    """For each example and head: integers z, s, features z / s (mod p); readout of b bits."""
-    T, n, d, m, H, d_h, _ = cert["dims"].values()
-    layer = typed(cert["layer"], dict, "layer", "logit_unit heads" + " output" * (not p))
-    heads = typed(layer["heads"], list, "layer.heads", "key query" + " value" * (not p))
-    need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
-    members = sorted(typed(t, int, "each member") for group in cert["groups"] for t in group)
-    need(all(cert["groups"]) and members == list(range(T)), "groups must hold each t once", "wrong")
-    contexts, unit, b_e = integers(limit, cert["data"]["contexts"], "contexts", T, n, d)
-    queries, unit_q, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
-    key, unit_k, b_k = integers(limit, [head["key"] for head in heads], "key", H, d, d_h)
-    query, unit_w, b_w = integers(limit, [head["query"] for head in heads], "query", H, d, d_h)
-    divisor, size = unit * unit_q * unit_k * unit_w, b_e + b_q + b_k + b_w
-    afford(limit, n * H * size, (T * H * (2 * d * d_h + n * d + n), size, size // 4))
-    for context, e in zip(contexts * (T // len(contexts)), queries, strict=True):
-        terms, columns = [], list(zip(*context, strict=True))
-        for k, w in zip(key, query, strict=True):
-            inner = [dot(column, e) for column in zip(*w, strict=True)]
-            outer = [dot(row, inner) for row in k]
+def shifts(cert: Any, work: Work, layer: Layer) -> Any:
+    """For each example: the columns of its context; by head, logits / ln 2 less the smallest."""
+    T, n, d, _, H, d_h, _ = cert["dims"].values()
+    (b_e, b_q, b_k, b_w), divisor = layer.bits, layer.divisor
+    b, unit_bits = sum(layer.bits) + (d * d * d_h).bit_length(), divisor.bit_length()
+    work.dots(T * H * d_h, d, b_w, b_q)
+    work.dots(T * H * d, d_h, b_k, b_w + b_q)
+    work.dots(T * H * n, d, b_e, b_k + b_w + b_q)
+    work.quotients(2 * T * H * n, b - unit_bits, unit_bits)
+    work.pass_by((d_h + d + 2 * n, b), (H * n, b - unit_bits), (n * d / 4, 0))
+    for t, e in enumerate(layer.queries):
+        context, found = layer.contexts[t if len(layer.contexts) > 1 else 0], []
+        for key, query in layer.heads:
+            inner = [dot(column, e) for column in query]
+            outer = [dot(row, inner) for row in key]
             logits = [dot(token, outer) for token in context]
             need(not any(x % divisor for x in logits), "a logit / ln 2 is no integer", "wrong")
-            shifts = [(x - low) // divisor for low in [min(logits)] for x in logits]
-            r = p.bit_length() if p else min(max(shifts), 10**18)  # the cap keeps floats finite
-            afford(limit, H * d * (r + b), (T * H * d * n, r, b_e), (T * H * m * (d + H), r, r + b))
-            powers = [pow(2, x % (p - 1) if p else x, p) for x in shifts]  # 2^(p-1) = 1 mod p
-            terms.append(([dot(powers, column) for column in columns], unit * sum(powers)))
-        yield terms
+            low = min(logits)
+            found.append([(x - low) // divisor for x in logits])
+        yield list(zip(*context, strict=True)), found
 
 
-def interpolation(cert: Any, limit: float) -> str:
-    T, _, d, m, H, _, d_v = cert["dims"].values()
+def interpolation(cert: Any, work: Work) -> str:
+    T, n, d, m, H, _, d_v = cert["dims"].values()
+    layer = attention(cert, work, "logit_unit heads output", "key query value")
     values = [head["value"] for head in cert["layer"]["heads"]]
-    V, unit_v, b_v = integers(limit, values, "value", H, d, d_v)
-    W, unit_o, b_o = integers(limit, cert["layer"]["output"], "output", H * d_v, m)
-    labels, unit_y, b_y = integers(limit, cert["data"]["labels"], "labels", T, m)
-    afford(limit, H * d * m * (b_v + b_o), (H * d * d_v * m, b_v, b_o))
-    maps = [[[dot(v, o[h * d_v :]) for v in V[h]] for o in zip(*W, strict=True)] for h in range(H)]
-    for t, terms in enumerate(features(cert, limit, b_v + b_o + b_y)):
-        common, total = math.prod(s for _, s in terms), [0] * m
+    V, unit_v, b_v = integers(work, values, "value", H, d, d_v)
+    W, unit_o, b_o = integers(work, cert["layer"]["output"], "output", H * d_v, m)
+    labels, unit_y, b_y = integers(work, cert["data"]["labels"], "labels", T, m)
+    b_m, b_e = b_v + b_o + d_v.bit_length(), layer.bits[0]
+    work.dots(H * d * m, d_v, b_v, b_o)
+    work.hold(H * d * m, b_m)
+    maps = []  # for each head and label: value @ output, of its width
+    for h, rows in enumerate(V):
+        columns = zip(*W[h * d_v : (h + 1) * d_v], strict=True)
+        maps.append([[dot(row, column) for row in rows] for column in columns])
+    b_u = (unit_v * unit_o).bit_length() + unit_y.bit_length() + b_y
+    for _, logits in shifts(cert, work, layer):  # what the powers of two will cost
+        widths = [max(x) + (n * layer.unit).bit_length() for x in logits]  # of each denominator
+        R = min(sum(widths), 10**18)
+        for x in widths:
+            work.dots(d + 1, n, x, b_e)
+        work.quotients(2 * H, R, R / H)
+        work.dots(H * m, d, R / H + b_e, b_m)
+        work.dots(H * m, 1, R, R / H + b_e + b_m)
+        work.dots(2 * m, 1, R + b_e + b_m, b_u)
+        long = min(max(map(sum, logits)), 10**18) / n  # bits of a power, on average
+        work.pass_by((n, long), (H * d + d, R / H + b_e), (2 * m + 6, R + b_e + b_m + b_u))
+    for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
+        terms, total = [], [0] * m
+        for x in logits:
+            weights = [1 << k for k in x]
+            terms.append(([dot(weights, column) for column in columns], layer.unit * sum(weights)))
+        common = math.prod(s for _, s in terms)
         for (z, s), rows in zip(terms, maps, strict=True):
-            total = [x + common // s * dot(z, row) for x, row in zip(total, rows, strict=True)]
-        equal = [x * unit_y for x in total] == [y * common * unit_v * unit_o for y in labels[t]]
+            share = common // s
+            total = [x + share * dot(z, row) for x, row in zip(total, rows, strict=True)]
+        common *= unit_v * unit_o
+        equal = all(x * unit_y == y * common for x, y in zip(total, labels[t], strict=True))
         need(equal, f"the output of example {t} is not its label", "wrong")
     return f"the outputs equal the labels of all {T} examples, exactly"
 
 
-def full_rank(cert: Any, limit: float) -> str:
+def is_prime(p: int) -> bool:
+    """Of an odd p > 1, by Miller and Rabin's test: with these bases no composite below 3 * 10^23
+    passes it (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017)."""
+    twos = (p - 1 & 1 - p).bit_length() - 1
+    for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
+        x = pow(a, p >> twos, p)
+        if a % p and x != 1 and all(pow(x, 2**i, p) != p - 1 for i in range(twos)):
+            return False
+    return True
+
+
+def rank_parts(cert: Any, work: Work) -> tuple[Layer, int]:
+    """The layer and the prime of a full-rank claim; all but the rank itself is checked."""
     T, _, d, m, H, _, d_v = cert["dims"].values()
     rank = typed(cert["rank"], dict, "rank", "prime value")
-    (p,), unit, _ = integers(limit, [rank["prime"]], "rank.prime", 1)
-    prime = unit == p % 2 == 1 < p < 2**62 and pow(2, p - 1, p) == 1  # (all the proof needs)
+    (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
+    layer = attention(cert, work, "logit_unit heads", "key query")
+    integers(work, cert["data"]["labels"], "labels", T, m)
+    prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
     need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
     need(typed(rank["value"], int, "rank.value") == T, "rank.value is not dims.examples", "wrong")
     need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")
-    integers(limit, cert["data"]["labels"], "labels", T, m)
-    afford(limit, T * H * d * 500, (T * T * H * d // 2, 30, 30))
+    need(H * d >= T, "there are more examples than features: heads times width", "wrong")
+    need(layer.unit % p, "a denominator of the contexts is 0 mod p", "wrong")
+    return layer, p
+
+
+def full_rank(cert: Any, work: Work) -> str:
+    T, n, d, _, H, _, _ = cert["dims"].values()
+    layer, p = rank_parts(cert, work)
+    b_p, b_e = p.bit_length(), layer.bits[0]
+    work.spend(2e-5 * T * H * n)  # the powers
+    work.dots(T * H * (d + 1), n, b_p, b_e)
+    work.quotients(T * H * (d + 2), b_p + b_e, b_p)
+    work.dots(T * T / 2, H * d, b_p, b_p)  # each row less multiples of those above
+    work.hold(T * H * d, b_p)
+    work.pass_by((n + 5 * H * d, 3 * b_p + b_e))
     pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
-    for t, terms in enumerate(features(cert, limit, 0, p)):
-        need(all(s % p for _, s in terms), f"a denominator of example {t} is 0 mod p", "wrong")
-        row = [x * r % p for z, s in terms for r in [pow(s, -1, p)] for x in z]
+    for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
+        row = []
+        for x in logits:
+            weights = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
+            s = layer.unit * sum(weights) % p
+            need(s, f"a denominator of example {t} is 0 mod p", "wrong")
+            row += [dot(weights, column) * pow(s, -1, p) % p for column in columns]
         for start, pivot in pivots:
             if factor := row[start] % p:
                 row[start:] = [x - factor * y for x, y in zip(row[start:], pivot, strict=True)]
         start = next((j for j, x in enumerate(row) if x % p), -1)
         need(start >= 0, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
-        pivots.append((start, [x * r % p for r in [pow(row[start], -1, p)] for x in row[start:]]))
+        inverse = pow(row[start], -1, p)
+        pivots.append((start, [x * inverse % p for x in row[start:]]))
     return f"the features of all {T} examples are independent: rank {T} modulo {p}"
 
 
-def dependent_set(cert: Any, limit: float) -> str:
+def dependent_set(cert: Any, work: Work) -> str:
     N, d = cert["dims"].values()
     relation = typed(cert["relation"], dict, "relation", "indices coefficients")
     indices = [typed(i, int, "each index") for i in typed(relation["indices"], list, "indices")]
-    known = indices and set(indices) <= set(range(N)) and len(set(indices)) == len(indices)
+    work.spend(2e-6 * len(indices), 80 * len(indices))
+    known = indices and all(0 <= i < N for i in indices) and len(set(indices)) == len(indices)
     need(known, "relation.indices must be distinct, from 0 to vectors - 1", "wrong")
-    factors, _, b_f = integers(limit, relation["coefficients"], "coefficients", len(indices))
-    vectors, _, b_v = integers(limit, cert["data"]["vectors"], "vectors", N, d)
+    factors, _, b_f = integers(work, relation["coefficients"], "coefficients", len(indices))
+    vectors, _, b_v = integers(work, cert["data"]["vectors"], "vectors", N, d)
     need(all(factors), "a coefficient is 0", "wrong")
-    afford(limit, 0, (len(indices) * d, b_f, b_v))
+    work.dots(d, len(indices), b_f, b_v)
     columns = zip(*(vectors[i] for i in indices), strict=True)
     need(not any(dot(factors, x) for x in columns), "the combination is not 0", "wrong")
     return f"{len(indices)} of the {N} vectors are dependent"
 
 
-def impossible(cert: Any, limit: float) -> str:
-    """For x != 0, n z = sum of tokens + f(query / x, x * centred tokens) / x: f may be anything."""
+def impossible(cert: Any, work: Work) -> str:
+    """For g != 0, n z = sum of tokens + f(query / g, g * centred tokens) / g: f may be anything."""
     T, n, d, m = cert["dims"].values()
-    factors, _, b_c = integers(limit, cert["relation"], "relation", T)
-    contexts, _, b_e = integers(limit, cert["data"]["contexts"], "contexts", T, n, d)
-    queries, _, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
-    labels, _, b_y = integers(limit, cert["data"]["labels"], "labels", T, m)
-    afford(limit, n * d * (b_e + b_q), (T * (30 * n * d + m + T), b_e + b_q + b_c, b_q + b_y))
-    ties, sums = dict[Any, Fraction](), [0] * (d + m)  # ties: of each value of f
-    for E, e, y, c in zip(contexts * (T // len(contexts)), queries, labels, factors, strict=True):
-        columns, x = list(zip(*E, strict=True)), next(filter(None, e), 0)
-        sums = [s + c * y for s, y in zip(sums, [*map(sum, columns), *y], strict=True)]
-        moved = ([x * (n * y - s) for y in column] for column in columns for s in [sum(column)])
+    factors, _, b_c = integers(work, cert["relation"], "relation", T)
+    contexts, _, b_e = integers(work, cert["data"]["contexts"], "contexts", T, n, d)
+    queries, _, b_q = integers(work, cert["data"]["queries"], "queries", T, d)
+    labels, _, b_y = integers(work, cert["data"]["labels"], "labels", T, m)
+    b_t = b_e + b_q + 2 * n.bit_length()  # of centred tokens
+    work.dots(T, d + m, b_c, b_t + b_y)  # sums
+    work.dots(2 * T * d, n, b_q, b_t)  # tokens, centred
+    work.dots(T * (4 + n.bit_length()), n * d, b_t, 0)  # sorted and made a text
+    work.quotients(T * 3 * d, b_q, b_q)  # greatest common divisors
+    work.quotients(T * 9, b_t + b_c, b_q + b_c)  # fractions: g divides every token of its kind
+    work.spend(2e-5 * T)
+    work.hold(T * (n * d + d + 20) / 2, 4 * b_t)  # texts: a byte for four bits
+    work.pass_by((4 * n * d, b_t), (T + 2 * d + 2 * m, b_c + b_t + b_y))
+    ties, sums = dict[str, Fraction](), [0] * (d + m)  # ties: of each value of f
+    for t, (e, y, c) in enumerate(zip(queries, labels, factors, strict=True)):
+        columns = list(zip(*contexts[t if len(contexts) > 1 else 0], strict=True))
+        sums = [s + c * x for s, x in zip(sums, [*map(sum, columns), *y], strict=True)]
+        g = math.gcd(*e) if next(filter(None, e), 0) > 0 else -math.gcd(*e)
+        moved = ([g * (n * x - s) for x in column] for column in columns for s in [sum(column)])
         tokens = sorted(zip(*moved, strict=True))
         if any(map(any, tokens)):  # else f is 0
-            kind = *(Fraction(y, x) for y in e), *tokens
-            ties[kind] = ties.get(kind, Fraction(0)) + Fraction(c, x)
+            kind = ",".join(f"{x:x}" for row in ([x // g for x in e], *tokens) for x in row)
+            ties[kind] = ties.get(kind, Fraction(0)) + Fraction(c, g)  # (texts do not collide)
     need(not any(sums[:d]) and not any(ties.values()), "some weights break the relation", "wrong")
     need(any(sums[d:]), "the labels obey the relation", "wrong")
     return f"no weights give these labels: {T - factors.count(0)} examples are tied otherwise"
@@ -221,12 +366,16 @@ CLAIMS: dict[str, tuple[Any, str, str, str]] = {
 }
 
 
-def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB, by: Any = None
+) -> Verdict:
     """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
     status, cert = "holds", dict[str, Any](claim=None, dims={})
     try:
-        cert = read(path)
-        message = CLAIMS[cert["claim"]][0](cert, limit_seconds)
+        work = Work(limit_seconds, limit_mib)
+        cert = parse(path, work)
+        same_digests(cert)
+        message = (by or CLAIMS[cert["claim"]][0])(cert, work)
     except Rejected as rejected:
         status, message = rejected.args
     except Exception as error:  # of reading, of memory, of a type somewhere: no claim was checked
@@ -239,10 +388,11 @@ def main(argv: list[str] | None = None, check: Any = check_file) -> int:
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--limit-seconds", type=float, default=LIMIT_SECONDS)
+    parser.add_argument("--limit-mib", type=float, default=LIMIT_MIB)
     options = parser.parse_args(argv)
-    verdict = check(options.file, options.limit_seconds)
-    print(json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}")
-    return EXIT[verdict.status]
+    found = check(options.file, options.limit_seconds, options.limit_mib)
+    print(json.dumps(found._asdict()) if options.json else f"{found.status}: {found.message}")
+    return EXIT[found.status]
 
 
 if __name__ == "__main__":

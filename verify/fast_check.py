@@ -17,6 +17,7 @@ Exactness, for a prime p < 2^62 and residues held as int64:
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -24,81 +25,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncert.verify import checker
-from attncert.verify.checker import Rejected, Verdict, afford, integers, need, read, typed
+from attncert.verify.checker import LIMIT_SECONDS, Layer, Verdict, Work, need, rank_parts
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
-LIMIT_SECONDS = 600.0
-MAX_HELD_BYTES = 2**33
+LIMIT_MIB = 8192.0
+ENTRIES = 2**18  # of contexts at once, one for each example
 
 
-def check_file(path: str, limit_seconds: float = LIMIT_SECONDS) -> Verdict:
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
+) -> Verdict:
     """Re-check the full-rank certificate at `path`; whatever the file holds, a Verdict comes back.
 
     Arithmetic: exact, modulo the prime of the certificate; rank T modulo a prime that divides no
     denominator is rank T over the rationals (docs/certificate.md).
     """
-    claim, numbers = None, {}
-    try:
-        cert = read(path)
-        claim, numbers = cert["claim"], cert["dims"]
-        need(claim == "full-rank", "only full-rank can be checked this way: leave out --fast")
-        status, message = "holds", full_rank(cert, limit_seconds)
-    except Rejected as rejected:
-        status, message = rejected.args
-    except (OSError, ArithmeticError, ValueError, RecursionError, MemoryError) as error:
-        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
-    return Verdict(status, claim, f"fast re-check: {message}", numbers)
+    verdict = checker.check_file(path, limit_seconds, limit_mib, full_rank)
+    return verdict._replace(message=f"fast re-check: {verdict.message}")
 
 
-def full_rank(cert: dict[str, Any], limit: float) -> str:
+def full_rank(cert: dict[str, Any], work: Work) -> str:
     """The claim in one line, or Rejected."""
-    T, n, d, m, H, d_h, d_v = cert["dims"].values()
-    layer = typed(cert["layer"], dict, "layer", "logit_unit heads")
-    heads = typed(layer["heads"], list, "layer.heads", "key query")
-    need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
-    groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
-    members = sorted(typed(t, int, "each member of a group") for group in groups for t in group)
-    need(all(groups) and members == list(range(T)), "groups must hold each example once", "wrong")
-    rank = typed(cert["rank"], dict, "rank", "prime value")
-    (p,), unit, _ = integers(limit, [rank["prime"]], "rank.prime", 1)
-    prime = unit == p % 2 == 1 < p < 2**62 and pow(2, p - 1, p) == 1  # (all the proof needs)
-    need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
-    need(typed(rank["value"], int, "rank.value") == T, "rank.value is not dims.examples", "wrong")
-    need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")
-    contexts = typed(cert["data"]["contexts"], list, "contexts")
-    count = 1 if len(contexts) == 1 else T
-    E, unit, b_e = integers(limit, contexts, "contexts", count, n, d)
-    need(unit % p, "a denominator of the contexts is 0 mod p", "wrong")
-    e, unit_q, b_q = integers(limit, cert["data"]["queries"], "queries", T, d)
-    integers(limit, cert["data"]["labels"], "labels", T, m)
-    key, unit_k, b_k = integers(limit, [head["key"] for head in heads], "key", H, d, d_h)
-    query, unit_w, b_w = integers(limit, [head["query"] for head in heads], "query", H, d, d_h)
-    bits = b_e + b_q + b_k + b_w
-    if bits >= 62:  # logits over Python's integers
-        afford(limit, n * T * bits, (T * H * (2 * d * d_h + n * d + n), bits, bits // 4))
-    afford_modular(limit, T, n, d, H, p)
+    only = "only full-rank can be checked this way: leave out --fast"
+    need(cert["claim"] == "full-rank", only)
+    T, n, d, _, H, _, _ = cert["dims"].values()
+    layer, p = rank_parts(cert, work)
+    rows = max(1, ENTRIES // (n * d))  # examples at once
+    count_work(cert["dims"], work, layer, p, rows)
 
-    context, queries = array(E), array(e)
-    residues = np.asarray(context % p, dtype=np.int64)
-    divisor, tables = unit * unit_q * unit_k * unit_w, tables_of_two(p)
+    contexts, queries = array(layer.contexts), array(layer.queries)
+    residues = np.asarray(contexts % p, dtype=np.int64)
+    tables = tables_of_two(p)
     Z = np.empty((T, H * d), dtype=np.int64)
-    for h in range(H):
-        shifts = logit_shifts(context, queries, array(key[h]), array(query[h]), divisor)
-        exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
-        Z[:, h * d : (h + 1) * d] = mixed(power_of_two(exponents, tables, p), residues, p)
+    for h, (key, query) in enumerate(layer.heads):
+        outer = product(product(queries, array(query).T), array(key).T)
+        for start in range(0, T, rows):
+            some = slice(start, start + rows)
+            mine = some if len(contexts) > 1 else slice(0, 1)
+            shifts = logit_shifts(contexts[mine], outer[some], layer.divisor)
+            exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
+            weights = power_of_two(exponents, tables, p)
+            Z[some, h * d : (h + 1) * d] = mixed(weights, residues[mine], p, start)
     t = first_dependent_row(Z, p)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
     return f"the features of all {T} examples are independent: rank {T} modulo {p}"
 
 
-def afford_modular(limit: float, T: int, n: int, d: int, H: int, p: int) -> None:
+def count_work(dims: dict[str, int], work: Work, layer: Layer, p: int, rows: int) -> None:
     """Time and memory, as measured up to T = 2,000, H d = 10,000 on one core."""
+    T, n, d, _, H, d_h, _ = dims.values()
+    b, width, rows = sum(layer.bits), H * d, min(rows, T)
+    numbers = len(layer.contexts) * n * d + 2 * T * d + 2 * d * d_h
+    if b >= 62:  # logits over Python's integers
+        work.dots(T * H * d_h, d, b / 2, b / 2)
+        work.dots(T * H * d, d_h, b / 2, b / 2)
+        work.dots(T * H * n, d, b / 2, b / 2)
+        work.quotients(2 * T * H * n, b, layer.divisor.bit_length())
+        work.pass_by((numbers, 0), (T * (d + d_h) + 3 * rows * n, b))
     wide = 1 if p < 2**HALF_BITS else 5
-    seconds = wide * (8e-9 * T * H * n * d + 5e-10 * T * T * min(T, H * d)) + 5e-6 * T * H
-    held = 8 * T * (3 * H * d + n * d)
-    work = f"estimated at {seconds:.2g} s, {held >> 20} MiB: see --limit-seconds"
-    need(seconds <= limit and held <= MAX_HELD_BYTES, work, "over limit")
+    work.spend(wide * (T * H * n * (8e-9 * d + 6e-8) + 5e-10 * T * T * min(T, width)))
+    work.spend(1e-5 * T * H + 1e-3 * H * math.ceil(T / rows))
+    work.bytes += 8 * (2 * numbers + 2 * T * width)
+    features = 12 * rows * n * (d + 1)
+    folded = T * min(width, T + BLOCK) * (2 if width > T + BLOCK else 0)
+    passing = max(features, folded + 10 * min(T, 4 * BLOCK) * width)
+    work.spend(0.0, 8 * passing)
 
 
 # Logits, over the integers.
@@ -116,19 +108,15 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return a @ b if bound < 2**62 else array(a.astype(object) @ b.astype(object))
 
 
-def logit_shifts(
-    context: NDArray[Any],
-    queries: NDArray[Any],
-    key: NDArray[Any],
-    query: NDArray[Any],
-    divisor: int,
-) -> NDArray[Any]:
-    """Logits of one head in units of ln 2, less the smallest of each example: (T, n) integers."""
-    outer = product(product(queries, query), key.T)
-    if len(context) == 1:
-        logits = product(outer, context[0].T)
+def logit_shifts(contexts: NDArray[Any], outer: NDArray[Any], divisor: int) -> NDArray[Any]:
+    """Logits of one head in units of ln 2, less the smallest of each example: integers.
+
+    contexts: one or as many as examples; outer: key @ query.T @ e for each example.
+    """
+    if len(contexts) == 1:
+        logits = product(outer, contexts[0].T)
     else:
-        logits = product(context, outer[:, :, None])[:, :, 0]
+        logits = product(contexts, outer[:, :, None])[:, :, 0]
     if divisor >= 2**62:
         logits = logits.astype(object)
     need(not (logits % divisor).any(), "a logit / ln 2 is no integer", "wrong")
@@ -190,14 +178,20 @@ def power_of_two(exponents: Residues, tables: list[Residues], p: int) -> Residue
     return result
 
 
-def mixed(weights: Residues, contexts: Residues, p: int) -> Residues:
-    """Features mod p of one head: tokens mixed with the weights (T, n), over the weights' sum."""
-    z = np.zeros((len(weights), contexts.shape[2]), dtype=np.int64)
-    s = np.zeros(len(weights), dtype=np.int64)
-    for i in range(weights.shape[1]):
-        z = (z + times(weights[:, i, None], contexts[:, i, :], p)) % p
-        s = (s + weights[:, i]) % p
-    need(s.all(), f"a denominator of example {np.argmin(s != 0)} is 0 mod p", "wrong")
+def sums(a: Residues, p: int) -> Residues:
+    """Sums mod p of residues along axis 1: halves of 31 bits, of which 2^31 add up below 2^62."""
+    high, low = (a >> HALF_BITS).sum(axis=1) % p, (a & (2**HALF_BITS - 1)).sum(axis=1) % p
+    return (times(high, np.int64(2**HALF_BITS % p), p) + low) % p
+
+
+def mixed(weights: Residues, contexts: Residues, p: int, first: int = 0) -> Residues:
+    """Features mod p of one head: tokens mixed with the weights (T, n), over the weights' sum.
+
+    first: the number of the first of these examples.
+    """
+    z = sums(times(weights[:, :, None], contexts, p), p)
+    s = sums(weights, p)
+    need(s.all(), f"a denominator of example {first + np.argmin(s != 0)} is 0 mod p", "wrong")
     inverses = np.array([pow(int(x), -1, p) for x in s], dtype=np.int64)
     return times(z, inverses[:, None], p)
 

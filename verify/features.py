@@ -5,7 +5,8 @@ Nothing is taken from the builder: what it believes its logits to be is one of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
@@ -78,12 +79,42 @@ def contexts_mod(data: Dataset, p: int) -> np.ndarray:
     return np.mod(data.contexts.numerators, p).astype(np.int64) * inverse % p
 
 
-def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> np.ndarray:
-    """Z mod p, (T, H·d) int64."""
+def features_mod(data: Dataset, tables: Iterable[np.ndarray], p: int) -> np.ndarray:
+    """Z mod p, (T, H·d) int64, from the heads' logits. Raises ZeroDivisionError."""
     contexts = contexts_mod(data, p)
-    return np.hstack(
-        [mix_mod(softmax_mod(logits(head, data), p), contexts, p) for head in layer.heads]
-    )
+    return np.hstack([mix_mod(softmax_mod(table, p), contexts, p) for table in tables])
+
+
+def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> np.ndarray:
+    """Z mod p, (T, H·d) int64. Raises ZeroDivisionError, NotIntegral."""
+    return features_mod(data, (logits(head, data) for head in layer.heads), p)
+
+
+def residues(
+    data: Dataset, tables: Sequence[np.ndarray], primes: Sequence[int] | None = None
+) -> Iterator[tuple[np.ndarray, int]]:
+    """(Z mod p, p) for those of the primes (PRIMES) modulo which the features exist."""
+    for p in PRIMES if primes is None else primes:
+        try:
+            yield features_mod(data, tables, p), p
+        except ZeroDivisionError:
+            continue
+
+
+def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
+    """The largest rank of Z modulo PRIMES, and that prime; rank 0 where no features exist.
+
+    The rank over ℚ is at least that. The first prime of a full rank ends the search.
+    """
+    best, prime = 0, PRIMES[0]
+    with suppress(NotIntegral):
+        for matrix, p in residues(data, [logits(head, data) for head in layer.heads]):
+            found = rank_mod(matrix, p)
+            if found > best:
+                best, prime = found, p
+            if best == min(matrix.shape):
+                break
+    return best, prime
 
 
 def exact_columns(table: np.ndarray, data: Dataset, columns: Sequence[int]) -> list[list[fmpq]]:

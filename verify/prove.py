@@ -13,19 +13,22 @@ from attncert.constructions.construction import fewest_heads
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import stages
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
 from attncert.verify.settings import CLAIMS, Settings
-from attncert.verify.stages import Progress, Run, silent
+from attncert.verify.stages import Run
 
 __all__ = ["CLAIMS", "Settings", "prove", "prove_layer"]
 
 LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more than one thread
 
 
-def prove(data: Dataset, settings: Settings | None = None, progress: Progress = silent) -> Proof:
+def prove(
+    data: Dataset, settings: Settings | None = None, progress: StageProgress = silent
+) -> Proof:
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
@@ -39,7 +42,7 @@ def prove_layer(
     data: Dataset,
     layer: Layer,
     settings: Settings | None = None,
-    progress: Progress = silent,
+    progress: StageProgress = silent,
 ) -> Proof:
     """What the keys and queries of `layer` memorize: rank, readout, certificate, as for any other.
 

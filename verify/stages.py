@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
@@ -13,6 +13,7 @@ from attncert.constructions.construction import Construction, fewest_heads
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.constructions.readout.float_weights import float64_weights
 from attncert.constructions.readout.solve import (
     predicted_bits,
@@ -22,7 +23,13 @@ from attncert.constructions.readout.solve import (
 )
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify import refusal
-from attncert.verify.certificate import MAX_HELD_BITS, TooLarge, certificate
+from attncert.verify.certificate import (
+    LIMIT_MIB,
+    LIMIT_SECONDS,
+    TooLarge,
+    certificate,
+    cost_of_checking,
+)
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
@@ -54,12 +61,7 @@ MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not con
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
-Progress = Callable[[str, int, int], None]
 Certificate = Mapping[str, Any] | None
-
-
-def silent(stage: str, done: int, of: int) -> None:
-    """No progress is shown."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Run:
     data: Dataset
     settings: Settings
     method: Method
-    progress: Progress = silent
+    progress: StageProgress = silent
 
     @property
     def head_width(self) -> int:
@@ -83,7 +85,7 @@ class Run:
     def r(self) -> int:
         return self.method.r(self.data, self.head_width)
 
-    def at(self, stage: str) -> Callable[[int, int], None]:
+    def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
 
 
@@ -185,10 +187,10 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
-    held = (2 * bits + data.labels.bits()) * data.d * len(layer.heads)  # features, readout
-    if held > MAX_HELD_BITS:
-        size = f"about {held / 2**33:.2g} GiB"
-        file, uncertified = None, f"the checker would hold {size}, more than it allows itself"
+    seconds, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
+    if seconds > LIMIT_SECONDS or mib > LIMIT_MIB:
+        size = f"about {seconds:.2g} s and {mib:.2g} MiB"
+        file, uncertified = None, f"checking it would take {size}, more than the checker allows"
     if uncertified and wanted == "auto":
         return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
     solves = shared.timed(partial(readout_solves, data, layer))
@@ -249,9 +251,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     run.progress("enclosure", 0, 1)
     settings = replace(run.settings, heads=heads)  # the same construction for a coarse copy
     try:
-        weights = float64_weights(
-            data, lambda coarse: run.method.build(coarse, settings, lambda done, of: None)
-        )
+        weights = float64_weights(data, lambda coarse: run.method.build(coarse, settings, silent))
     except HypothesisFails as failure:
         return conclusions.no_enclosure(str(failure))
     return shared.timed(partial(enclose_error, data, weights))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import deliver
+from attncert.commands.output import deliver, report_folder
 from attncert.constructions.errors import require_seed
 
 if TYPE_CHECKING:
@@ -52,4 +52,4 @@ def audit(
         scope = Scope(examples, weights, quick, seed, progress)
         return report(run(scope, sections(scope)))
 
-    return deliver(made, out, "audit", as_json)
+    return deliver(made, report_folder(out, "audit"), as_json)

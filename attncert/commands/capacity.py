@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import deliver
+from attncert.commands.output import deliver, report_folder
 from attncert.constructions.errors import require_seed
 
 
@@ -34,7 +34,6 @@ def capacity(
         lambda progress: report(
             sweep(sweeps, progress), growth(sizes, progress) if constants else None
         ),
-        out,
-        "capacity",
+        report_folder(out, "capacity"),
         as_json,
     )

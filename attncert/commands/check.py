@@ -25,7 +25,7 @@ _WHAT = {
 def check(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
     fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
-    limit_seconds: Annotated[float, typer.Option(help="of estimated work, per stage")] = 600.0,
+    limit_seconds: Annotated[float, typer.Option(help="of estimated work")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attncert.commands.durations import seconds
-from attncert.commands.output import Interrupted, deliver, print_json, say
+from attncert.commands.output import Interrupted, deliver, print_json, report_folder, say
 from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def kruskal(
     from attncert.progress import Stages
     from attncert.reports.kruskal.page import report
     from attncert.verify.kruskal.examine import examine
+    from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
     from attncert.verify.kruskal.vectors import load_vectors
     from attncert.verify.scale.engine import dask as connected
@@ -69,6 +72,7 @@ def kruskal(
         raise InputError("--shard", "given with --log FILE, which keeps what it finds", "alone")
     vectors = load_vectors(data)
     question.require(vectors)
+    folder = report_folder(out, f"{vectors.name}-kruskal")
 
     @contextmanager
     def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
@@ -76,7 +80,8 @@ def kruskal(
         with ExitStack() as stack:
             kept = None
             if log is not None:
-                kept = stack.enter_context(ShardLog(log, identity(vectors, question)))
+                run = identity(vectors, question)
+                kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
             try:
                 yield kept, None if dask is None else stack.enter_context(connected(dask))
             except KeyboardInterrupt:
@@ -86,6 +91,7 @@ def kruskal(
                 raise Interrupted(f"no report was written; {what}") from None
 
     def made(progress: Stages) -> Report:
+        _require_apart(log, folder)
         with tools() as (kept, backend):
             found = examine(
                 vectors,
@@ -98,12 +104,19 @@ def kruskal(
         return report(found)
 
     if part is None:
-        return deliver(made, out, f"{vectors.name}-kruskal", as_json)
+        return deliver(made, folder, as_json)
     with Stages() as progress, tools() as (kept, backend):
         assert kept is not None
         done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
     _print_part(part.number, part.of, done, str(log), as_json)
     return 0
+
+
+def _require_apart(log: str | None, folder: str | Path) -> None:
+    """A folder that holds the log could not be replaced by the report's, in the end."""
+    target = os.path.realpath(folder)
+    if log is not None and "\0" not in log and Path(os.path.realpath(log)).is_relative_to(target):
+        raise InputError("--log", "a file outside the folder of the report (--out)", log)
 
 
 def _closing(interval: Interval) -> str:

@@ -11,33 +11,35 @@ from attncert.commands.output import print_json, say
 
 def merge(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="logs of shards")],
+    data: Annotated[str | None, typer.Option(help="the vectors: verifies what is shown")] = None,
     out: Annotated[str | None, typer.Option(help="the united log, for kruskal --log")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Unite the logs that `attncert kruskal --shard i/k --log FILE` wrote; say what they show."""
     from attncert.reports.kruskal.sentences import shard_lines
+    from attncert.reports.words.numbers import count
+    from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import shown_by
+    from attncert.verify.kruskal.vectors import load_vectors
     from attncert.verify.scale.log import write_log
     from attncert.verify.scale.merge import unite
 
-    united = unite(files)
+    united = unite(files, rules(None if data is None else load_vectors(data)))
+    shown = shown_by(united, verified=data is not None)
     if out is not None:
         write_log(out, united.identity, united.finished)
-    sampled, searched = shown_by(united)
     missing = united.missing
     if as_json:
         left = [shard.as_list() for shard in missing]
-        shards = {"finished": len(united.finished), "missing": left}
         print_json(
-            {
-                "sampled": None if sampled is None else sampled.as_dict(),
-                "bases": None if searched is None else searched.as_dict(),
-                "shards": shards,
-            }
+            shown.as_dict() | {"shards": {"finished": len(united.finished), "missing": left}}
         )
     else:
-        for line in shard_lines(sampled, searched):
+        for line in shard_lines(shown.sampled, shown.searched, verified=not shown.unverified):
             say(line)
+        if shown.unverified:
+            what = count(shown.unverified, "shard")
+            say(f"Left out: dependent sets of {what}; --data DATA verifies and shows them.")
         if missing:
             total = len(missing) + len(united.finished)
             places = ", ".join(f"{s.kind} {s.start} to {s.stop - 1}" for s in missing[:8])

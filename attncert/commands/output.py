@@ -17,24 +17,27 @@ if TYPE_CHECKING:
     from attncert.reports.report import Report
 
 
-def deliver(make: Callable[[Stages], Report], out: str | None, name: str, as_json: bool) -> int:
-    """Make a report, write it to the folder `out`, say what came out; returns its exit status.
+def report_folder(out: str | None, name: str) -> str | Path:
+    """What --out says, else attncert-report/NAME."""
+    return Path("attncert-report", name) if out is None else out
 
-    out: None for attncert-report/NAME. A folder that may not be written is refused before the work.
+
+def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
+    """Make a report, write it to `folder`, say what came out; returns its exit status.
+
+    A folder that may not be written is refused before the work.
     """
     from attncert.progress import Stages
     from attncert.reports.folder import check_folder, write
 
-    asked = Path("attncert-report", name) if out is None else out
-    check_folder(asked)
+    check_folder(folder)
     with Stages() as progress:
         report = make(progress)
-    write(report, asked)
-    folder = Path(asked)
+    write(report, folder)
     if as_json:
-        print_json({**report.summary, "folder": str(folder)})
+        print_json({**report.summary, "folder": str(Path(folder))})
     else:
-        say(*report.sentences, f"Report: {folder / report.kind.page}")
+        say(*report.sentences, f"Report: {Path(folder, report.kind.page)}")
     return report.exit_status
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from attncert.commands.output import deliver
+from attncert.commands.output import deliver, report_folder
 
 
 def prove(
@@ -48,5 +48,7 @@ def prove(
     examples_of = load(data)
     chosen = examples_of if examples is None else examples_of.take(examples)
     return deliver(
-        lambda progress: report(prove(chosen, settings, progress)), out, examples_of.name, as_json
+        lambda progress: report(prove(chosen, settings, progress)),
+        report_folder(out, examples_of.name),
+        as_json,
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import deliver
+from attncert.commands.output import deliver, report_folder
 from attncert.constructions.errors import require_seed
 
 
@@ -29,7 +29,6 @@ def tightness(
     chosen = loaded if examples is None else loaded.take(examples)
     return deliver(
         lambda progress: report(study(chosen, heads, value_width, seed)),
-        out,
-        f"{loaded.name}-tightness",
+        report_folder(out, f"{loaded.name}-tightness"),
         as_json,
     )

@@ -23,7 +23,6 @@ that makes the dual vector integral; g_t is then a multiple of f_t).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,10 +40,11 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import Draft, HeadBuilder
+from attncert.constructions.progress import Progress, silent
 
 __all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 
@@ -63,6 +63,14 @@ class PaperHead(SteeringHead):
     duals: tuple[fmpq_mat, ...]
     steering: tuple[fmpq_mat, ...]
 
+    def weights(self, head_width: int) -> Head:
+        """Key [c·u, w_1, w_2, ...] and query [v, ê_1, ê_2, ...], then zero columns up to d_h."""
+        key, query = list(self.steering), list(self.duals)
+        if self.separator is not None and self.selector is not None:
+            key.insert(0, self.separator * fmpq(self.c))
+            query.insert(0, self.selector)
+        return Head(_columns(key, head_width), _columns(query, head_width))
+
 
 def build(
     data: Dataset,
@@ -71,7 +79,7 @@ def build(
     heads: int | None = None,
     interior: bool = True,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Construction:
     """Key and query weights with which the features of all examples are independent.
 
@@ -83,9 +91,7 @@ def build(
     capacity or the partition condition fails.
     """
     width = data.n if head_width is None else head_width
-    for argument, value in (("head_width", width), ("heads", 1 if heads is None else heads)):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(head_width=width, heads=1 if heads is None else heads)
     r = min(data.n, width)
     require_independent_rows(data)
     groups, regrouped = theorem_groups(data, r, heads, seed)
@@ -100,7 +106,7 @@ def build(
         return chosen
 
     chosen = over_primes(attempt)
-    layer_heads = [_layer_head(head, width, data.d) for head in chosen]
+    layer_heads = [head.weights(width) for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(chosen)))
     return Construction("paper", layer, groups, tuple(chosen), width, r, regrouped)
 
@@ -144,15 +150,7 @@ def _record(
     )
 
 
-def _layer_head(head: PaperHead, width: int, d: int) -> Head:
-    """Key [c·u, w_1, w_2, ...] and query [v, ê_1, ê_2, ...], padded with zero columns to d_h."""
-    key, query = list(head.steering), list(head.duals)
-    if head.separator is not None:
-        key.insert(0, head.separator * fmpq(head.c))
-        query.insert(0, head.selector)
-    return Head(_columns(key, width, d), _columns(query, width, d))
-
-
-def _columns(vectors: list[fmpq_mat], width: int, d: int) -> fmpq_mat:
+def _columns(vectors: list[fmpq_mat], width: int) -> fmpq_mat:
+    d = vectors[0].nrows()
     rows = [vector.entries() for vector in vectors] + [[0] * d] * (width - len(vectors))
     return fmpq_mat(width, d, [x for row in rows for x in row]).transpose()

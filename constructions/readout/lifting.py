@@ -22,7 +22,6 @@ integers that holds mod p^K, and both sides are less than p^K / 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
@@ -35,6 +34,7 @@ from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
+from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.reconstruction import common_denominator, join_digits
 
 __all__ = ["Solution", "lifted"]
@@ -63,7 +63,7 @@ def lifted(
     data: Dataset,
     right: list[int],
     bits: int,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Solution | None:
     """The solution of Z[:, C] x = right (T integers), exact; None where this method does not apply.
 
@@ -84,9 +84,7 @@ class _State:
     beyond: int
 
 
-def _solve(
-    state: _State, T: int, bits: int, progress: Callable[[int, int], None]
-) -> Solution | None:
+def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | None:
     from attncert.constructions.readout.lifting_kernel import lift
 
     rng = np.random.default_rng(0)

@@ -7,7 +7,6 @@ padded with zero columns, and W_O is H stacked copies of [I_m; 0]               
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
@@ -16,6 +15,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Head, Layer, integer_logits, powers_of_two
 from attncert.constructions.paper.theorem import Construction
+from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting import lifted
 
 # Unknowns up to which FLINT eliminates without fractions: quasi-linear in the bits, not quadratic.
@@ -106,7 +106,7 @@ def readout(
     construction: Construction,
     data: Dataset,
     right: fmpq_mat,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> fmpq_mat:
     """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
 

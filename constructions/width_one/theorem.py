@@ -42,7 +42,7 @@ constructions/paper/theorem.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,8 +60,9 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import Head
+from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
 from attncert.constructions.width_one.head import Draft, HeadBuilder
 from attncert.constructions.width_one.short import ShortHeads
@@ -98,6 +99,10 @@ class WidthOneHead(SteeringHead):
         """c v0 + v1, d×1."""
         return self.v1 if self.selector is None else self.selector * fmpq(self.c) + self.v1
 
+    def weights(self, head_width: int = 1) -> Head:
+        """Key u and query c v0 + v1."""
+        return Head(self.separator, self.query)
+
 
 def width_one_capacity(heads: int, n: int) -> int:
     """H(n - 1) + 1: examples that H heads of width one memorize, n tokens each (ours).
@@ -123,7 +128,7 @@ def build(
     heads: int | None = None,
     saturated: bool = False,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Construction:
     """Key and query weights of width one with which the features of all examples are independent.
 
@@ -133,8 +138,7 @@ def build(
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
     HypothesisFails with a witness where A2, the capacity or the partition condition fails.
     """
-    if heads is not None and heads < 1:
-        raise InputError("heads", "a positive integer", heads)
+    require_positive(heads=1 if heads is None else heads)
     require_independent_rows(data)
     partition, regrouped = theorem_groups(data, data.n, heads, seed)
 
@@ -149,7 +153,7 @@ def build(
         return chosen
 
     chosen = over_primes(attempt)
-    layer_heads = [Head(head.separator, head.query) for head in chosen]
+    layer_heads = [head.weights() for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(partition)))
     return Construction(
         name="width-one",
@@ -163,9 +167,7 @@ def build(
     )
 
 
-def _proof(
-    builder: HeadBuilder, groups: Groups, progress: Callable[[int, int], None]
-) -> list[WidthOneHead]:
+def _proof(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
     for group in groups:
@@ -176,7 +178,7 @@ def _proof(
 
 
 def _short_then_proof(
-    builder: HeadBuilder, partition: Groups, progress: Callable[[int, int], None]
+    builder: HeadBuilder, partition: Groups, progress: Progress
 ) -> list[WidthOneHead] | None:
     """Short heads while they are found, then the proof's; None if what is left cannot be grouped.
 

@@ -7,6 +7,7 @@ checked just now. Everything said is taken from the file, never from what the fi
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,12 +21,13 @@ from attncert.verify import checker
 
 __all__ = ["Explanation", "explain", "text"]
 
+_NO_WORDS = "This cannot be said: a part of the file is not what the format asks for."
 _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
 _WIDTH = 88
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
-    "To believe it one has to trust Python's integers and a checker of under 250 lines "
+    "To believe it one has to trust Python's integers and a checker of under 400 lines "
     "(verify/checker.py, standard library only), and to compare the SHA-256 of the data with that "
     "of the data one means. {argument} Whoever made the file need not be trusted."
 )
@@ -75,26 +77,25 @@ class Explanation:
 def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> Explanation:
     """The certificate at `path`. check: run the checker (else the digests alone are compared).
 
-    Raises InputError where the file is no certificate, or was changed and not sealed again.
+    The status is the checker's. Raises InputError where the file is no certificate.
     """
     try:
-        content = checker.read(path)
+        content = checker.parse(path, checker.Work(math.inf, checker.LIMIT_MIB))
     except checker.Rejected as rejected:
         raise InputError(path, "an attncert/1 certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(path, "an attncert/1 certificate", f"unreadable ({reason})") from None
-    status, message = "only read", "the claim was not checked; the digests are fresh"
-    if check:
-        verdict = checker.check_file(path, limit_seconds)
-        if verdict.status == "unusable":
-            raise InputError(path, "an attncert/1 certificate", verdict.message)
-        status, message = verdict.status, verdict.message
+    status, message = _checked_now(path, limit_seconds) if check else _read(content)
+    if status == "unusable":
+        raise InputError(path, "an attncert/1 certificate", message)
     try:
         claims, about, proved, open_ = _CLAIMS[content["claim"]](content)
     except MALFORMED:
-        got = "one with a part of another type"
-        raise InputError(path, "an attncert/1 certificate", got) from None
+        if status == "only read":
+            got = "one with a part of another type"
+            raise InputError(path, "an attncert/1 certificate", got) from None
+        claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),
         ("About what", about),
@@ -105,6 +106,19 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         ("Checked now", _checked(status, message)),
     )
     return Explanation(path, content["claim"], status, message, parts, content)
+
+
+def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
+    verdict = checker.check_file(path, limit_seconds)
+    return verdict.status, verdict.message
+
+
+def _read(content: dict[str, Any]) -> tuple[str, str]:
+    try:
+        checker.same_digests(content)
+    except checker.Rejected as rejected:
+        return rejected.args[0], rejected.args[1]
+    return "only read", "the claim was not checked; the digests are fresh"
 
 
 def text(explanation: Explanation) -> list[str]:
@@ -171,7 +185,7 @@ def _dependent_set(cert: Mapping[str, Any]) -> Words:
 
 
 def _impossible(cert: Mapping[str, Any]) -> Words:
-    terms = [(t, c) for t, c in enumerate(cert["relation"]) if c.lstrip("-").strip("0/") != ""]
+    terms = [(t, c) for t, c in enumerate(cert["relation"]) if c.partition("/")[0].strip("-0")]
     members = [t for t, _ in terms]
     gap = _gap(cert["data"]["labels"], terms)
     return (
@@ -238,7 +252,7 @@ def _checked(status: str, message: str) -> str:
     words = {
         "holds": "Yes, from the file alone, and the claim holds: ",
         "wrong": "Yes, and the claim is WRONG: ",
-        "over limit": "No: that would take too long, ",
+        "over limit": "No: that would take too much time or memory, ",
         "only read": "No, as asked: ",
     }
     return f"{words[status]}{message}."
@@ -258,8 +272,13 @@ def _sum(terms: list[tuple[int, str]], symbol: str) -> str:
 
 
 def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
-    """What the labels add up to, exactly where that is short."""
-    if any(len(c) + max(map(len, labels[t])) > 1000 for t, c in terms):
+    """What the labels add up to, exactly where that is short.
+
+    A sum has no more digits, above and below, than its fractions have together and one of them
+    alone, but for the carries: below 1,000 it can be added up and written without a thought.
+    """
+    numbers = [x for t, c in terms for x in (c, *labels[t])]
+    if sum(len(x) for x in numbers if "/" in x) + 2 * max(map(len, numbers)) > 1000:
         return "something else than 0"
     rows = [[fraction(c) * fraction(y) for y in labels[t]] for t, c in terms]
     sums = [short(numeral(sum(column))) for column in zip(*rows, strict=True)]

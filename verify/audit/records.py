@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Claim
 
 __all__ = ["Audit", "AuditSection", "Finding", "Matrix", "Scope", "Standing", "Table", "audit"]
 
-Progress = Callable[[str, int, int], None]
 Row = tuple[str, ...]
 
 
@@ -139,7 +139,7 @@ class Scope:
     layer: Any = None
     quick: bool = False
     seed: int = 0
-    progress: Progress = lambda stage, done, of: None
+    progress: StageProgress = silent
 
 
 Section = Callable[[Scope], AuditSection]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.progress import silent
 from attncert.verify.audit.hypotheses.strength import claimed, used
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
 from attncert.verify.claims.evidence import Claim, Level
@@ -91,7 +92,7 @@ def _hypotheses(proofs: dict[str, Proof]) -> Table:
 
 
 def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
-    built = settings.method.build(data, settings, lambda done, of: None)
+    built = settings.method.build(data, settings, silent)
     short = any(getattr(head, "short", False) for head in built.heads)
     rows = tuple(
         (

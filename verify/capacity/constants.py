@@ -18,7 +18,7 @@ have, the condition number of Z (float64), the number of parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
 from attncert.verify.steps import conclusions
 from attncert.verify.steps import shared as steps
@@ -44,8 +45,6 @@ __all__ = [
 CONSTRUCTIONS = ("paper", "width-one, the proof's heads", "width-one, short heads", "generic")
 MOST_TRIED = 64  # values of c below the one built
 LARGEST_CONDITION = 1e12
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Growth:
 
 def growth(
     settings: ConstantsSettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> Growth:
     """Measure every construction on the same data sets. Deterministic."""
     settings = settings or ConstantsSettings()
@@ -207,12 +206,14 @@ def least_certified(
     if tables is None:
         tables = [features.logits(head, data) for head in built.layer.heads[:number]]
     rows = [*record.earlier, *record.group]
+    placed, before = data.take(rows), [table[rows] for table in tables[: number - 1]]
     own, lead = tables[number - 1][rows], steps.lead(data, replace(record, earlier=tuple(rows)))
     for c in range(min(record.c, MOST_TRIED) + 1):
         table = own + (c - record.c) * lead
         logits = np.array([[int(x) for x in row] for row in table.tolist()], dtype=object)
-        if _full_rank(data, [*(t[rows] for t in tables[: number - 1]), logits], rows):
-            return c, _least_lead(logits[: len(record.earlier)], record.targets)
+        if _independent(placed, [*before, logits]):
+            leads = steps.leads(logits[: len(record.earlier)], record.targets)
+            return c, min(leads, default=None)
     return None
 
 
@@ -237,27 +238,10 @@ def _selectors(
             yield HeadConstants(number, record.c, c, bits, numbers.apriori_c, numbers.apriori_bits)
 
 
-def _full_rank(data: Dataset, tables: list[np.ndarray], rows: list[int]) -> bool:
-    """Are the features with these logits (one table per head, for these rows) independent mod p?"""
-    for p in features.usable_primes(data):
-        contexts = features.contexts_mod(data, p)
-        part = contexts if data.shared else contexts[rows]
-        try:
-            blocks = [features.mix_mod(features.softmax_mod(t, p), part, p) for t in tables]
-        except ZeroDivisionError:
-            continue
-        return features.rank_mod(np.hstack(blocks), p) == len(rows)
-    return False
-
-
-def _least_lead(logits: np.ndarray, targets: tuple[int, ...]) -> int | None:
-    leads = [
-        row[target] - row[i]
-        for row, target in zip(logits.tolist(), targets, strict=True)
-        for i in range(len(row))
-        if i != target
-    ]
-    return min(leads) if leads else None
+def _independent(data: Dataset, tables: list[np.ndarray]) -> bool:
+    """Are the features with these logits, one table per head, independent modulo a prime?"""
+    found = next(features.residues(data, tables), None)
+    return found is not None and features.rank_mod(*found) == data.T
 
 
 def _condition(data: Dataset, tables: list[np.ndarray]) -> float:

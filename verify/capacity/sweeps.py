@@ -17,7 +17,7 @@ theorems promise, and their ranks are certified in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,8 +29,9 @@ from attncert.constructions import width_one as of_width_one
 from attncert.constructions.construction import Construction, capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
-from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.errors import InputError, require_positive, require_seed
 from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
 from attncert.verify.capacity.parameters import Cost, costs
 from attncert.verify.claims.evidence import Claim, Level, counted
@@ -50,8 +51,6 @@ DRAWS = 12  # of a layer's weights, while the bound from above is not reached
 BOUNDS = (3, 9, 30)  # of the entries of keys and queries, in turn
 MOST_EXAMPLES = 4096  # H·d: a setting beyond it is no matter of a sweep
 
-Progress = Callable[[str, int, int], None]
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -68,10 +67,8 @@ class Setting:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for argument in ("heads", "context", "head_width", "width"):
-            value = getattr(self, argument)
-            if value < 1:
-                raise InputError(argument, "a positive integer", value)
+        names = ("heads", "context", "head_width", "width")
+        require_positive(**{name: getattr(self, name) for name in names})
         if self.context > self.width:
             raise InputError("context", f"at most the width {self.width}", self.context)
         if self.heads * self.width > MOST_EXAMPLES:
@@ -222,7 +219,7 @@ class Capacity:
 
 def sweep(
     settings: SweepSettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> Capacity:
     """Every setting of every axis, shared and distinct contexts, once. Deterministic.
 
@@ -286,11 +283,9 @@ def independent_prefix(data: Dataset, layer: Layer) -> tuple[int, int]:
     The largest over two primes modulo which 2 is primitive: a softmax sum may vanish mod one.
     """
     best = 0, 0
-    for p in PRIMES_FLOAT64[:2]:
-        try:
-            rows = rank_mod(features.feature_matrix_mod(data, layer, p), p).rows
-        except ZeroDivisionError:
-            continue
+    tables = [features.logits(head, data) for head in layer.heads]
+    for matrix, p in features.residues(data, tables, PRIMES_FLOAT64[:2]):
+        rows = rank_mod(matrix, p).rows
         length = next((i for i, row in enumerate(rows) if i != row), len(rows))
         best = max(best, (length, p))
         if length == min(data.T, len(layer.heads) * data.d):

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+RATIONAL = "exact over ℚ (FLINT)"  # the arithmetic of most claims
+
 
 class Level(enum.Enum):
     """How a claim is known; the value is the word that reports use."""

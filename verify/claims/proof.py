@@ -29,6 +29,12 @@ class Outline:
     partition: bool = False
     short_heads: bool = False
 
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What is checked of a head: `first`, `later`, and the ranks that follow."""
+        limit = ("independence",) if "saturation" in self.later else ()
+        return (*self.first, *self.later, *limit, "rank")
+
 
 @dataclass(frozen=True)
 class Voice:

@@ -7,7 +7,7 @@ from flint import fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify import features
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 
 
 def readout_solves(data: Dataset, layer: Layer) -> Claim:
@@ -41,6 +41,6 @@ def readout_solves(data: Dataset, layer: Layer) -> Claim:
         Level.REFUTED if wrong else Level.PROVED,
         numbers={"columns used": count, "bits": bits},
         witness={"examples": wrong} if wrong else None,
-        arithmetic="exact over ℚ (FLINT)",
+        arithmetic=RATIONAL,
         source="docs/mathematics.md, section 1",
     )

@@ -7,11 +7,12 @@ that are dependent while every proper subset is independent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.numerals import integer
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation, find_relation
 
@@ -41,6 +42,11 @@ class Dependency(Relation):
             raise InputError("indices", f"distinct, from 0 to {vectors.N - 1}", list(indices))
         found = find_relation(vectors.array, rows)
         return None if found is None else cls(found.indices, found.coefficients)
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Dependency:
+        """The inverse of `as_dict`, for coefficients of any length."""
+        return cls(tuple(value["indices"]), tuple(map(integer, value["coefficients"])))
 
     @property
     def size(self) -> int:

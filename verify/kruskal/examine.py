@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, searched_of
@@ -27,7 +28,6 @@ from attncert.verify.kruskal.sampling.subsets import sampled_of
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
-from attncert.verify.scale.engine import Progress
 from attncert.verify.scale.log import ShardLog
 
 __all__ = ["Findings", "Rounding", "examine"]
@@ -91,7 +91,7 @@ def examine(
     *,
     log: ShardLog | None = None,
     backend: str | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
     watch: Watch = lambda interval: None,
 ) -> Findings:
     """Close the interval, then run the shards, until the budget is used.

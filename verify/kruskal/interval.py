@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.budget import SHARE, Budget, Limit, Weighed
@@ -31,7 +32,6 @@ __all__ = ["Bound", "Interval", "close", "settled"]
 
 _BASES = 200  # where there is no limit
 
-Progress = Callable[[str, int, int], None]
 Watch = Callable[[Interval], None]
 
 
@@ -43,7 +43,7 @@ def close(
     work: float | None = None,
     seed: int = 0,
     kept: float = 0.0,
-    progress: Progress | None = None,
+    progress: StageProgress = silent,
     watch: Watch | None = None,
 ) -> Interval:
     """The narrowest interval around the Kruskal rank that the budget allows.
@@ -68,7 +68,7 @@ def close(
     seconds = None if budget_s is None else budget_s * (1 - kept)
     budget = Budget(seconds, work)
     limit = _limit(budget_s, work, kept)
-    search = _Search(vectors, k, budget, seed, progress or _silent)
+    search = _Search(vectors, k, budget, seed, progress)
     interval = Interval.trivial(vectors)
     for method in METHODS:
         if settled(interval, k) or search.budget.over:
@@ -122,7 +122,7 @@ class _Search:
     k: int | None
     budget: Budget
     seed: int
-    progress: Progress
+    progress: StageProgress
     weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
 
 
@@ -132,10 +132,6 @@ Method = Callable[[_Search, Interval], Iterator[Bound]]
 def settled(interval: Interval, k: int | None) -> bool:
     """Whether the Kruskal rank, or the answer for k, is known."""
     return interval.decided or (k is not None and interval.answers(k) is not None)
-
-
-def _silent(stage: str, done: int, of: int) -> None:
-    pass
 
 
 def _parallel(search: _Search, interval: Interval) -> Iterator[Bound]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from attncert.constructions import generic
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Method, Progress
+from attncert.verify.methods.method import Method
 from attncert.verify.steps.generic import almost_all, head_claims
 from attncert.verify.tightness.flat import flat_of
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
 
 if TYPE_CHECKING:
     from attncert.verify.settings import Settings
 
-Progress = Callable[[int, int], None]
 Build = Callable[[Dataset, "Settings", Progress], Construction]
 
 

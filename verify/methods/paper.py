@@ -8,9 +8,10 @@ from attncert.constructions import paper
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Attack, Method, Progress
+from attncert.verify.methods.method import Attack, Method
 from attncert.verify.partition.certificate import memorizes
 from attncert.verify.steps.paper import head_claims
 

@@ -31,7 +31,7 @@ def register(method: Method) -> Method:
     if not _NAME.fullmatch(method.name):
         raise InputError("construction", "named in lower case, like my-heads", method.name)
     for name in (method.name, *method.aliases, method.certificate_name):
-        other = _find(name)
+        other = known(name)
         if other is not None and other is not method:
             raise InputError("construction", "a name that is still free", name)
     _registered[method.name] = method
@@ -43,15 +43,23 @@ def method(name: str) -> Method:
 
     Raises InputError where there is none.
     """
-    found = _find(name)
+    found = known(name)
     if found is None and ":" in name:
         return _imported(name)
     if found is None:
         _discover()
-        found = _find(name)
+        found = known(name)
     if found is None:
         raise InputError("--construction", f"{' or '.join(names())}, or MODULE:NAME", name)
     return found
+
+
+def known(name: str) -> Method | None:
+    """The registered construction of this name, alias, or name in certificates; None without."""
+    for known in _registered.values():
+        if name in (known.name, known.certificate_name, *known.aliases):
+            return known
+    return None
 
 
 def methods() -> tuple[Method, ...]:
@@ -61,13 +69,6 @@ def methods() -> tuple[Method, ...]:
 
 def names() -> tuple[str, ...]:
     return tuple(_registered)
-
-
-def _find(name: str) -> Method | None:
-    for known in _registered.values():
-        if name in (known.name, known.certificate_name, *known.aliases):
-            return known
-    return None
 
 
 def _imported(place: str) -> Method:
@@ -83,14 +84,14 @@ def _imported(place: str) -> Method:
         raise InputError(
             "--construction", "the place of a Method", f"{place}, a {type(found).__name__}"
         )
-    return found if _find(found.name) is found else register(found)
+    return found if known(found.name) is found else register(found)
 
 
 def _discover() -> None:
     """Constructions that installed packages announce. An entry point is a Method, or raises."""
     for entry in metadata.entry_points(group=_GROUP):
         found = entry.load()
-        if isinstance(found, Method) and _find(found.name) is None:
+        if isinstance(found, Method) and known(found.name) is None:
             register(found)
 
 

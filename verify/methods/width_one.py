@@ -8,9 +8,10 @@ from attncert.constructions import width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Attack, Method, Progress
+from attncert.verify.methods.method import Attack, Method
 from attncert.verify.steps.width_one import head_claims
 
 if TYPE_CHECKING:

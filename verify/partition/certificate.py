@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails, InputError, require_positive
 from attncert.constructions.search.grouping import consecutive, find, violation
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.partition.bound import Sizes, upper_bound
@@ -224,5 +224,4 @@ def _require_sizes(data: Dataset, first: int, further: int, heads: int) -> None:
         raise InputError("first", f"from 1 to n = {data.n}", first)
     if not 0 <= further < first:
         raise InputError("further", f"from 0 to {first - 1}, one less than the first", further)
-    if heads < 1:
-        raise InputError("heads", "a positive integer", heads)
+    require_positive(heads=heads)

@@ -6,24 +6,24 @@ changes nothing but the time. Each finished shard goes to the log at once.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.shards import Result, Shard
 
-__all__ = ["Progress", "Work", "dask", "run"]
+__all__ = ["Work", "dask", "run"]
 
 Work = Callable[..., Result]
 """work(shard, *shared): a function that a process can import (picklable)."""
-
-Progress = Callable[[str, int, int], None]
 
 
 def run(
@@ -35,7 +35,7 @@ def run(
     backend: str | None = None,
     log: ShardLog | None = None,
     deadline: float | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
     """The results of these shards, in their order; those in the log are not done again.
 
@@ -69,11 +69,19 @@ def dask(address: str) -> Iterator[str]:
         import distributed
     except ModuleNotFoundError:
         raise InputError("--dask", "used with the extra attncert[dask]", "installed") from None
+    from distributed.comm import connect
     from joblib import parallel_config
 
-    try:
+    async def reach() -> None:
+        tls = distributed.Security().get_connection_args("client")
+        connection = await connect(address, timeout=10, **tls)
+        await connection.close()
+
+    try:  # before there is a client: one that never connected hangs when it is thrown away
+        with ThreadPoolExecutor(1) as apart:  # a notebook's thread has an event loop already
+            apart.submit(asyncio.run, reach()).result()
         client = distributed.Client(address, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         got = f"{address} ({error})"
         raise InputError("--dask", "the address of a Dask scheduler", got) from None
     with client, parallel_config("dask", client=client):

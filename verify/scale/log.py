@@ -1,12 +1,16 @@
 """Finished shards in a file that survives a kill: append-only JSON lines, each with its checksum.
 
-    {"content": {"format": ..., "run": {...}}, "sha256": "..."}          the header
-    {"content": {"result": {...}, "shard": [...]}, "sha256": "..."}      one line for each shard
+    {"content":{"format":...,"run":{...}},"sha256":"..."}          the header
+    {"content":{"result":{...},"shard":[...]},"sha256":"..."}      one line for each shard
 
 A line is appended in one write and forced to the disk before the shard counts as finished, so a
 process that is killed can leave at most one torn line, the last. That line is dropped, and its
 shard is done again. A line in the middle that is not what was written was changed by something
 else: then no line can be trusted, and the file is refused. A shard that occurs twice counts once.
+
+A checksum shows that a line is as it was written, not that we wrote it. So every line is judged
+before anything is taken from it: here its form, and that the header plans the shard; by `Rules`,
+which whoever makes the shards supplies, what a header and a result may say.
 """
 
 from __future__ import annotations
@@ -16,16 +20,27 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
 from attncert.constructions.errors import InputError
-from attncert.verify.scale.shards import Identity, Result, Shard
+from attncert.verify.scale.shards import Identity, Plan, Result, Shard, plans_of
 
-__all__ = ["FORMAT", "LogContent", "ShardLog", "difference", "read_log", "write_log"]
+__all__ = [
+    "FORMAT",
+    "Judge",
+    "LogContent",
+    "Rules",
+    "ShardLog",
+    "Unfit",
+    "difference",
+    "read_log",
+    "write_log",
+]
 
 FORMAT = "attncert-shards/1"
 _ARGUMENT = "--log"
@@ -37,11 +52,23 @@ _USABLE = {  # what a path must be, by what messages call it
 }
 
 
+Judge = Callable[[Shard, Result], None]
+"""judge(shard, result) raises Unfit where the result is none of that shard."""
+
+Rules = Callable[[Identity, tuple[Plan, ...]], Judge]
+"""rules(identity, plans) raises Unfit where no run has this header; else it judges the results."""
+
+
+class Unfit(Exception):
+    """A header or a result that no run of ours writes: Unfit(must, got), as in InputError."""
+
+
 @dataclass(frozen=True)
 class LogContent:
     """What a log says. whole: bytes up to the end of the last good line."""
 
     identity: Identity
+    plans: tuple[Plan, ...]
     finished: dict[Shard, Result]
     whole: int
 
@@ -53,7 +80,7 @@ class ShardLog:
     what differs. What it held is in `finished`, and grows with `append`.
     """
 
-    def __init__(self, path: str | os.PathLike[str], identity: Identity) -> None:
+    def __init__(self, path: str | os.PathLike[str], identity: Identity, rules: Rules) -> None:
         self.path = Path(path)
         with _one_line_errors(self.path):
             _require_file(self.path)
@@ -61,15 +88,19 @@ class ShardLog:
         try:
             with _one_line_errors(self.path):
                 self._lock()
-                self.finished = self._resume(identity)
+                self.finished = self._resume(identity, rules)
         except BaseException:
             os.close(self._file)
             raise
 
     def append(self, shard: Shard, result: Result) -> None:
         """Record a finished shard; on return it is on the disk."""
+        line = _line({"shard": shard.as_list(), "result": result})
+        if len(line) > MAX_JSON_BYTES:
+            must = f"left out where a result takes over {MAX_JSON_BYTES} bytes"
+            raise InputError(_ARGUMENT, must, "given")
         with _one_line_errors(self.path):
-            self._write(_line({"shard": shard.as_list(), "result": result}))
+            self._write(line)
         self.finished[shard] = result
 
     def __enter__(self) -> ShardLog:
@@ -83,15 +114,15 @@ class ShardLog:
     ) -> None:
         os.close(self._file)
 
-    def _resume(self, identity: Identity) -> dict[Shard, Result]:
+    def _resume(self, identity: Identity, rules: Rules) -> dict[Shard, Result]:
         header = _line({"format": FORMAT, "run": dict(identity)})
-        raw = self.path.read_bytes()
-        if header.startswith(raw) and raw != header:  # new, or killed before the header was whole
+        with self.path.open("rb") as file:
+            begun = file.read(len(header))
+        if header.startswith(begun) and begun != header:  # new, or killed before it was whole
             os.ftruncate(self._file, 0)
             self._write(header)
             return {}
-        content = _parse(raw, self.path)
-        _require_same(content.identity, identity, self.path)
+        content = read_log(self.path, rules, ours=identity)
         os.ftruncate(self._file, content.whole)
         return content.finished
 
@@ -115,14 +146,21 @@ class ShardLog:
                 raise
 
 
-def read_log(path: str | os.PathLike[str], argument: str = _ARGUMENT) -> LogContent:
+def read_log(
+    path: str | os.PathLike[str],
+    rules: Rules,
+    argument: str = _ARGUMENT,
+    ours: Identity | None = None,
+) -> LogContent:
     """What a log holds, torn last line left out; raises InputError for what is no log.
 
-    argument: what a message calls the path.
+    argument: what a message calls the path. ours: the run that it must belong to, if given.
     """
-    with _one_line_errors(Path(path), argument):
-        _require_file(Path(path), argument)
-        return _parse(Path(path).read_bytes(), Path(path), argument)
+    place = Path(path)
+    with _one_line_errors(place, argument):
+        _require_file(place, argument)
+        with place.open("rb") as file:
+            return _read(file, place, rules, argument, ours)
 
 
 def write_log(
@@ -138,7 +176,8 @@ def write_log(
     with _one_line_errors(target, argument):
         _require_file(target, argument)
         if target.exists():
-            read_log(target, argument)
+            with target.open("rb") as file:
+                _header(_body(file.readline(MAX_JSON_BYTES)), target, argument)
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:
             partial.write_bytes(b"".join(lines))
@@ -149,59 +188,102 @@ def write_log(
 
 def _line(content: dict[str, Any]) -> bytes:
     """The content and its checksum, canonical, with the line break that makes the line whole."""
-    return _canonical({"content": content, "sha256": _sha256(content)}) + b"\n"
+    return _sealed(json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii"))
 
 
-def _parse(raw: bytes, path: Path, argument: str = _ARGUMENT) -> LogContent:
-    *lines, torn = raw.split(b"\n")
-    contents = [_content(line) for line in lines]
-    whole = len(raw) - len(torn)
-    if len(contents) > 1 and contents[-1] is None and not torn:
-        whole -= len(lines[-1]) + 1
-        contents.pop()
-    header = contents[0] if contents else None
-    if header is None or header.get("format") != FORMAT or type(header.get("run")) is not dict:
-        must = f"{'' if argument == 'FILE' else 'new, or '}a log of shards ({FORMAT})"
-        raise InputError(argument, must, f"another file: {path}")
+def _sealed(body: bytes) -> bytes:
+    digest = hashlib.sha256(body).hexdigest().encode("ascii")
+    return b'{"content":%b,"sha256":"%b"}\n' % (body, digest)
+
+
+_BEFORE, _AFTER = len(b'{"content":'), len(_sealed(b"")) - len(b'{"content":')
+
+
+def _body(line: bytes) -> bytes | None:
+    """The content of a whole line whose checksum is right, else None; nothing is parsed yet."""
+    body = line[_BEFORE:-_AFTER]
+    return body if line == _sealed(body) else None
+
+
+def _read(
+    file: BinaryIO, path: Path, rules: Rules, argument: str, ours: Identity | None
+) -> LogContent:
+    """Line by line, each judged before the next is read."""
+    first = file.readline(MAX_JSON_BYTES)
+    identity, plans = _header(_body(first), path, argument)
+    if ours is not None:
+        _require_same(identity, ours, path)
     finished: dict[Shard, Result] = {}
-    for number, content in enumerate(contents[1:], start=2):
-        shard = None if content is None else _shard(content)
-        if content is None or shard is None:
-            got = f"one with a corrupted line {number} of {len(lines)}: {path}"
+    with _refusals(path, 1):
+        judge = rules(identity, plans)
+    whole, bad = len(first), 0
+    for number, line in enumerate(iter(lambda: file.readline(MAX_JSON_BYTES), b""), start=2):
+        if bad:  # and not the last
+            got = f"one with a corrupted line {bad}: {path}"
             raise InputError(argument, "a log whose lines are as they were written", got)
-        if finished.setdefault(shard, content["result"]) != content["result"]:
+        body = _body(line)
+        if body is None:
+            bad = number
+            continue
+        with _refusals(path, number):
+            shard, result = _result(json_value(body, _place(path, number)), plans)
+            judge(shard, result)
+        if finished.setdefault(shard, result) != result:
             got = f"one with two results of shard {shard.as_list()}: {path}"
             raise InputError(argument, "a log with one result for each shard", got)
-    return LogContent(header["run"], finished, whole)
+        whole += len(line)
+    return LogContent(identity, plans, finished, whole)
 
 
-def _content(line: bytes) -> dict[str, Any] | None:
-    """The content of a line if its checksum is right, else None."""
+def _header(body: bytes | None, path: Path, argument: str) -> tuple[Identity, tuple[Plan, ...]]:
+    """What the first line says of the run, with a plan for each kind of its settings."""
+    value = None if body is None else json_value(body, _place(path, 1))
+    if type(value) is not dict or value.get("format") != FORMAT:
+        must = f"{'' if argument == 'FILE' else 'new, or '}a log of shards ({FORMAT})"
+        raise InputError(argument, must, f"another file: {path}")
+    plans = plans_of(value.get("run"))
+    if plans is None or set(value) != {"format", "run"}:
+        must = "a header with version, input_sha256, and plans and settings for the same kinds"
+        raise InputError(_place(path, 1), must, "another")
+    return value["run"], plans
+
+
+def _result(value: Any, plans: tuple[Plan, ...]) -> tuple[Shard, Result]:
+    """The shard of a line, which one of the plans has, and its result."""
+    if type(value) is not dict or set(value) != {"result", "shard"}:
+        raise Unfit("an object with shard and result", "another")
+    fields, result = value["shard"], value["result"]
+    fits = type(fields) is list and [type(x) for x in fields] == [str, int, int, int]
+    if not fits or type(result) is not dict:
+        raise Unfit("a shard [kind, seed, start, stop] and an object", "others")
+    shard = Shard(*fields)
+    if not any(plan.has(shard) for plan in plans):
+        raise Unfit("a shard that the header plans", shard.as_list())
+    return shard, result
+
+
+@contextlib.contextmanager
+def _refusals(path: Path, number: int) -> Iterator[None]:
     try:
-        value = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or set(value) != {"content", "sha256"}:
-        return None
-    content = value["content"]
-    return content if isinstance(content, dict) and _sha256(content) == value["sha256"] else None
+        yield
+    except Unfit as error:
+        must, got = error.args
+        raise InputError(_place(path, number), must, got) from None
 
 
-def _shard(content: dict[str, Any]) -> Shard | None:
-    """The shard of a line, if it names one and has a result."""
-    fields, result = content.get("shard"), content.get("result")
-    if not isinstance(fields, list) or type(result) is not dict:
-        return None
-    return Shard(*fields) if [type(x) for x in fields] == [str, int, int, int] else None
+def _place(path: Path, number: int) -> str:
+    return f"line {number} of {path}"
 
 
 def difference(one: Identity, other: Identity) -> tuple[str, str] | None:
     """The first setting in which two runs differ, in words for each; None where in none.
 
-    >>> difference({"plans": [{"kind": "subsets", "count": 1000, "seed": 0}]},
-    ...            {"plans": [{"kind": "subsets", "count": 20001, "seed": 0}]})
+    >>> def run(sha256, count):
+    ...     plans = [{"kind": "subsets", "count": count, "seed": 0}]
+    ...     return {"version": "1", "input_sha256": sha256, "plans": plans, "settings": {}}
+    >>> difference(run("ab", 1000), run("ab", 20001))
     ('subsets: count 1,000', 'subsets: count 20,001')
-    >>> difference({"input_sha256": "ab", "version": "1"}, {"input_sha256": "cd", "version": "1"})
+    >>> difference(run("ab", 1000), run("cd", 1000))
     ('SHA-256 of the vectors ab', 'SHA-256 of the vectors cd')
     """
     first, second = _settings(one), _settings(other)
@@ -215,25 +297,12 @@ def difference(one: Identity, other: Identity) -> tuple[str, str] | None:
 
 def _settings(identity: Identity) -> dict[str, Any]:
     """Settings by name: each plan and each kind's settings taken apart."""
-    found: dict[str, Any] = {}
-    plans, kinds = identity.get("plans"), identity.get("settings")
-    parts = [(plan.get("kind"), plan) for plan in _mappings(plans)]
-    parts += kinds.items() if isinstance(kinds, Mapping) else []
-    for kind, values in parts:
-        found |= (
-            {f"{kind}: {name}": value for name, value in values.items() if name != "kind"}
-            if isinstance(values, Mapping)
-            else {str(kind): values}
-        )
-    planned = [str(plan.get("kind")) for plan in _mappings(plans)]
-    found["shards of"] = " and ".join(planned) or "nothing"
-    names = {"input_sha256": _VECTORS}
-    rest = {k: v for k, v in identity.items() if k not in ("plans", "settings")}
-    return found | {names.get(k, k): v for k, v in rest.items()}
-
-
-def _mappings(plans: Any) -> list[Mapping[str, Any]]:
-    return [x for x in plans if isinstance(x, Mapping)] if isinstance(plans, list) else []
+    plans, kinds = identity["plans"], identity["settings"]
+    found: dict[str, Any] = {"version": identity["version"], _VECTORS: identity["input_sha256"]}
+    found["shards of"] = " and ".join(plan["kind"] for plan in plans)
+    for kind, values in [*((plan["kind"], plan) for plan in plans), *kinds.items()]:
+        found |= {f"{kind}: {name}": x for name, x in values.items() if name != "kind"}
+    return found
 
 
 def _said(name: str, settings: Mapping[str, Any]) -> str:
@@ -254,14 +323,6 @@ def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
 def _require_file(path: Path, argument: str = _ARGUMENT) -> None:
     if path.exists() and not path.is_file():  # a device may never end
         raise InputError(argument, "a file", f"something else: {path}")
-
-
-def _sha256(content: dict[str, Any]) -> str:
-    return hashlib.sha256(_canonical(content)).hexdigest()
-
-
-def _canonical(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 @contextlib.contextmanager

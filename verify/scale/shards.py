@@ -15,13 +15,14 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 
-__all__ = ["Identity", "Part", "Plan", "Result", "Shard"]
+__all__ = ["Identity", "Part", "Plan", "Result", "Shard", "plans_of"]
 
 Result = Mapping[str, Any]
 """JSON-able."""
 
 Identity = Mapping[str, Any]
-"""What two logs must agree on to belong to one run: input, settings, version, plan. JSON-able."""
+"""What two logs must agree on to belong to one run: version, input_sha256, plans, and by the kind
+of each plan its settings, whole numbers and texts. JSON-able."""
 
 
 @dataclass(frozen=True, order=True)
@@ -57,6 +58,21 @@ class Plan:
             for start in starts
         ]
 
+    def has(self, shard: Shard) -> bool:
+        """Whether it is one of `shards`, without making them.
+
+        >>> plan = Plan("subsets", 7, count=10, size=4)
+        >>> plan.has(Shard("subsets", 7, 8, 10)), plan.has(Shard("subsets", 7, 8, 12))
+        (True, False)
+        """
+        start = shard.start
+        return (
+            (shard.kind, shard.seed) == (self.kind, self.seed)
+            and 0 <= start < self.count
+            and start % self.size == 0
+            and shard.stop == min(start + self.size, self.count)
+        )
+
     @classmethod
     def of(cls, value: Any) -> Plan | None:
         """The plan that `as_dict` made this of; None for anything else."""
@@ -68,6 +84,21 @@ class Plan:
 
     def as_dict(self) -> dict[str, str | int]:
         return {"kind": self.kind, "seed": self.seed, "count": self.count, "size": self.size}
+
+
+def plans_of(run: Any) -> tuple[Plan, ...] | None:
+    """The plans of an `Identity`, one for each kind of its settings; None for anything else."""
+    names = {"version": str, "input_sha256": str, "settings": dict, "plans": list}
+    if type(run) is not dict or {name: type(x) for name, x in run.items()} != names:
+        return None
+    plans = tuple(plan for plan in map(Plan.of, run["plans"]) if plan is not None)
+    kinds, settings = {plan.kind for plan in plans}, run["settings"]
+    if not kinds or len(kinds) != len(run["plans"]) or kinds != set(settings):
+        return None
+    flat = all(
+        type(x) is dict and {int, str} >= set(map(type, x.values())) for x in settings.values()
+    )
+    return plans if flat else None
 
 
 @dataclass(frozen=True)

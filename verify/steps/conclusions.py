@@ -6,11 +6,12 @@ weights and the data alone; that *Theorem 1* applies rests on all its hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.primes import PRIMES_FLOAT64
@@ -60,7 +61,7 @@ def full_rank(
     layer: Layer,
     device: str = "auto",
     memory: int = DEFAULT_MEMORY,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
@@ -75,7 +76,7 @@ def full_rank(
         rank, prime = _rank_in_blocks(data, distinct, device, memory, progress)
         how = ", in float64 with exact sums"
     else:
-        rank, prime = _rank_at_once(data, distinct)
+        rank, prime = features.rank_of(data, distinct)
         how = ""
     return Claim(
         "rank",
@@ -98,27 +99,12 @@ def _distinct(layer: Layer) -> Layer:
     return Layer(tuple({id(head): head for head in layer.heads}.values()))  # idle: one object
 
 
-def _rank_at_once(data: Dataset, layer: Layer) -> tuple[int, int]:
-    rank, prime = 0, features.PRIMES[0]
-    for candidate in features.usable_primes(data):
-        try:
-            matrix = features.feature_matrix_mod(data, layer, candidate)
-        except (ZeroDivisionError, features.NotIntegral):
-            continue  # there are no features modulo this prime, or none over ℚ
-        found = features.rank_mod(matrix, candidate)
-        if found > rank:
-            rank, prime = found, candidate
-        if rank == data.T:
-            break
-    return rank, prime
-
-
 def _rank_in_blocks(
     data: Dataset,
     layer: Layer,
     device: str,
     memory: int,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> tuple[int, int]:
     try:
         found = layer_rank(data, layer, device=device, memory=memory, progress=progress)

@@ -25,6 +25,7 @@ from attncert.verify.steps.shared import (
     finite_rank,
     head_by_head,
     lead,
+    leads,
     limit_independence,
     placement,
     query_rows,
@@ -155,14 +156,10 @@ def saturation(data: Dataset, head: PaperHead, table: np.ndarray, number: int) -
     L_s is where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits or more:
     each other weight is then at most 2^-B of the target's.
     """
-    wrong, gaps = [], []
-    for row, s, target in zip(lead(data, head), head.earlier, head.targets, strict=True):
-        others = [i for i in range(data.n) if i != target]
-        if any(row[i] >= row[target] for i in others):
-            wrong.append(s)
-        gaps += [int(table[s, target]) - int(table[s, i]) for i in others]
-    bits = min(gaps) if gaps else None
-    off_peak = log2_off_peak(table[list(head.earlier)])
+    limit, rows = leads(lead(data, head), head.targets), table[list(head.earlier)]
+    wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
+    bits = min(leads(rows, head.targets), default=None)
+    off_peak = log2_off_peak(rows)
     return claim(
         number,
         "saturation",

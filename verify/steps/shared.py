@@ -18,9 +18,8 @@ from attncert.constructions.construction import Construction, PlacedHead, Steeri
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 
-RATIONAL = "exact over ℚ (FLINT)"
 PAPER = "paper, proof of Theorem 1"
 
 
@@ -214,6 +213,16 @@ def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
     for k, s in enumerate(head.earlier):
         out[k] = [x * products[s] for x in separated(s)]
     return out
+
+
+def leads(rows: np.ndarray, targets: Sequence[int]) -> list[Any]:
+    """By how much each row's target exceeds all its other entries (N, n); [] where n = 1."""
+    if rows.shape[1] == 1:
+        return []
+    return [
+        row[target] - max(row[:target] + row[target + 1 :])
+        for row, target in zip(rows.tolist(), targets, strict=True)
+    ]
 
 
 def integral(table: np.ndarray, number: int) -> Claim:

@@ -145,14 +145,9 @@ def saturation(data: Dataset, head: WidthOneHead, table: np.ndarray, number: int
     c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
     gap, negative if some do not, is checked as it is.
     """
-    wrong, gaps = [], []
-    rows = shared.lead(data, head)
-    for row, s, target in zip(rows, head.earlier, head.targets, strict=True):
-        others = [i for i in range(data.n) if i != target]
-        if any(row[i] >= row[target] for i in others):
-            wrong.append(s)
-        gaps += [int(table[s, target]) - int(table[s, i]) for i in others]
-    least = min(gaps) if gaps else None
+    limit = shared.leads(shared.lead(data, head), head.targets)
+    wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
+    least = min(shared.leads(table[list(head.earlier)], head.targets), default=None)
     return shared.claim(
         number,
         "saturation",

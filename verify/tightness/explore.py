@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.separated import separated_layer
@@ -35,8 +35,7 @@ def explore_distinct_queries(cases: int, seed: int = 0, *, draws: int = 4) -> Cl
     set is decided exactly; about all others the search says nothing. Deterministic for a seed.
     Raises InputError.
     """
-    if cases < 1:
-        raise InputError("cases", "a positive integer", cases)
+    require_positive(cases=cases)
     rng = np.random.default_rng(seed)
     counts: Counter[str] = Counter()
     failures: list[dict[str, Any]] = []

@@ -25,11 +25,11 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.features import PRIMES
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.features import PRIMES, rank_mod
 from attncert.verify.rank import rational
 from attncert.verify.tightness.probes import (
     adversarial_layers,
@@ -42,7 +42,6 @@ __all__ = ["Flat", "affine_bound", "column_bound", "column_relations", "flat_of"
 
 Vectors = tuple[tuple[int, ...], ...]
 
-_EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 2"
 _ENTRIES = 2**20  # of the matrix of relations, up to which it is written down and multiplied
 _WITNESS = 2**14  # numbers in a witness, at most
@@ -127,8 +126,7 @@ def affine_bound(
     p); and the verdict on universal memorization. None of this says that given labels are
     impossible. Raises InputError.
     """
-    if heads < 1:
-        raise InputError("heads", "a positive integer", heads)
+    require_positive(heads=heads)
     flat = flat_of(data)
     bound = flat.bound(heads)
     reached = best_rank(data, heads, min(bound, data.T), draws=draws, seed=seed)
@@ -200,7 +198,7 @@ def _functionals(data: Dataset, flat: Flat) -> Claim:
             name: [[numeral(x) for x in k] for k in found] if shown else "not listed"
             for name, found in (("constant", flat.constant), ("vanishing", flat.vanishing))
         },
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         source=_SOURCE,
     )
 
@@ -296,7 +294,7 @@ def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
 def _null_space(data: Dataset) -> Vectors:
     """A basis of the functionals that are constant on the rows of each context."""
     some = _differences(data.contexts[: max(1, _ROWS // data.n)].numerators)
-    if len(some) >= data.d and _rank_mod(some) == data.d:
+    if len(some) >= data.d and rank_mod(some % PRIMES[0], PRIMES[0]) == data.d:
         return ()
     return rational.null_vectors(_differences(data.contexts.numerators))
 
@@ -307,17 +305,10 @@ def _differences(contexts: np.ndarray) -> np.ndarray:
     return integers.subtract(contexts[:, 1:], first).reshape(-1, contexts.shape[2])
 
 
-def _rank_mod(rows: np.ndarray) -> int:
-    """Rank modulo a prime."""
-    p = PRIMES[0]
-    return int(nmod_mat(*rows.shape, [int(x) % p for x in rows.ravel().tolist()], p).rank())
-
-
 def _independent_columns(flat: Flat, heads: int) -> bool:
     """Full column rank modulo a prime, hence over ℚ."""
-    matrix, p = column_relations(flat, heads), PRIMES[0]
-    rows, columns = matrix.nrows(), matrix.ncols()
-    return int(nmod_mat(rows, columns, [int(x) % p for x in matrix.entries()], p).rank()) == columns
+    matrix = column_relations(flat, heads)
+    return int(nmod_mat(matrix, PRIMES[0]).rank()) == matrix.ncols()
 
 
 def _content_free(vector: np.ndarray) -> tuple[int, ...]:

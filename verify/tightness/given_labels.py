@@ -29,7 +29,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.shared import applies, largest_rank
 
@@ -128,7 +128,7 @@ def _independent(data: Dataset) -> Claim:
         "The queries are independent.",
         Level.PROVED if rank == data.T else Level.NOT_APPLICABLE,
         numbers={"rank": rank, "T": data.T},
-        arithmetic="exact over ℚ (FLINT)",
+        arithmetic=RATIONAL,
         source=_SOURCE,
     )
 

@@ -24,7 +24,7 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import impossible_certificate
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
@@ -34,7 +34,6 @@ from attncert.verify.tightness.values import at_value_width, too_few_parameters
 
 __all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 
-_EXACT = "exact over ℚ (FLINT)"
 _ROWS = "ours; docs/tightness.md, section 3"
 
 
@@ -83,7 +82,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         Level.PROVED,
         numbers={"kind": structure_kind, "examples": len(broken.relation.indices)},
         witness=broken.relation.as_dict(),
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         source=_ROWS,
     )
     escape = Claim(
@@ -98,7 +97,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
         Level.PROVED,
         witness={"combination of the labels": [numeral(x) for x in broken.gap]},
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         rests_on=(structure.id,),
         source="outputs are linear in the rows of $Z$",
     )
@@ -129,7 +128,7 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
         level,
         numbers={"T": data.T, "heads": heads},
         witness=witness,
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         rests_on=premises,
         source="ours; docs/tightness.md, sections 3 and 5",
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.rank import rational
 
 __all__ = ["label_rank"]
@@ -28,9 +28,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
     'refuted'
     """
-    for argument, value in (("heads", heads), ("value_width", value_width)):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(heads=heads, value_width=value_width)
     labels = data.labels.numerators
     found = rational.rank(labels)
     most = heads * value_width
@@ -52,7 +50,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         Level.REFUTED if witness else Level.PROVED,
         numbers={"rank Y": found.rank, "H d_v": most, "H": heads, "d_v": value_width},
         witness=witness,
-        arithmetic="exact over ℚ (FLINT)",
+        arithmetic=RATIONAL,
         source="ours; docs/tightness.md, section 5",
     )
 

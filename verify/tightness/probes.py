@@ -13,6 +13,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import features
 
@@ -33,8 +34,8 @@ class Reached:
 def head_of(data: Dataset, key: np.ndarray, query: np.ndarray) -> Head:
     """The head with these integer keys and queries (d×d_h), scaled to integral logits."""
     return Head(
-        _matrix(key) * fmpq(data.contexts.denominator),
-        _matrix(query) * fmpq(data.queries.denominator),
+        fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
+        fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
     )
 
 
@@ -100,33 +101,13 @@ def annihilates(
         rational = fmpq_mat(factor)
         product = rational * exact if left is not None else exact * rational
         return "" if any(product.entries()) else "over ℚ"
-    for p in features.usable_primes(data):
-        try:
-            table = features.feature_matrix_mod(data, layer, p)
-        except ZeroDivisionError:
-            continue
-        residues = nmod_mat(*table.shape, table.ravel().tolist(), p)
-        given = nmod_mat(factor.nrows(), factor.ncols(), [int(x) % p for x in factor.entries()], p)
-        product = given * residues if left is not None else residues * given
+    tables = [features.logits(head, data) for head in layer.heads]
+    for table, p in features.residues(data, tables):
+        z = nmod_mat(*table.shape, table.ravel().tolist(), p)
+        given = nmod_mat(factor, p)
+        product = given * z if left is not None else z * given
         return "" if any(int(x) for x in product.entries()) else "modulo a prime"
     return "in no arithmetic at hand"
-
-
-def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
-    """The largest rank of the features modulo the primes of verify.features, and that prime.
-
-    The rank over ℚ is at least that.
-    """
-    best = 0, 0
-    for p in features.usable_primes(data):
-        try:
-            table = features.feature_matrix_mod(data, layer, p)
-        except ZeroDivisionError:
-            continue
-        best = max(best, (features.rank_mod(table, p), p))
-        if best[0] == min(table.shape):
-            break
-    return best
 
 
 def best_rank(
@@ -137,14 +118,10 @@ def best_rank(
     best: Reached | None = None
     for draw in range(draws):
         layer = random_layer(data, heads, width, _BOUNDS[draw % len(_BOUNDS)], rng)
-        rank, prime = rank_of(data, layer)
+        rank, prime = features.rank_of(data, layer)
         if best is None or rank > best.rank:
             best = Reached(rank, prime, layer, draw + 1)
         if rank >= enough:
             break
     assert best is not None
     return best
-
-
-def _matrix(array: np.ndarray) -> fmpq_mat:
-    return fmpq_mat(fmpz_mat(*array.shape, [int(x) for x in array.ravel().tolist()]))

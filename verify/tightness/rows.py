@@ -37,7 +37,7 @@ from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
@@ -58,7 +58,6 @@ __all__ = [
 ]
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
-_EXACT = "exact over ℚ (FLINT)"
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
 _Kind = tuple[tuple[int, ...], Rows]  # the line of the query, and the rows on it
@@ -248,7 +247,7 @@ def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         Level.ARGUED,
         numbers={"relations": len(relations), "T": data.T, "all of them": known},
         witness={"relations": [r.as_dict() for r in relations[:_LISTED]]},
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         source=_SOURCE,
     )
 
@@ -321,7 +320,7 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         Level.REFUTED if witness else Level.PROVED,
         numbers={"relations": len(relations)},
         witness=witness,
-        arithmetic=_EXACT,
+        arithmetic=RATIONAL,
         rests_on=("rows.relations",),
         source=_SOURCE,
     )

@@ -26,7 +26,8 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
-from attncert.verify.tightness.probes import Reached, rank_of
+from attncert.verify.features import rank_of
+from attncert.verify.tightness.probes import Reached
 
 __all__ = ["logit_patterns", "separated_layer"]
 

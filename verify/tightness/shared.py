@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.tightness.probes import Reached, best_rank
@@ -77,8 +77,7 @@ def shared_capacity(
     decided either way. Not applicable where contexts differ or have rank below n. Raises
     InputError.
     """
-    if heads < 1:
-        raise InputError("heads", "a positive integer", heads)
+    require_positive(heads=heads)
     if not applies(data):
         return (
             Claim(

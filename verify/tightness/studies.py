@@ -20,11 +20,12 @@ from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.certificate import TooLarge, certificate
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.features import rank_of
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.probes import best_rank, rank_of
+from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
 from attncert.verify.tightness.shared import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.constructions.errors import require_positive
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.tightness.flat import flat_of
 from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.rows import row_relations, shortest
@@ -66,9 +66,7 @@ def universal(
     Proved with the prime modulo which the rank is full; refuted, for every width, with the bound;
     else undecided. Deterministic for a seed. Raises InputError.
     """
-    for argument, value in (("heads", heads), ("width", width)):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(heads=heads, width=width)
     bound = bound_from_above(data, heads)
     claim: dict[str, Any] = {
         "id": "universal",
@@ -81,7 +79,7 @@ def universal(
             level=Level.REFUTED,
             numbers={"T": data.T, "no weights exceed rank": bound.rank, "because": bound.reason},
             witness=bound.witness,
-            arithmetic="exact over ℚ (FLINT)",
+            arithmetic=RATIONAL,
             **claim,
         )
     reached = best_rank(data, heads, data.T, width=width, draws=draws, seed=seed)

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import parameter_count
 from attncert.verify.claims.evidence import Claim, Level, counted
 
@@ -86,13 +86,7 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
 
     Exact counting; the consequence is argued above. Raises InputError.
     """
-    for argument, value in (
-        ("heads", heads),
-        ("head_width", head_width),
-        ("value_width", value_width),
-    ):
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    require_positive(heads=heads, head_width=head_width, value_width=value_width)
     d, m = data.d, data.m
     k, rank = min(head_width, d), min(value_width, d, m)
     free = heads * (k * (2 * d - k) + rank * (d + m - rank))

@@ -21,6 +21,7 @@ import numpy as np
 
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress, silent
 from attncert.verify.audit.attack.cases import (
     Case,
     contexts_independent,
@@ -32,7 +33,6 @@ from attncert.verify.methods import registry
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
-Progress = Callable[[int, int], None]
 C = TypeVar("C", bound=Case)
 
 
@@ -105,7 +105,7 @@ def attack(
     seed: int = 0,
     start: int = 0,
     most_failures: int = 1,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = silent,
 ) -> AttackReport:
     """Draw cases start, ..., start + cases - 1 and try the construction on each.
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from attncert.constructions.progress import Progress, silent
 from attncert.verify.claims.evidence import Claim
 
 Fired = frozenset[str]
@@ -96,7 +97,7 @@ def column(claim_id: str) -> str:
     return _HEAD.sub("", claim_id)
 
 
-def examine(family: Family, progress: Callable[[int, int], None] = lambda done, of: None) -> Result:
+def examine(family: Family, progress: Progress = silent) -> Result:
     """Plant each defect of the family in turn and see what fires; and on the correct runs."""
     rows = []
     for done, defect in enumerate(family.defects):

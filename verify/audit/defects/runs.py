@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
+from attncert.constructions import generic as of_generic
 from attncert.constructions import paper as the_paper
 from attncert.constructions import width_one as of_width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 
-PAPER = ("interior", "vertices", "shared", "wide", "rational", "one head", "one token",
-         "idle heads", "trap")  # fmt: skip
-WIDTH_ONE = ("distinct", "several alphas", "shared", "one head", "short heads")
+_BUILD: dict[str, Callable[..., Construction]] = {
+    "paper": the_paper.build,
+    "width-one": of_width_one.build,
+    "generic": of_generic.build,
+}
 
 
 @dataclass(frozen=True)
@@ -27,65 +32,17 @@ class Built:
         return replace(self, construction=construction)
 
 
-@cache
-def paper(name: str) -> Built:
-    """A run of the paper's construction, of one kind each (`PAPER`).
-
-    interior: some targets at the barycentre. vertices: none. wide: d_h = 5 > r = 3, room for a key
-    column too many. rational: no entry of the data is whole. trap: step 7's, where two new
-    examples can bring the same new direction.
-    """
-    curve = _curve()
-    match name:
-        case "interior":
-            return Built(curve, the_paper.build(curve))
-        case "vertices":
-            return Built(curve, the_paper.build(curve, interior=False))
-        case "shared":
-            data = _shared()
-            return Built(data, the_paper.build(data))
-        case "wide":
-            return Built(curve, the_paper.build(curve, head_width=5, interior=False))
-        case "rational":
-            data = _rational()
-            return Built(data, the_paper.build(data))
-        case "one head":
-            data = _shared().take(3)
-            return Built(data, the_paper.build(data))
-        case "one token":
-            data = Dataset.of([[2, -1]], [[3, 1]], [5])
-            return Built(data, the_paper.build(data))
-        case "idle heads":
-            data = generators.family(4, 2, 3, queries="moment-curve", seed=2)
-            return Built(data, the_paper.build(data, heads=6))
-        case "trap":
-            data = generators.step_seven_trap()
-            return Built(data, the_paper.build(data, heads=2, head_width=3))
-        case _:
-            raise ValueError(name)
-
-
-@cache
-def width_one(name: str) -> Built:
-    """A run of the width-one construction (`WIDTH_ONE`): the proof's heads, or short ones too."""
-    match name:
-        case "shared":
-            data = _shared()
-        case "one head":
-            data = _shared().take(3)
-        case "several alphas":
-            data = generators.family(7, 3, 4, queries="moment-curve", bound=2, seed=2)
-        case _:
-            data = _curve()
-    return Built(data, of_width_one.build(data, saturated=name != "short heads"))
-
-
 def _curve() -> Dataset:
     return generators.family(7, 3, 4, queries="moment-curve", seed=1)
 
 
-def _shared() -> Dataset:
-    return generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
+def _shared(examples: int = 7) -> Dataset:
+    data = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
+    return data.take(examples)
+
+
+def _several_alphas() -> Dataset:
+    return generators.family(7, 3, 4, queries="moment-curve", bound=2, seed=2)
 
 
 def _rational() -> Dataset:
@@ -93,3 +50,71 @@ def _rational() -> Dataset:
     contexts = [[[x / 7 for x in row] for row in E] for E in data.contexts.fractions()]
     queries = [[x / 6 for x in row] for row in data.queries.fractions()]
     return Dataset.of(contexts, queries, data.labels)
+
+
+def _four() -> Dataset:
+    return generators.family(4, 2, 3, queries="moment-curve", seed=2)
+
+
+def _one_token() -> Dataset:
+    return Dataset.of([[2, -1]], [[3, 1]], [5])
+
+
+# Data and settings, by construction and name.
+#   paper      interior: some targets at the barycentre. vertices: none. wide: d_h = 5 > r = 3, room
+#              for a key column too many. rational: no entry of the data is whole. trap: step 7's,
+#              where two new examples can bring the same new direction.
+#   width-one  short heads; else the proof's alone.
+#   generic    spare: one head more than the examples need.
+RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
+    "paper": {
+        "interior": (_curve, {}),
+        "vertices": (_curve, {"interior": False}),
+        "shared": (_shared, {}),
+        "wide": (_curve, {"head_width": 5, "interior": False}),
+        "rational": (_rational, {}),
+        "one head": (partial(_shared, 3), {}),
+        "one token": (_one_token, {}),
+        "idle heads": (_four, {"heads": 6}),
+        "trap": (generators.step_seven_trap, {"heads": 2, "head_width": 3}),
+    },
+    "width-one": {
+        "distinct": (_curve, {"saturated": True}),
+        "several alphas": (_several_alphas, {"saturated": True}),
+        "shared": (_shared, {"saturated": True}),
+        "one head": (partial(_shared, 3), {"saturated": True}),
+        "short heads": (_curve, {}),
+    },
+    "generic": {
+        "distinct": (_curve, {}),
+        "wide": (_curve, {"head_width": 3}),
+        "spare": (_shared, {"heads": 4}),
+        "rational": (_rational, {}),
+    },
+}
+PAPER = tuple(RUNS["paper"])
+
+
+@cache
+def run(construction: str, name: str) -> Built:
+    """One of `RUNS`."""
+    make, settings = RUNS[construction][name]
+    data = make()
+    return Built(data, _BUILD[construction](data, **settings))
+
+
+def runs(construction: str) -> dict[str, Callable[[], Built]]:
+    """All of its runs, none of them built yet."""
+    return {name: partial(run, construction, name) for name in RUNS[construction]}
+
+
+def paper(name: str) -> Built:
+    return run("paper", name)
+
+
+def width_one(name: str) -> Built:
+    return run("width-one", name)
+
+
+def generic(name: str) -> Built:
+    return run("generic", name)

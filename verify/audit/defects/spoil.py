@@ -1,26 +1,26 @@
 """Ways of spoiling one head of a correct construction in one place.
 
 `record` changes what the builder said and nothing else; `weights` the layer and nothing else;
-`rebuilt` makes the weights from the changed record: an error made before step 5. `consistent` goes
-furthest: all that follows from the error is measured again, as a builder would that made it.
+`rebuilt` makes the weights from the changed record: an error made before the weights were.
+`consistent` goes furthest: all that follows from the error is measured again, as a builder would
+that made it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
-from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify import features
 from attncert.verify.audit.defects.runs import Built
-from attncert.verify.steps.shared import lead
+from attncert.verify.steps.shared import lead, leads
 
 HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
 
@@ -45,10 +45,8 @@ def weights(run: Built, h: int = HEAD, **parts: fmpq_mat) -> Built:
 def rebuilt(run: Built, h: int = HEAD, **parts: Any) -> Built:
     """The record changed, and key and query computed from it."""
     spoilt = record(run, h, **parts)
-    key, query = _factors(head(spoilt, h))
-    d, width = run.data.d, run.construction.head_width
-    pad = [fmpq_mat(d, 1)] * (width - len(key))
-    return weights(spoilt, h, key=_columns([*key, *pad]), query=_columns([*query, *pad]))
+    made = head(spoilt, h).weights(run.construction.head_width)
+    return weights(spoilt, h, key=made.key, query=made.query)
 
 
 def consistent(run: Built, h: int = HEAD, **parts: Any) -> Built:
@@ -69,13 +67,35 @@ def measured(run: Built, h: int = HEAD) -> Built:
     found, data = head(run, h), run.data
     table = features.logits(run.construction.layer.heads[h], data)
     targets = [max(range(data.n), key=row.__getitem__) for row in lead(data, found).tolist()]
-    gaps = [
-        int(table[s, target]) - int(table[s, i])
-        for s, target in zip(found.earlier, targets, strict=True)
-        for i in range(data.n)
-        if i != target
-    ]
-    return record(run, h, targets=tuple(targets), gap_bits=min(gaps, default=None))
+    gap = min(leads(table[list(found.earlier)], targets), default=None)
+    return record(run, h, targets=tuple(targets), gap_bits=gap)
+
+
+def measured_logits(run: Built, h: int = HEAD) -> Built:
+    """The group's logits as the weights really have them."""
+    table = features.logits(run.construction.layer.heads[h], run.data)
+    group = head(run, h).group
+    return record(run, h, logits=tuple(tuple(int(k) for k in table[t]) for t in group))
+
+
+# The same error in every construction that can have it.
+
+
+def other_logits(run: Built) -> Built:
+    return record(run, logits=with_first(head(run).logits, (9, 0, 0)))
+
+
+def exchanged(run: Built, part: str) -> Built:
+    """Queries or contexts of an example of the group and of a later one, after the build.
+
+    Its logits differ, so that they depend on both its query and its context.
+    """
+    found, order = head(run), list(range(run.data.T))
+    a = next(t for t, row in zip(found.group, found.logits, strict=True) if len(set(row)) > 1)
+    b = head(run, HEAD + 1).group[0]
+    order[a], order[b] = order[b], order[a]
+    parts: dict[str, Any] = {part: getattr(run.data, part)[order]}
+    return replace(run, data=replace(run.data, **parts))
 
 
 # Vectors with one property too few.
@@ -90,9 +110,9 @@ def blind(run: Built) -> fmpq_mat:
 def with_ties(data: Dataset, examples: tuple[int, ...]) -> Iterator[fmpq_mat]:
     """Columns u for which one of these examples has two equal entries in E⁽ˢ⁾u."""
     for s in examples:
-        rows = data.contexts[0 if data.shared else s].integer_matrix().tolist()
+        rows = data.context(s).tolist()
         for i, j in combinations(range(data.n), 2):
-            u = _orthogonal(_matrix([[x - y for x, y in zip(rows[i], rows[j], strict=True)]]))
+            u = _orthogonal(fmpq_mat([[x - y for x, y in zip(rows[i], rows[j], strict=True)]]))
             yield from (u, -u)
 
 
@@ -110,6 +130,13 @@ def one_end_tied(run: Built, u: fmpq_mat, examples: tuple[int, ...]) -> bool:
     """Whether the largest or the smallest entry of E⁽ˢ⁾u occurs twice for one of the examples."""
     tables = [(run.data.context(s) * u).entries() for s in examples]
     return any(row.count(end) > 1 for row in tables for end in (min(row), max(row)))
+
+
+def tied_consistently(run: Built, examples: tuple[int, ...]) -> Iterator[Built]:
+    """Heads with such a u and all that follows from it, where every target leads."""
+    for u in with_ties(run.data, examples):
+        with suppress(ValueError):
+            yield measured_logits(consistent(run, separator=u))
 
 
 def bumped(vector: fmpq_mat | None, by: int = 1) -> fmpq_mat:
@@ -145,36 +172,9 @@ def with_label(data: Dataset, t: int, c: int, by: Any) -> Dataset:
     return Dataset.of(data.contexts, data.queries, labels)
 
 
-def with_groups(run: Built, *groups: tuple[int, ...]) -> Built:
-    return run.with_construction(replace(run.construction, groups=groups))
-
-
-def with_r(run: Built, r: int) -> Built:
-    return run.with_construction(replace(run.construction, r=r))
-
-
-def with_records(run: Built, count: int) -> Built:
-    built: Construction = run.construction
-    return run.with_construction(replace(built, heads=built.heads[:count]))
-
-
-def _factors(found: Any) -> tuple[list[fmpq_mat], list[fmpq_mat]]:
-    """Columns of key and query that this record asks for."""
-    if not isinstance(found, PaperHead):
-        return [found.separator], [found.query]
-    key, query = list(found.steering), list(found.duals)
-    if found.separator is not None:
-        key.insert(0, found.separator * fmpq(found.c))
-        query.insert(0, found.selector)
-    return key, query
-
-
-def _columns(vectors: list[fmpq_mat]) -> fmpq_mat:
-    return _matrix([vector.entries() for vector in vectors]).transpose()
-
-
-def _matrix(rows: list[list[Any]]) -> fmpq_mat:
-    return fmpq_mat(len(rows), len(rows[0]), [x for row in rows for x in row])
+def said(run: Built, **parts: Any) -> Built:
+    """Another thing said of the construction as a whole: groups, r, records, layer."""
+    return run.with_construction(replace(run.construction, **parts))
 
 
 def _orthogonal(rows: Any) -> fmpq_mat:

@@ -20,12 +20,13 @@ from attncert.constructions.errors import InputError
 from attncert.verify.audit.edge_cases.records import EdgeCase, Expect, FileCase
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.probes import adversarial_layers, rank_of
+from attncert.verify.tightness.probes import adversarial_layers
 from attncert.verify.tightness.rows import row_bound
 from attncert.verify.tightness.universal import universal
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from attncert.constructions import paper
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.progress import Progress, silent
 from attncert.verify.audit.attack.search import smaller
 from attncert.verify.audit.hypotheses.instance import Instance
 from attncert.verify.audit.hypotheses.steps import STEPS, Step
@@ -34,7 +35,6 @@ __all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "moves", "se
 
 _MOST = 4000  # instances drawn for a step that is expected to fail
 
-Progress = Callable[[int, int], None]
 Holds = Callable[[Instance], bool]
 
 
@@ -93,7 +93,7 @@ def explore(
     weakening: Weakening,
     draws: int,
     seed: int,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = silent,
 ) -> Explored:
     """Draw, decide, shrink. Deterministic for a seed; each verdict exact."""
     rng = np.random.default_rng([seed, *weakening.id.encode()])

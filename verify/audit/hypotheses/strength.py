@@ -39,10 +39,10 @@ def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ..
     step is claimed: their rank is certified alone, and only the readout asks for something. No
     arithmetic."""
     readout = Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
-    steps = registry.method(built.name).strength
-    if steps is None:
+    method = registry.known(built.name)
+    if method is None or method.strength is None:
         return (readout,)
-    placing, own = steps
+    placing, own = method.strength
     n, least = data.n, min(data.n, data.T)
     heads = [h for h in built.heads if isinstance(h, SteeringHead) and not getattr(h, "short", 0)]
     sizes = [len(head.group) for head in heads]

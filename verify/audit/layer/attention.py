@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import json_value, read_arrays
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
-from attncert.verify.features import usable_primes
+from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import readout, softmax
 
@@ -160,26 +161,20 @@ class Attention:
     def residues(self) -> nmod_mat | None:
         """Z modulo a prime that divides no denominator; None where the logits are not integers."""
         table = self.exponents
-        for p in usable_primes(self.data) if table is not None else ():
-            rows: list[int] = []
-            assert table is not None
-            try:
-                for t in range(self.data.T):
-                    context = [
-                        [int(x.p) * pow(int(x.q), -1, p) for x in row]
-                        for row in self._context(t).tolist()
-                    ]
-                    for head in table:
-                        powers = [pow(2, k % (p - 1), p) for k in head[t]]
-                        below = pow(sum(powers), -1, p)
-                        rows += [
-                            sum(w * x for w, x in zip(powers, column, strict=True)) * below % p
-                            for column in zip(*context, strict=True)
-                        ]
-            except ValueError:  # a sum that is 0 modulo p
-                continue
-            return nmod_mat(self.data.T, len(table) * self.data.d, rows, p)
+        if table is not None:
+            for p in usable_primes(self.data):
+                with suppress(ZeroDivisionError):  # a sum that is 0 modulo p
+                    contexts = contexts_mod(self.data, p)
+                    z = np.hstack([mix_mod(self._mod(head, p), contexts, p) for head in table])
+                    return nmod_mat(*z.shape, z.ravel().tolist(), p)
         return None
+
+    def _mod(self, exponents: list[list[int]], p: int) -> np.ndarray:
+        """Softmax weights of one head mod p, (T, n): 0 where nothing is attended to."""
+        weights = np.zeros((self.data.T, self.data.n), dtype=np.int64)
+        for t, row in enumerate(exponents):
+            weights[t, self.rows(t)] = softmax_mod(np.array([row], dtype=object), p)[0]
+        return weights
 
     def _context(self, t: int) -> fmpq_mat:
         """The rows attended to."""

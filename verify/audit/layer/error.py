@@ -15,7 +15,7 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
@@ -36,7 +37,7 @@ from attncert.verify.audit.layer.heads import (
     peak,
     theorem_claims,
 )
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
 from attncert.verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
@@ -77,7 +78,7 @@ def audit_layer(
     *,
     tolerance: Fraction | None = None,
     groups: Sequence[tuple[int, ...]] | None = None,
-    progress: Callable[[str, int, int], None] = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> LayerAudit:
     """Everything above. tolerance: the largest error (in any entry) that counts as "memorizes" (0:
     equality); by default an error must be *below* `default_tolerance`. groups: one per head, if
@@ -244,7 +245,7 @@ def _rank(attention: Attention, features: arb_mat, sigma: SingularValue) -> Clai
         if exact is not None:
             found = rational_rank([[int(x) for x in row] for row in _whole(exact)])
             level = Level.PROVED if found.rank == data.T else Level.REFUTED
-            numbers["rank"], arithmetic = found.rank, "exact over ℚ (FLINT)"
+            numbers["rank"], arithmetic = found.rank, RATIONAL
             witness = found.relations[0].as_dict() if found.relations else {"rank": found.rank}
         elif heads * data.d < data.T:
             level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}

@@ -26,6 +26,7 @@ from functools import partial
 import numpy as np
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import Bound, witnessed
 from attncert.verify.kruskal.dependency import Dependency
@@ -43,8 +44,6 @@ _EXTRA = 4  # coordinates beyond k that tell chance from dependence
 _TRIES = 4  # pairs of primes and projections, where one is unlucky
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm
 _START = 5e-5  # for each first vector
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def decide(
     known: int = 0,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress = silent,
     stop: Callable[[], bool] | None = None,
 ) -> Decision:
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
@@ -172,7 +171,7 @@ def _by_the_middle(
     known: int,
     seed: int,
     threads: int,
-    progress: Progress | None,
+    progress: StageProgress,
     stop: Callable[[], bool] | None,
 ) -> Decision:
     """k = 5, after k = 4 if that is not known."""
@@ -194,7 +193,7 @@ def _search(
     seed: int,
     attempt: int,
     threads: int,
-    progress: Progress | None,
+    progress: StageProgress,
     stop: Callable[[], bool] | None,
 ) -> Decision | None:
     """None where the projection was unlucky. The first witness in order of indices ends it."""
@@ -215,9 +214,8 @@ def _search(
             false_alarms += 1
         if count == HITS:  # more false alarms than fit the buffer: another prime's luck
             return None
-        if progress is not None:
-            share = 1 - math.comb(N - first - 1, k) / sets
-            progress(f"all sets of {k}", round(share * 1000), 1000)
+        share = 1 - math.comb(N - first - 1, k) / sets
+        progress(f"all sets of {k}", round(share * 1000), 1000)
         if stop is not None and stop():
             return Decision(k, None, None, (p, q), sets, alarms, false_alarms)
     return Decision(k, True, None, (p, q), sets, alarms, false_alarms)

@@ -28,6 +28,7 @@ from functools import partial
 
 import numpy as np
 
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.middle_kernels import pairs_of, quadruples, quintuples, slices
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
@@ -42,8 +43,6 @@ _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
 _LISTED = 1 << 14  # sets of four, and hits, per slice
 _LEFT, _RIGHT, _SLICE = 1.5e-8, 1e-7, 1e-2  # seconds of one thread, for C(N, 3), 16 C(N, 2), each
-
-Progress = Callable[[str, int, int], None]
 
 
 def worth_trying(N: int, rank: int) -> bool:
@@ -78,7 +77,7 @@ def five(
     *,
     seed: int = 0,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: StageProgress = silent,
     stop: Callable[[], bool] | None = None,
 ) -> Found:
     """Whether every five of the vectors are independent, *provided that every four are*."""
@@ -100,8 +99,7 @@ def five(
             if witness is not None:
                 return Found(False, witness, q, alarms, checked)
             checked += 1
-        if progress is not None:
-            progress("all sets of 5", target + 1, 125)
+        progress("all sets of 5", target + 1, 125)
         if stop is not None and stop():
             return Found(None, None, q, alarms, checked)
     for members in sorted(small):

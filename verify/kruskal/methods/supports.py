@@ -15,11 +15,12 @@ all sets of the size that would be an improvement are looked at (`exhaustive`), 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import Bound, witnessed
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.dependency import Dependency
@@ -34,8 +35,6 @@ _EVERY = 20  # up to this width all coordinate subspaces are counted
 _TOP = 3  # kept of each dimension
 _SEEDS = 32  # supports from which subspaces are grown
 _DEAREST = 60.0  # nominal seconds of a search inside one subspace
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def support_bounds(
     *,
     seed: int = 0,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress = silent,
 ) -> Iterator[Bound]:
     """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
     subspaces = coordinate_subspaces(vectors, budget)

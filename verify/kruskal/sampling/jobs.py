@@ -12,6 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, BasisSearch, searched_of
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
@@ -19,12 +20,12 @@ from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.scale.engine import Progress, run
+from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
 from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
 
-__all__ = ["Job", "Question", "identity", "jobs_of", "run_job", "run_part", "shown_by"]
+__all__ = ["Job", "Question", "Shown", "identity", "jobs_of", "run_job", "run_part", "shown_by"]
 
 _SUBSETS = 1000
 
@@ -138,7 +139,7 @@ def run_job(
     log: ShardLog | None = None,
     backend: str | None = None,
     deadline: float | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
     """Its shards, or a part of them, or as many as are done before the deadline."""
     shards = job.plan.shards()
@@ -161,7 +162,7 @@ def run_part(
     log: ShardLog,
     *,
     backend: str | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> int:
     """One part of the shards alone, to its end; the number of them."""
     question.require(vectors)
@@ -171,38 +172,38 @@ def run_part(
     )
 
 
-def shown_by(united: United) -> tuple[Samples | Sweep | None, BasesSearched | None]:
-    """What united logs show of subsets, and of bases. Raises InputError where a log, unchanged as
-    its checksums say, holds no results of ours."""
+@dataclass(frozen=True)
+class Shown:
+    """What united logs show of subsets, and of bases; None of which there are no shards.
+
+    unverified: shards that name a dependent set which is left out here, for want of the vectors.
+    """
+
+    sampled: Samples | Sweep | None
+    searched: BasesSearched | None
+    unverified: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able. Where dependent sets are left out, nothing is said of a witness."""
+        found = {"sampled": self.sampled, "bases": self.searched}
+        hidden = {"witness"} if self.unverified else set[str]()
+        shown = {
+            name: x and {key: y for key, y in x.as_dict().items() if key not in hidden}
+            for name, x in found.items()
+        }
+        return shown | {"unverified": self.unverified}
+
+
+def shown_by(united: United, *, verified: bool) -> Shown:
+    """verified: the logs were read with `records.rules` of the vectors themselves."""
+    named = [result for result in united.finished.values() if result["witness"] is not None]
     sampled, searched = None, None
-    try:
-        for plan in united.plans:
-            settings, results = united.identity["settings"][plan.kind], united.of(plan)
-            _require_counts(settings, results)
-            if plan.kind == BASES:
-                searched = searched_of(plan, settings, results)
-            else:
-                sampled = sampled_of(plan, settings, results)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        got = f"others ({type(error).__name__}: {error})"
-        raise InputError("FILE", "logs with the results of attncert kruskal", got) from None
-    return sampled, searched
-
-
-def _require_counts(settings: Mapping[str, Any], results: Mapping[Shard, Result]) -> None:
-    """Sizes are positive integers, and each shard counts its items, once each."""
-    sizes = [settings[name] for name in ("vectors", "width", "k") if name in settings]
-    if not all(type(size) is int and 0 < size < 2**31 for size in sizes):
-        raise ValueError(f"sizes {sizes}")
-    for shard, result in results.items():
-        counts = [
-            *result.get("lengths", {}).values(),
-            *(result[name] for name in ("independent", "dependent", "undecided", "bases")
-              if name in result),
-        ]  # fmt: skip
-        fits = all(type(count) is int and count >= 0 for count in counts)
-        if not fits or sum(counts) != shard.stop - shard.start:
-            raise ValueError(f"counts of shard {shard.as_list()}")
-        indices = [] if result["witness"] is None else result["witness"]["indices"]
-        if not all(type(i) is int and i >= 0 for i in indices):
-            raise ValueError(f"a witness of shard {shard.as_list()}")
+    for plan in united.plans:
+        settings, results = united.identity["settings"][plan.kind], united.of(plan)
+        if not verified:
+            results = {shard: {**x, "witness": None} for shard, x in results.items()}
+        if plan.kind == BASES:
+            searched = searched_of(plan, settings, results)
+        else:
+            sampled = sampled_of(plan, settings, results)
+    return Shown(sampled, searched, 0 if verified else len(named))

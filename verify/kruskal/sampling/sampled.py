@@ -23,7 +23,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attncert.constructions.numerals import integer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.scale.shards import Plan, Result
@@ -216,10 +215,8 @@ def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
 
 def smallest(results: Iterable[Result]) -> Dependency | None:
     """The smallest witness of some shards, the first in order of indices; None without one."""
-    witnesses = [result["witness"] for result in results if result["witness"] is not None]
-    found = [
-        Dependency(tuple(w["indices"]), tuple(map(integer, w["coefficients"]))) for w in witnesses
-    ]
+    witnesses = (result["witness"] for result in results)
+    found = [Dependency.from_dict(witness) for witness in witnesses if witness is not None]
     return min(found, key=lambda c: (c.size, c.indices), default=None)
 
 

@@ -16,7 +16,7 @@ it divides no denominator, and the rank modulo it is T.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ import numpy as np
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.rank.engines.devices import Device, choose_device
 from attncert.verify.rank.primes import PRIMES_FLOAT64, require_order_of_two
@@ -65,7 +66,7 @@ def layer_rank(
     primes: Sequence[int] = PRIMES_FLOAT64,
     seed: int = 0,
     xp: Any = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Progress = silent,
 ) -> LayerRank:
     """Lower bound of the rank of Z over Q, exact; T proves that the layer memorizes universally.
 
@@ -116,7 +117,7 @@ def _rank(
     plan: Plan,
     seed: int,
     xp: Any,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> int:
     """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=plan.width, xp=xp, seed=seed)

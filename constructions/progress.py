@@ -1,0 +1,12 @@
+"""What a caller is told while something takes long: nothing, unless it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[int, int], None]  # progress(done, of)
+StageProgress = Callable[[str, int, int], None]  # progress(stage, done, of)
+
+
+def silent(*told: str | int) -> None:
+    """Neither is shown: the default of both."""

@@ -1,0 +1,224 @@
+"""Data sets: shapes, the canonical form and its hash, subsets; the two kinds of refusal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.strategies import datasets, numbers, raw_data
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import FILE, all_digits, digits, left_out
+from attncert.constructions.errors import HypothesisFails, InputError
+
+RATIONAL = Dataset.of(
+    [[0.5, "-2/3"], [0, -(2**63)]], [[1, 5e-324], ["1/7", 2]], [[3, -1], ["4/6", 0]]
+)
+
+
+def nest(values: Any) -> Any:
+    return [nest(x) for x in values] if isinstance(values, list) else str(Fraction(values))
+
+
+def rows_of(matrix: fmpq_mat) -> list[list[str]]:
+    return [[str(x) for x in row] for row in matrix.tolist()]
+
+
+@settings(deadline=None)
+@given(raw_data())
+def test_every_shape_is_held_exactly(raw: dict[str, Any]) -> None:
+    data = Dataset.of(**raw)
+    contexts, queries, labels = raw["contexts"], raw["queries"], raw["labels"]
+    flat = not isinstance(contexts[0][0], list)
+    assert (data.T, data.d) == (len(queries), len(queries[0]))
+    assert data.n == len(contexts if flat else contexts[0])
+    assert data.shared == (flat or len(contexts) == 1)
+    assert data.canonical() == {
+        "contexts": nest([contexts] if flat else contexts),
+        "queries": nest(queries),
+        "labels": nest(labels if isinstance(labels[0], list) else [[y] for y in labels]),
+    }
+    for t in range(data.T):
+        table = data.canonical()["contexts"][0 if data.shared else t]
+        assert rows_of(data.context(t)) == table
+    assert rows_of(data.query_matrix) == data.canonical()["queries"]
+    assert rows_of(data.label_matrix) == data.canonical()["labels"]
+
+
+@settings(deadline=None, max_examples=50)
+@given(datasets(numbers))
+def test_the_hash_is_that_of_the_canonical_json(data: Dataset) -> None:
+    text = json.dumps(data.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    assert data.sha256 == hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def test_canonical_form_and_hashes_are_frozen() -> None:
+    """Certificates hold these hashes: they may never change. Computed once from Fractions alone."""
+    data = Dataset.of([[0.5, "-2/4"], [0, 3]], [[1, "1/7"]], [[2.0, -0.0]])
+    text = '{"contexts":[[["1/2","-1/2"],["0","3"]]],"labels":[["2","0"]],"queries":[["1","1/7"]]}'
+    assert json.dumps(data.canonical(), sort_keys=True, separators=(",", ":")) == text
+    assert data.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    pairs = "6d3070506b9e10ab9676cf5321630e448c7612b8db7aeb817ff474cde8f99180"
+    assert generators.signed_pairs().sha256 == pairs
+    assert RATIONAL.sha256 == "f5fa5d497ce62e2bf3262c7be887e4e832b26f5682cd2f9deeb726949b1680ed"
+    assert digits().sha256 == "8376ab11d5f40f0f992a2bbd3d4cbcac651484787e60d85975ce5a023023b2ff"
+
+
+@settings(deadline=None, max_examples=50)
+@given(datasets(numbers), st.data())
+def test_take(data: Dataset, draw: st.DataObject) -> None:
+    chosen = draw.draw(st.lists(st.integers(0, data.T - 1), min_size=1, max_size=6))
+    part, whole = data.take(chosen).canonical(), data.canonical()
+    for key in ("queries", "labels"):
+        assert part[key] == [whole[key][t] for t in chosen]
+    if data.shared:
+        assert part["contexts"] == whole["contexts"]
+    else:
+        assert part["contexts"] == [whole["contexts"][t] for t in chosen]
+    count = draw.draw(st.integers(1, data.T))
+    assert data.take(count).canonical() == data.take(range(count)).canonical()
+    assert data.take(np.int64(count)).canonical() == data.take(np.arange(count)).canonical()
+
+
+@pytest.mark.parametrize(
+    ("examples", "line"),
+    [
+        (0, "examples: must be between 1 and the 2 there are, not 0"),
+        (3, "examples: must be between 1 and the 2 there are, not 3"),
+        ([], "examples: must be one or more, not none"),
+        ([0, 2], "examples: must be indices from 0 to 1, not 2"),
+        ([-1], "examples: must be indices from 0 to 1, not -1"),
+    ],
+)
+def test_take_refuses(examples: Any, line: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        RATIONAL.take(examples)
+    assert str(refusal.value) == line
+
+
+@pytest.mark.parametrize(
+    ("contexts", "queries", "labels", "line"),
+    [
+        ((2, 3, 2), (2,), (2,), "queries: must be (T, d) numbers, no size 0, not (2,)"),
+        ((2,), (2, 2), (2,), "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not (2,)"),
+        (
+            (1, 1, 1, 1),
+            (1, 1),
+            (1,),
+            "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not (1, 1, 1, 1)",
+        ),
+        (
+            (2, 0, 2),
+            (2, 2),
+            (2,),
+            "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not (2, 0, 2)",
+        ),
+        ((3, 2), (0, 2), (0,), "queries: must be (T, d) numbers, no size 0, not (0, 2)"),
+        ((3, 2), (4, 0), (4,), "queries: must be (T, d) numbers, no size 0, not (4, 0)"),
+        ((3, 2), (4, 2), (4, 0), "labels: must be (T,) or (T, m) numbers, no size 0, not (4, 0)"),
+        ((3, 2), (4, 2), (), "labels: must be (T,) or (T, m) numbers, no size 0, not ()"),
+        ((3, 2), (4, 2), (3,), "labels: must be one for each of the 4 queries, not 3 of them"),
+        ((3, 2), (4, 3), (4,), "queries: must be as wide as the contexts' rows, 2, not 3"),
+        (
+            (2, 3, 2),
+            (4, 2),
+            (4,),
+            "contexts: must be one for each of the 4 queries, or one shared by all, not 2 of them",
+        ),
+    ],
+)
+def test_shapes_that_disagree(contexts: Any, queries: Any, labels: Any, line: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        Dataset.of(np.ones(contexts), np.ones(queries), np.ones(labels))
+    assert str(refusal.value) == line
+
+
+def test_the_constructor_wants_full_shapes() -> None:
+    data = RATIONAL
+    with pytest.raises(InputError, match=r"^labels: must be of shape \(2, 1\), not \(2,\)$"):
+        Dataset(data.contexts, data.queries, data.labels[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("digits", "digits"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("..", "data"),
+        ("", "data"),
+        ("a b\nc\x1b[31m", "a-b-c-31m"),
+        ("données", "donn-es"),
+        ("x" * 500, "x" * 64),
+        ("-rf", "rf"),
+    ],
+)
+def test_names_are_safe_as_names_of_folders(name: str, safe: str) -> None:
+    assert Dataset.of([[1]], [[1]], [1], name=name).name == safe
+
+
+def test_contexts_are_cached_only_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = Dataset.of(np.ones((2, 1, 3)), np.ones((2, 3)), [0, 1])
+    assert few.context(1) is few.context(1)
+    monkeypatch.setattr("attncert.constructions.data.dataset._CACHED", 5)
+    many = Dataset.of(np.ones((2, 1, 3)), np.ones((2, 3)), [0, 1])
+    assert many.context(1) == few.context(1)
+    assert many.context(1) is not many.context(1)
+
+
+def test_pickling_leaves_the_cache_behind() -> None:
+    RATIONAL.context(0), RATIONAL.query_matrix, RATIONAL.sha256
+    copy = pickle.loads(pickle.dumps(RATIONAL))
+    assert copy.sha256 == RATIONAL.sha256
+    assert copy.name == RATIONAL.name
+
+
+def test_refusals_are_one_printable_line_and_survive_pickling() -> None:
+    error = InputError("a\nfile\x1b[2J\ud800", "short", "x\n" * 500)
+    line = str(error)
+    assert line.startswith(r"a file\x1b[2J\ud800: must be short, not x x x ")
+    assert line.isprintable() and len(line) < 300
+    assert str(pickle.loads(pickle.dumps(error))) == line
+    long = InputError("c", "short", 10**5000)
+    assert str(long) == "c: must be short, not an integer of 16610 bits"
+    fails = HypothesisFails("A2", "false", {"context": 3}, decided=False)
+    copy = pickle.loads(pickle.dumps(fails))
+    assert (copy.hypothesis, copy.reason, copy.witness) == ("A2", "false", {"context": 3})
+    assert copy.decided is False and str(copy) == "false"
+
+
+def test_digits_are_those_of_the_file_that_have_rank_four() -> None:
+    every, kept = all_digits(), digits()
+    ranks = np.linalg.matrix_rank(every.contexts.floats())  # an independent rank; entries <= 16
+    deficient = tuple(np.flatnonzero(ranks < 4).tolist())
+    assert left_out() == deficient
+    assert deficient == (
+        *(67, 344, 672, 713, 921, 1288, 1426, 1462, 1471, 1485, 1495, 1508, 1514, 1522, 1589),
+    )
+    assert (every.T, kept.T, kept.n, kept.d, kept.m) == (1797, 1782, 4, 16, 1)
+    whole = every.canonical()
+    order = [t for t in range(every.T) if t not in deficient]
+    assert kept.canonical() == {key: [whole[key][t] for t in order] for key in whole}
+
+
+def test_digits_are_quarters_and_block_sums() -> None:
+    image = json.loads(FILE.read_bytes())["images"][100]
+    pixel = [image[8 * row : 8 * row + 8] for row in range(8)]
+    data = all_digits().canonical()
+    corners = [(0, 0), (0, 4), (4, 0), (4, 4)]
+    assert data["contexts"][100] == [
+        [str(pixel[r + i][c + j]) for i in range(4) for j in range(4)] for r, c in corners
+    ]
+    assert data["queries"][100] == [
+        str(sum(pixel[r + i][c + j] for i in range(2) for j in range(2)))
+        for r in range(0, 8, 2)
+        for c in range(0, 8, 2)
+    ]

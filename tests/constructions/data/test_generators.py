@@ -1,0 +1,260 @@
+"""Generators: the same seed gives the same data, and every promised property holds exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+from hypothesis import given, settings
+from support.strategies import families, planted
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import (
+    CONTEXTS,
+    QUERIES,
+    Planted,
+    family,
+    gaussian,
+    random,
+)
+from attncert.constructions.errors import InputError
+
+
+def rank(rows: list[list[Fraction]]) -> int:
+    """Plain elimination over Fractions, sharing nothing with what made the data."""
+    rows, found = [list(row) for row in rows], 0
+    for column in range(len(rows[0])):
+        pivot = next((i for i in range(found, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[found], rows[pivot] = rows[pivot], rows[found]
+        for i in range(found + 1, len(rows)):
+            factor = rows[i][column] / rows[found][column]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[found], strict=True)]
+        found += 1
+    return found
+
+
+def kruskal_rank(rows: list[list[Fraction]]) -> int:
+    """Largest k such that every k rows are independent, by trying all of them."""
+    k = 0
+    while k < len(rows) and all(rank(list(c)) == k + 1 for c in combinations(rows, k + 1)):
+        k += 1
+    return k
+
+
+ALL: list[tuple[str, dict[str, Any]]] = [
+    ("random", {}),
+    ("random", {"denominator": 7, "m": 2}),
+    ("random", {"shared": True, "bound": 1}),
+    ("gaussian", {}),
+    ("gaussian", {"dtype": np.float64, "m": 3, "shared": True}),
+    *(("family", {"contexts": kind, "m": 2}) for kind in CONTEXTS),
+    *(("family", {"queries": kind, "shared": True}) for kind in QUERIES),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), ALL)
+def test_shapes_and_seeds(name: str, options: dict[str, Any]) -> None:
+    make = getattr(generators, name)
+    data = make(6, 2, 4, seed=3, **options)
+    count = 1 if options.get("shared") else 6
+    assert data.contexts.shape == (count, 2, 4)
+    assert data.queries.shape == (6, 4)
+    assert data.labels.shape == (6, options.get("m", 1))
+    assert make(6, 2, 4, seed=3, **options).sha256 == data.sha256
+    assert make(6, 2, 4, seed=4, **options).sha256 != data.sha256
+
+
+def test_the_streams_are_frozen() -> None:
+    """A seed in an old report must still give the same data."""
+    assert random(2, 1, 2, denominator=3, seed=1).canonical() == {
+        "contexts": [[["-1", "0"]], [["5/3", "3"]]],
+        "queries": [["-5", "-4/3"], ["7", "-1/2"]],
+        "labels": [["3"], ["1"]],
+    }
+    kinds = {"contexts": "sparse", "queries": "near-collinear"}
+    assert family(2, 1, 2, seed=1, **kinds).canonical() == {
+        "contexts": [[["7", "0"]], [["8", "0"]]],
+        "queries": [["-44993", "-36001"], ["-45004", "-35994"]],
+        "labels": [["-5"], ["-2"]],
+    }
+    assert gaussian(1, 1, 1, seed=1).canonical() == {
+        "contexts": [[["11595881/33554432"]]],
+        "queries": [["13784465/16777216"]],
+        "labels": [["2771907/8388608"]],
+    }
+
+
+def test_random_keeps_its_bounds() -> None:
+    data = random(200, 2, 3, bound=4, denominator=5, seed=0)
+    entries = [x for row in data.queries.fractions() for x in row]
+    values = {x for x in entries}
+    assert max(values) == 4 and min(values) == -4
+    assert {x.denominator for x in values} == {1, 2, 3, 4, 5}
+    whole = random(200, 2, 3, bound=2, seed=0)
+    assert whole.queries.denominator == 1
+    assert set(whole.queries.stored.ravel().tolist()) == {-2, -1, 0, 1, 2}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_gaussian_data_are_floats_of_that_width(dtype: Any) -> None:
+    values = gaussian(50, 2, 3, dtype=dtype).queries.floats()
+    assert np.array_equal(values.astype(dtype).astype(np.float64), values)
+    assert abs(values.mean()) < 0.4 and 0.8 < values.std() < 1.2
+
+
+@settings(deadline=None, max_examples=80)
+@given(families())
+def test_contexts_of_families_have_full_rank(data: Dataset) -> None:
+    assert all(rank(context) == data.n for context in data.contexts.fractions())
+
+
+def test_contexts_are_of_their_kind() -> None:
+    permuted = family(99, 3, 4, contexts="permuted").contexts.strings()
+    assert len({tuple(map(tuple, sorted(context))) for context in permuted}) == 1
+    assert len({tuple(map(tuple, context)) for context in permuted}) == 6  # all orders of 3 rows
+    scaled = family(30, 2, 3, contexts="scaled").contexts.stored
+    sizes = np.abs(scaled).max(axis=(1, 2))
+    assert sizes.max() > 10**11 and sizes.min() < 100
+    sparse = family(30, 3, 6, contexts="sparse").contexts.stored
+    assert set(np.count_nonzero(sparse, axis=2).ravel().tolist()) == {1, 2}
+
+
+@pytest.mark.parametrize(("T", "n", "d"), [(5, 2, 3), (6, 3, 3), (3, 2, 4), (1, 1, 1), (6, 2, 4)])
+def test_kruskal_ranks_of_queries(T: int, n: int, d: int) -> None:
+    def of(kind: str) -> int:
+        return kruskal_rank(family(T, n, d, queries=kind, seed=T).queries.fractions())
+
+    assert of("moment-curve") == min(T, d)
+    assert of("one-subspace") == min(T, n)
+
+
+def test_queries_are_of_their_kind() -> None:
+    collinear = family(20, 2, 3, queries="near-collinear").queries.floats()
+    unit = collinear / np.linalg.norm(collinear, axis=1, keepdims=True)
+    assert np.abs(unit @ unit[0]).min() > 0.999
+    assert rank(family(20, 2, 3, queries="near-collinear").queries.fractions()) == 3
+    sparse = family(30, 2, 5, queries="sparse").queries.stored
+    assert set(np.count_nonzero(sparse, axis=1).tolist()) == {1, 2}
+
+
+@settings(deadline=None, max_examples=80)
+@given(planted())
+def test_planted_relations_hold(plant: Planted) -> None:
+    data, relation = plant.data, plant.relation
+    in_query = plant.context is None
+    rows = data.queries.fractions() if in_query else data.contexts.fractions()[plant.context]
+    assert all(relation.values())
+    combination = [sum(c * rows[i][j] for i, c in relation.items()) for j in range(data.d)]
+    assert combination == [0] * data.d
+    assert rank([rows[i] for i in relation]) < len(relation)
+    others = [E for t, E in enumerate(data.contexts.fractions()) if t != plant.context]
+    assert all(rank(E) == data.n for E in others)  # and nothing else was touched
+
+
+def test_one_function_plants_every_kind_of_dependent_query() -> None:
+    data = family(4, 2, 3, queries="moment-curve")
+    before = data.queries.fractions()
+
+    def planted_row(combination: dict[int, Any]) -> list[Fraction]:
+        plant = generators.dependent_query(data, 3, combination)
+        assert plant.data.queries.fractions()[:3] == before[:3]
+        return plant.data.queries.fractions()[3]
+
+    assert planted_row({}) == [0, 0, 0]
+    assert planted_row({1: 1}) == before[1]
+    assert planted_row({1: Fraction(-5, 2)}) == [Fraction(-5, 2) * x for x in before[1]]
+    assert planted_row({0: 1, 2: -2}) == [
+        x - 2 * y for x, y in zip(before[0], before[2], strict=True)
+    ]
+    assert generators.dependent_query(data, 3, {1: 0}).relation == {3: -1}
+
+
+def test_planting_in_floats_and_in_a_shared_context() -> None:
+    data = gaussian(3, 2, 3, dtype=np.float64, shared=True)
+    plant = generators.dependent_context(data, 0, 1, {0: 3})
+    E = plant.data.contexts.fractions()[0]
+    assert E[1] == [3 * x for x in E[0]] and E[0] == data.contexts.fractions()[0][0]
+    assert plant.data.shared and plant.relation == {0: 3, 1: -1}
+    assert plant.data.queries is data.queries
+
+
+def test_step_seven_trap() -> None:
+    data = generators.step_seven_trap()
+    e = [[str(int(i == j)) for j in range(5)] for i in range(5)]
+    assert data.canonical()["contexts"] == [e[:3]] * 3 + [e[2:]] * 2
+    assert data.canonical()["queries"] == e
+    assert (data.T, data.n, data.d, data.m) == (5, 3, 5, 1)
+
+
+def test_signed_pairs_cannot_be_memorized() -> None:
+    """For any M the sums of opposite features agree, here with M of random rationals."""
+    data = generators.signed_pairs()
+    e, minus_e, f, minus_f = data.queries.fractions()
+    assert minus_e == [-x for x in e] and minus_f == [-x for x in f] and rank([e, f]) == 2
+    E = data.contexts.floats()[0]
+    assert rank(data.contexts.fractions()[0]) == data.n == 2
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        weights = np.exp(data.queries.floats() @ rng.standard_normal((2, 2)) @ E.T)
+        z = (weights / weights.sum(axis=1, keepdims=True)) @ E
+        assert np.allclose(z[0] + z[1], z[2] + z[3])
+    y = data.labels.fractions()
+    assert y[0][0] + y[1][0] != y[2][0] + y[3][0]
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: random(0, 1, 1), "T: must be an integer from 1 to 4611686018427387904, not 0"),
+        (lambda: random(1, 1, 1, denominator=0), "denominator: must be an integer from 1 to"),
+        (lambda: gaussian(1, -1, 1), "n: must be an integer from 1 to 4611686018427387904, not -1"),
+        (lambda: family(1, 3, 2), "n: must be at most d = 2, for contexts of rank n, not 3"),
+        (lambda: family(1, 1, 1, bound=10**7), "bound: must be an integer from 1 to 1000000, not"),
+        (
+            lambda: family(1, 1, 1, contexts="odd"),
+            "contexts: must be one of random, permuted, scaled, sparse, not 'odd'",
+        ),
+        (
+            lambda: family(1, 1, 1, queries="odd"),
+            "queries: must be one of random, near-collinear, moment-curve, one-subspace, sparse",
+        ),
+        (
+            lambda: generators.dependent_context(random(2, 2, 2), 2, 0, {}),
+            "context: must be from 0 to 1, not 2",
+        ),
+        (
+            lambda: generators.dependent_query(random(2, 2, 2), 0, {2: 1}),
+            "target, combination: must be rows from 0 to 1, not 2",
+        ),
+        (
+            lambda: generators.dependent_query(random(2, 2, 2), 0, {0: 1}),
+            "combination: must be of rows other than the target, not 0",
+        ),
+    ],
+)
+def test_unusable_arguments(make: Any, line: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        make()
+    assert str(refusal.value).startswith(line)
+
+
+def test_full_rank_that_is_not_met_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generators, "_DRAWS", 0)
+    with pytest.raises(
+        InputError, match=r"^bound: must be large enough for 2×3 matrices of full ra"
+    ):
+        family(1, 2, 3)
+
+
+def test_ranks_in_this_file_agree_with_flint() -> None:
+    for seed in range(40):
+        table = random(1, 4, 3 + seed % 3, bound=1 + seed % 2, seed=seed).contexts.fractions()[0]
+        flat = fmpq_mat(4, len(table[0]), [int(x) for row in table for x in row])
+        assert rank(table) == flat.rank()

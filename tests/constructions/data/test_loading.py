@@ -1,0 +1,281 @@
+"""Files: what is valid is read exactly, whatever else gives one line, soon."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.data_files import A_NUMBER, VALID, archive, as_json, json_text
+from support.strategies import datasets, floats, numbers, raw_data
+
+from attncert.constructions.data import generators, loading
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import all_digits
+from attncert.constructions.data.loading import load, parse_json, read_npz
+from attncert.constructions.errors import InputError
+
+
+def line_of(text: bytes) -> str:
+    """The one line that refuses a JSON text."""
+    with pytest.raises(InputError) as refusal:
+        parse_json(text)
+    return str(refusal.value)
+
+
+# --- valid files ---------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(raw_data(numbers))
+def test_json_is_read_exactly(raw: dict[str, Any]) -> None:
+    data = parse_json(json.dumps(as_json(raw)).encode())
+    assert data.canonical() == Dataset.of(**raw).canonical()
+
+
+@settings(deadline=None, max_examples=60)
+@given(datasets(numbers))
+def test_the_canonical_form_reads_as_itself(data: Dataset) -> None:
+    again = parse_json(json.dumps(data.canonical()).encode())
+    assert again.canonical() == data.canonical()
+    assert again.shared == data.shared
+
+
+@settings(deadline=None)
+@given(st.one_of(raw_data(st.integers(-(2**63), 2**63 - 1)), raw_data(floats)), st.booleans())
+def test_both_formats_agree(raw: dict[str, Any], compressed: bool) -> None:
+    file = io.BytesIO()
+    arrays = {key: np.array(values) for key, values in raw.items()}
+    (np.savez_compressed if compressed else np.savez)(file, **arrays)
+    data = read_npz(file, name="x")
+    assert data.canonical() == parse_json(json.dumps(raw).encode()).canonical()
+    assert data.name == "x"
+
+
+@pytest.mark.parametrize(
+    "dtype", ["i1", "i2", "i4", "i8", "u1", "u8", "f2", "f4", "f8", ">i4", ">f8"]
+)
+def test_npz_of_every_dtype_and_order(dtype: str) -> None:
+    contexts = np.arange(12).reshape(2, 2, 3).astype(dtype)
+    labels = np.array([[1, 2], [3, 4]], dtype=dtype)
+    file = io.BytesIO()
+    np.savez(file, contexts=np.asfortranarray(contexts), queries=contexts[0], labels=labels)
+    expected = Dataset.of(contexts.tolist(), contexts[0].tolist(), labels.tolist())
+    assert read_npz(file).sha256 == expected.sha256
+
+
+def test_files_are_named_after_themselves(tmp_path: Path) -> None:
+    (tmp_path / "my data.v2.json").write_bytes(json_text())
+    (tmp_path / "X.NPZ").write_bytes(archive().getvalue())
+    assert load(tmp_path / "my data.v2.json").name == "my-data.v2"
+    assert load(str(tmp_path / "X.NPZ")).name == "X"
+    assert load(tmp_path / "X.NPZ").sha256 == load(tmp_path / "my data.v2.json").sha256
+    assert parse_json(json_text(name="../titles")).name == "titles"
+    assert parse_json(b"\xef\xbb\xbf" + json_text()).name == "data"  # a byte order mark is harmless
+
+
+def test_bundled_data_give_way_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load("digits").T == 1782
+    (tmp_path / "digits").write_bytes(json_text())
+    assert load("digits").T == 2
+
+
+def test_floats_are_the_nearest_float64_and_long_integers_exact() -> None:
+    long = "1" + "0" * 4298 + "7"
+    text = json_text(labels=[0.1, 1]).replace(b" 1]}", b" " + long.encode() + b"]}")
+    assert b"0007]" in text
+    assert parse_json(text).labels.strings() == [[str(Fraction(0.1))], [long]]
+    text = json_text(labels=[1, 2]).replace(b"[1, 2]}", b"[-0.0, 1e-400]}")
+    assert parse_json(text).labels.strings() == [["0"], ["0"]]
+
+
+# --- refused: JSON -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (b"", "data: must be JSON, not a text with an error (line 1, column 1: Expecting value)"),
+        (b"{'a': 1}", "line 1, column 2: Expecting property name enclosed in double quotes)"),
+        (b"\0" * 9, "data: must be JSON, not a text with an error (line 1, column 1: Expecting"),
+        (json_text()[:-1], "data: must be JSON, not a text with an error (line 1, column"),
+        (json_text() + b"x", ": Extra data)"),
+        ("{}".encode("utf-16"), "data: must be JSON in UTF-8, not bytes with invalid start byte"),
+        (b'{"\xff": 1}', "data: must be JSON in UTF-8, not bytes with invalid start byte"),
+        (b"[1]", "data: must be an object with contexts, queries and labels, not a list"),
+        (b"null", "data: must be an object with contexts, queries and labels, not null"),
+        (b"NaN", "data: must be an object with contexts, queries and labels, not 'NaN'"),
+        (b"{}", "data: must be made of contexts, queries and labels, not of none"),
+        (
+            json_text(weights=1),
+            "data: must be made of contexts, queries and labels, not of 'contexts', 'labels', "
+            "'queries', 'weights'",
+        ),
+        (
+            b'{"labels": 1, "labels": 2}',
+            "data: must be JSON with each key once, not with 'labels' twice",
+        ),
+        (
+            b'{"name": {"a": 1, "a": 2}}',
+            "data: must be JSON with each key once, not with 'a' twice",
+        ),
+        (b"[" * 200_000, "data: must be JSON nested at most 8 deep, not deeper"),
+        (b'{"a":' * 200_000, "data: must be JSON nested at most 8 deep, not deeper"),
+        (
+            json_text(labels=[[[[[[[[[1]]]]]]]]]),
+            "labels: must be nested at most 8 deep, not deeper",
+        ),
+        (json_text(name=5), "name: must be a string, not an integer"),
+        (json_text(name=None), "name: must be a string, not null"),
+        (json_text(labels=[1, True]), f"labels[1]: must be {A_NUMBER}, not true"),
+        (json_text(labels=[None, 1]), f"labels[0]: must be {A_NUMBER}, not null"),
+        (json_text(labels=[1, {}]), f"labels[1]: must be {A_NUMBER}, not an object"),
+        (json_text(labels=["1/0", 1]), f"labels[0]: must be {A_NUMBER}, not '1/0'"),
+        (json_text(labels=["x", 1]), f"labels[0]: must be {A_NUMBER}, not 'x'"),
+        (json_text(labels=["\u0661", 1]), f"labels[0]: must be {A_NUMBER}, not '\u0661'"),
+        (json_text(labels=[1, float("nan")]), f"labels[1]: must be {A_NUMBER}, not 'NaN'"),
+        (json_text(labels=[1, -float("inf")]), f"labels[1]: must be {A_NUMBER}, not '-Infinity'"),
+        (
+            json_text().replace(b"[3, 4]", b"[3, 1e400]"),
+            f"queries[1][1]: must be {A_NUMBER}, not '1e400'",
+        ),
+        (
+            json_text(labels=[10**4299, 0]).replace(b"0, 0]}", b"00, 0]}"),
+            "labels[0]: must be a number of at most 4300 digits, not '1000",
+        ),
+        (
+            json_text().replace(b"[3, 4]", b"[3, 0." + b"1" * 10**6 + b"]"),
+            "queries[1][1]: must be a number of at most 4300 digits, not '0.111",
+        ),
+        (
+            json_text(contexts=[[1, 0], [0]]),
+            "contexts[1]: must be a list of 2, like contexts[0], not a list of 1",
+        ),
+        (
+            json_text(contexts=[[[1, 0]], [[0]]]),
+            "contexts[1][0]: must be a list of 2, like contexts[0][0], not a list of 1",
+        ),
+        (
+            json_text(queries=[[1, 0], 5]),
+            "queries[1]: must be a list of 2, like queries[0], not a number",
+        ),
+        (json_text(queries=[]), "queries: must be (T, d) numbers, no size 0, not (0,)"),
+        (json_text(queries=[[], []]), "queries: must be (T, d) numbers, no size 0, not (2, 0)"),
+        (
+            json_text(contexts=[]),
+            "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not (0,)",
+        ),
+        (
+            json_text(contexts=[[], []]),
+            "must be (T, n, d) or (n, d) numbers, no size 0, not (2, 0)",
+        ),
+        (json_text(contexts=7), "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not ()"),
+        (json_text(labels=[]), "labels: must be (T,) or (T, m) numbers, no size 0, not (0,)"),
+        (
+            json_text(labels=[[], []]),
+            "labels: must be (T,) or (T, m) numbers, no size 0, not (2, 0)",
+        ),
+        (json_text(labels=[1]), "labels: must be one for each of the 2 queries, not 1 of them"),
+        (json_text(queries=[[1], [2]]), "queries: must be as wide as the contexts' rows, 2, not 1"),
+        (
+            json_text(contexts=[[[1, 2]]] * 3),
+            "contexts: must be one for each of the 2 queries, or one shared by all, not 3 of them",
+        ),
+        (
+            json_text(queries=[["1/" + "9" * 4300, f"1/{k}" + "7" * 4290] for k in range(1, 100)]),
+            "queries: must be numbers with a common denominator of at most 262144 bits, not ",
+        ),
+    ],
+)
+def test_bad_json_is_refused_in_one_line(text: bytes, line: str) -> None:
+    refusal = line_of(text)
+    assert line in refusal
+    assert refusal.isprintable() and ": must be " in refusal and ", not " in refusal
+
+
+def test_json_over_its_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(loading, "MAX_EXAMPLES", 1)
+    assert line_of(json_text()) == "queries: must be at most 1 examples, not 2"
+    monkeypatch.setattr(loading, "MAX_JSON_BYTES", 50)
+    (tmp_path / "long.json").write_bytes(json_text())
+    with pytest.raises(
+        InputError, match=r"long\.json: must be JSON of at most 50 bytes, not longer"
+    ):
+        load(tmp_path / "long.json")
+
+
+# --- refused: paths ------------------------------------------------------------------------------
+
+
+def test_paths_that_are_no_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    long = "x" * 5000
+    for path, reason in (
+        (tmp_path / "missing.json", "missing"),
+        (tmp_path, "a directory"),
+        (tmp_path / "pipe.json", "a pipe or device"),
+        ("/dev/zero", "a pipe or device"),
+        ("a\0b", "missing"),
+        ("\ud800", "missing"),
+        ("", "a directory"),
+        (long, "File name too long"),
+    ):
+        with pytest.raises(InputError) as refusal:
+            load(path)
+        line = str(refusal.value)
+        assert line.isprintable() and reason in line
+        assert ": must be a JSON or .npz file, or the name of bundled data (digits), not " in line
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.npz"])
+def test_files_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / name).write_bytes(b"")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InputError, match=r", not unreadable \(Permission denied\)$"):
+        load(tmp_path / name)
+
+
+def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    (tmp_path / "x.json").write_bytes(json_text())
+    monkeypatch.setattr(loading, "parse_json", fail)
+    with pytest.raises(
+        InputError, match="must be data that fit the memory of this machine, not lar"
+    ):
+        load(tmp_path / "x.json")
+
+
+# --- speed and memory ----------------------------------------------------------------------------
+
+
+def test_all_digits_are_read_in_half_a_second(tmp_path: Path) -> None:
+    data = all_digits()
+    lists = {key: getattr(data, key).stored.tolist() for key in VALID}
+    (tmp_path / "d.json").write_text(json.dumps(lists))
+    start = time.process_time()
+    read = load(tmp_path / "d.json")
+    assert time.process_time() - start < 0.5
+    assert read.sha256 == data.sha256
+
+
+def test_generated_data_survive_a_file() -> None:
+    data = generators.gaussian(4, 2, 3, dtype=np.float64, m=2, seed=5)
+    file = io.BytesIO()
+    np.savez(file, **{key: getattr(data, key).floats() for key in VALID})
+    assert read_npz(file).sha256 == data.sha256

@@ -1,0 +1,140 @@
+"""Image lattices, kernels and right inverses: exact, saturated, and short."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from flint import fmpq, fmpq_mat, fmpz_mat
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.oracles import rank
+
+from attncert.constructions.exact.lattice import image_lattice, integral, kernel_and_preimages
+
+entries = st.one_of(st.integers(-4, 4), st.sampled_from([2**31, -(2**62), 2**64 + 1, 10**30]))
+
+
+@st.composite
+def matrices(draw: st.DrawFn, max_rows: int = 5, max_columns: int = 4) -> list[list[int]]:
+    columns = draw(st.integers(1, max_columns))
+    row = st.lists(entries, min_size=columns, max_size=columns)
+    return draw(st.lists(row, min_size=1, max_size=max_rows))
+
+
+def fractions(matrix: fmpq_mat | fmpz_mat) -> list[list[Fraction]]:
+    return [
+        [Fraction(int(x.p), int(x.q)) for x in row] for row in fmpq_mat(matrix).tolist()
+    ]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices())
+@example([[0, 0], [0, 0]])
+@example([[2, 4], [4, 8]])
+@example([[6]])
+def test_images_are_the_products_with_the_basis(rows: list[list[int]]) -> None:
+    lattice = image_lattice(fmpz_mat(rows))
+    assert lattice.rank == rank(rows)
+    assert (lattice.basis.nrows(), lattice.basis.ncols()) == (len(rows[0]), rank(rows))
+    assert (lattice.images.nrows(), lattice.images.ncols()) == (len(rows), rank(rows))
+    if lattice.rank:
+        assert fmpq_mat(fmpz_mat(rows)) * lattice.basis == fmpq_mat(lattice.images)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(max_rows=4, max_columns=3), st.data())
+def test_every_integer_point_of_the_column_space_is_reached(
+    rows: list[list[int]], data: st.DataObject
+) -> None:
+    """Saturation: an integer vector rows·x, x rational, is images·c with c *integral*."""
+    lattice = image_lattice(fmpz_mat(rows))
+    if lattice.rank == 0:
+        assert not any(any(row) for row in rows)
+        return
+    x = [Fraction(data.draw(st.integers(-6, 6)), data.draw(st.integers(1, 6))) for _ in rows[0]]
+    image = [sum(Fraction(a) * b for a, b in zip(row, x, strict=True)) for row in rows]
+    # Scale the point into the integers by its least denominator: still in the column space.
+    least = 1
+    for y in image:
+        least = least * y.denominator // _gcd(least, y.denominator)
+    target = [int(y * least) for y in image]
+    images = fractions(lattice.images)
+    chosen = _independent_rows(images, lattice.rank)
+    square = fmpq_mat([[fmpq(int(z)) for z in images[i]] for i in chosen])
+    wanted = fmpq_mat([[fmpq(target[i])] for i in chosen])
+    coefficients = square.solve(wanted)
+    assert all(c.q == 1 for c in coefficients.entries())
+    assert lattice.images * integral(coefficients) == fmpz_mat([[y] for y in target])
+
+
+def test_planted_saturation() -> None:
+    """Rows 2·e_1 and 4·e_2: x = (1/2, 1/4) has products (1, 1), so the images are all of ℤ²."""
+    lattice = image_lattice(fmpz_mat([[2, 0], [0, 4]]))
+    assert abs(lattice.images.det()) == 1
+    assert sorted(abs(x) for x in lattice.basis.entries() if x) == [fmpq(1, 4), fmpq(1, 2)]
+
+
+def test_images_are_short_where_the_basis_is_skew() -> None:
+    """(1, 10^6) and (0, 1) generate ℤ²: the reduced images of two such rows have length 1."""
+    lattice = image_lattice(fmpz_mat([[1, 10**6], [0, 1]]))
+    assert max(abs(x) for x in lattice.images.entries()) == 1
+
+
+def test_more_rows_than_are_folded_in_at_once() -> None:
+    rows = [[(t * t) % 7 - 3, t % 5, 2 * (t % 3)] for t in range(600)]
+    lattice = image_lattice(fmpz_mat(rows))
+    assert fmpq_mat(fmpz_mat(rows)) * lattice.basis == fmpq_mat(lattice.images)
+    assert lattice.rank == rank(rows[:40]) == 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(max_rows=3, max_columns=5))
+@example([[1, 2, 3]])
+@example([[2, 0], [0, 2]])
+@example([[0, 0]])
+def test_kernel_and_preimages(rows: list[list[int]]) -> None:
+    r, k = len(rows), len(rows[0])
+    matrix = fmpz_mat(rows)
+    if rank(rows) < r:
+        with pytest.raises(ValueError, match="dependent"):
+            kernel_and_preimages(matrix)
+        return
+    kernel, preimages, reach = kernel_and_preimages(matrix)
+    assert (kernel.nrows(), kernel.ncols()) == (k, k - r)
+    assert matrix * kernel == fmpz_mat(r, k - r)
+    assert matrix * preimages == reach
+    # [K X] is unimodular: K is *all* of the integer kernel and reach all of the image lattice.
+    whole = [a + b for a, b in zip(kernel.tolist(), preimages.tolist(), strict=True)]
+    assert abs(fmpz_mat(whole).det()) == 1
+
+
+def test_kernel_of_no_rows_is_everything() -> None:
+    kernel, preimages, reach = kernel_and_preimages(fmpz_mat(0, 3, []))
+    assert abs(kernel.det()) == 1 and kernel.nrows() == 3
+    assert preimages.ncols() == 0 and reach.nrows() == 0
+
+
+@pytest.mark.parametrize("matrix", [fmpq_mat(2, 2), fmpq_mat([[1, -(2**80)]]), fmpq_mat(0, 3)])
+def test_integral(matrix: fmpq_mat) -> None:
+    assert fmpq_mat(integral(matrix)) == matrix
+
+
+def test_a_fraction_is_not_integral() -> None:
+    with pytest.raises(ValueError, match="integral"):
+        integral(fmpq_mat([[fmpq(1, 2), fmpq(3)]]))
+
+
+def _gcd(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def _independent_rows(rows: list[list[Fraction]], wanted: int) -> list[int]:
+    chosen: list[int] = []
+    for i in range(len(rows)):
+        if rank([rows[j] for j in (*chosen, i)]) > len(chosen):
+            chosen.append(i)
+    assert len(chosen) == wanted
+    return chosen

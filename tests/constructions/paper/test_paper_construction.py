@@ -1,0 +1,386 @@
+"""The paper's construction and its readout: every record is what its name says, in Fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import fmpq, fmpq_mat
+from support.oracles import rank
+from support.small_layers import features, fractions, outputs, times, transpose
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.paper.theorem import (
+    Construction,
+    PaperHead,
+    build,
+    capacity,
+    fewest_heads,
+)
+from attncert.constructions.readout.solve import (
+    pivot_system,
+    predicted_bits,
+    right_inverse,
+    solve,
+    with_readout,
+)
+
+Rows = list[list[Fraction]]
+
+
+def rational() -> Dataset:
+    """Denominators 7 (contexts) and 6 (queries); n = d, so the Smith forms are not trivial."""
+    plain = generators.family(5, 3, 3, queries="moment-curve", m=2, seed=4)
+    contexts = [[[x / 7 for x in row] for row in E] for E in plain.contexts.fractions()]
+    queries = [[x / 6 for x in row] for row in plain.queries.fractions()]
+    return Dataset.of(contexts, queries, plain.labels.fractions())
+
+
+CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
+    "distinct": (generators.family(7, 3, 4, queries="moment-curve", seed=1), {}),
+    "shared": (generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1), {}),
+    "vertices": (generators.family(7, 3, 4, queries="moment-curve", seed=1), {"interior": False}),
+    "rational": (rational(), {}),
+    "short last group": (generators.family(6, 3, 4, queries="moment-curve", seed=2), {}),
+    "narrow heads": (generators.family(5, 4, 5, queries="moment-curve", seed=3), {"head_width": 2}),
+    "wide heads": (generators.family(5, 3, 4, queries="moment-curve", seed=3), {"head_width": 6}),
+    "one head": (generators.family(3, 3, 4, seed=5), {"heads": 1}),
+    "idle heads": (generators.family(4, 3, 4, seed=5), {"heads": 5}),
+    "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), {}),
+    "two tokens": (generators.family(6, 2, 3, queries="moment-curve", seed=6), {}),
+    "step seven": (generators.step_seven_trap(), {"heads": 2, "head_width": 3}),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request: pytest.FixtureRequest) -> tuple[Dataset, dict[str, Any], Construction]:
+    data, options = CASES[request.param]
+    return data, options, build(data, **options)
+
+
+def head_features(data: Dataset, built: Construction) -> Rows:
+    return features(data, built.layer)
+
+
+def column(vector: fmpq_mat | None) -> list[Fraction]:
+    assert vector is not None and vector.ncols() == 1
+    return [row[0] for row in fractions(vector)]
+
+
+def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def context(data: Dataset, t: int) -> Rows:
+    rows: Rows = data.contexts.fractions()[0 if data.shared else t]
+    return rows
+
+
+Case = tuple[Dataset, dict[str, Any], Construction]
+
+
+def test_groups_and_records_agree(case: Case) -> None:
+    data, options, built = case
+    assert built.name == "paper"
+    assert built.head_width == options.get("head_width", data.n)
+    assert built.r == min(data.n, built.head_width)
+    assert sorted(t for group in built.groups for t in group) == list(range(data.T))
+    assert len(built.groups[0]) == min(built.r, data.T)
+    assert all(len(group) <= built.r - 1 for group in built.groups[1:])
+    assert tuple(head.group for head in built.heads) == built.groups
+    placed: list[int] = []
+    for head in built.heads:
+        assert head.earlier == tuple(placed)
+        placed += head.group
+        assert len(head.targets) == len(head.earlier)
+        assert len(head.pivots) == len(head.group)
+    wanted = options.get("heads", fewest_heads(data.T, data.n, built.head_width))
+    assert len(built.layer.heads) == wanted
+    assert all(head.value is None for head in built.layer.heads) and built.layer.output is None
+    assert {head.width for head in built.layer.heads} == {built.head_width}
+
+
+def test_each_vector_does_what_its_name_says(case: Case) -> None:
+    """Steps 2, 3 and 4, in Fractions."""
+    data, _, built = case
+    queries = data.queries.fractions()
+    for head in built.heads:
+        for i, t in enumerate(head.group):
+            for j, s in enumerate(head.group):
+                assert dot(column(head.duals[i]), queries[s]) == (1 if i == j else 0)
+            w = column(head.steering[i])
+            assert [dot(row, w) for row in context(data, t)] == list(head.logits[i])
+        if not head.earlier:
+            assert head.selector is head.separator is head.c is None
+            continue
+        v, u = column(head.selector), column(head.separator)
+        assert all(dot(v, queries[t]) == 0 for t in head.group)
+        assert isinstance(head.c, int) and head.c >= 1
+        for s, target in zip(head.earlier, head.targets, strict=True):
+            factor = dot(v, queries[s])
+            lead = [factor * dot(row, u) for row in context(data, s)]
+            assert factor != 0
+            assert [x for x in lead if x == lead[target]] == [max(lead)]
+            assert data.n == 1 or lead.count(min(lead)) == 1
+
+
+def logits(data: Dataset, head: PaperHead, c: int | None, t: int) -> list[Fraction]:
+    """E M e for M = c·u vᵀ + Σ w ê^T, from the record alone."""
+    query = data.queries.fractions()[t]
+    direction = [Fraction(0)] * data.d
+    for w, dual in zip(head.steering, head.duals, strict=True):
+        factor = dot(column(dual), query)
+        direction = [x + factor * y for x, y in zip(direction, column(w), strict=True)]
+    if c is not None:
+        factor = c * dot(column(head.selector), query)
+        direction = [x + factor * y for x, y in zip(direction, column(head.separator), strict=True)]
+    return [dot(row, direction) for row in context(data, t)]
+
+
+def test_the_layer_is_the_record(case: Case) -> None:
+    """Step 5: key·queryᵀ gives the logits of c·u vᵀ + Σ w ê^T; all are integers; idle heads: 0."""
+    data, _, built = case
+    queries = data.queries.fractions()
+    for number, weights in enumerate(built.layer.heads):
+        table = times(times(queries, fractions(weights.query)), transpose(fractions(weights.key)))
+        for t in range(data.T):
+            found = [dot(row, table[t]) for row in context(data, t)]
+            assert all(x.denominator == 1 for x in found)
+            if number >= len(built.heads):
+                assert not any(found)
+                continue
+            head = built.heads[number]
+            assert found == logits(data, head, head.c, t)
+            if t in head.group:
+                assert found == list(head.logits[head.group.index(t)])
+
+
+def gap(values: list[Fraction], target: int) -> Fraction:
+    return min(values[target] - x for i, x in enumerate(values) if i != target)
+
+
+def test_saturation_bits_and_the_least_c(case: Case) -> None:
+    """Steps 6 and 8: B is the least gap; no smaller c leaves every target a bit ahead and the
+    features of the examples placed so far independent."""
+    data, _, built = case
+    for number, head in enumerate(built.heads):
+        if head.c is None or data.n == 1:
+            assert head.gap_bits is None
+            continue
+        pairs = list(zip(head.earlier, head.targets, strict=True))
+        assert head.gap_bits == min(gap(logits(data, head, head.c, s), i) for s, i in pairs)
+        assert head.gap_bits >= 1
+        if head.c == 1 or min(gap(logits(data, head, head.c - 1, s), i) for s, i in pairs) < 1:
+            continue
+        known = [row[: number * data.d] for row in head_features(data, built)]
+        placed = [*head.earlier, *head.group]
+        rows = []
+        for t in placed:
+            values = logits(data, head, head.c - 1, t)
+            powers = [Fraction(2) ** int(x) for x in values]
+            mixed = [
+                sum((p * x for p, x in zip(powers, entries, strict=True)), Fraction(0))
+                / sum(powers)
+                for entries in zip(*context(data, t), strict=True)
+            ]
+            rows.append(known[t] + mixed)
+        assert rank(rows) < len(placed)
+
+
+def test_the_features_are_independent(case: Case) -> None:
+    """What it is all for, at the c that was chosen; and already head by head."""
+    data, _, built = case
+    z = head_features(data, built)
+    assert rank(z) == data.T
+    for number, head in enumerate(built.heads, start=1):
+        placed = [*head.earlier, *head.group]
+        assert rank([z[t][: number * data.d] for t in placed]) == len(placed)
+
+
+def test_vertices_only_where_asked() -> None:
+    data, options = CASES["vertices"]
+    inside = build(data, interior=True)
+    outside = build(data, **options)
+    uniform = [len(set(g)) == 1 for head in inside.heads for g in head.logits]
+    assert any(uniform)
+    assert not any(len(set(g)) == 1 for head in outside.heads for g in head.logits)
+    assert predicted_bits(inside, data) < predicted_bits(outside, data)
+
+
+def test_the_step_seven_trap_needs_both_new_rows() -> None:
+    """Two examples bring one new direction: the second group's residuals are independent anyway."""
+    data = generators.step_seven_trap()
+    built = build(data, heads=2, head_width=3)
+    z = head_features(data, built)
+    assert built.groups == ((0, 1, 2), (3, 4))
+    assert rank(z[:4]) == 4 and rank([*z[:3], z[4]]) == 4 and rank(z) == 5
+
+
+def test_regrouping_is_reported() -> None:
+    """e_1, e_2, e_1+e_2, e_3 at r = 3: in the given order the first group is dependent."""
+    queries = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
+    eye = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    built = build(Dataset.of(eye, queries, [1, 2, 3, 4]))
+    assert built.regrouped and built.groups != ((0, 1, 2), (3,))
+    assert not build(Dataset.of(eye, queries[1:], [2, 3, 4])).regrouped
+
+
+def test_more_heads_where_only_they_admit_a_grouping() -> None:
+    """All queries in one plane: the fewest heads of the theorem do not do, T - 1 do."""
+    eye = [[int(i == j) for j in range(4)] for i in range(4)]
+    for T in (5, 12):
+        data = Dataset.of(eye, [[1, t, 0, 0] for t in range(T)], list(range(T)))
+        built = build(data)
+        assert [len(group) for group in built.groups] == [2] + [1] * (T - 2)
+        assert rank(head_features(data, built)) == T
+        with pytest.raises(HypothesisFails) as caught:
+            build(data, heads=T - 2)
+        assert caught.value.hypothesis == "some-partition"
+
+
+def test_same_seed_same_weights() -> None:
+    data, options = CASES["distinct"]
+    first, second = (build(data, **options) for _ in range(2))
+    assert first == second
+
+
+def test_progress_counts_the_heads() -> None:
+    seen: list[tuple[int, int]] = []
+    build(CASES["distinct"][0], progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(0, 3), (1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("heads", "n", "width", "most"),
+    [(8, 4, 4, 25), (16, 4, 4, 49), (8, 4, 1, 1), (1, 5, 9, 5), (3, 1, 7, 1)],
+)
+def test_capacity_and_fewest_heads_are_inverse(heads: int, n: int, width: int, most: int) -> None:
+    assert capacity(heads, n, width) == most
+    if min(n, width) > 1:
+        assert fewest_heads(most, n, width) == heads
+        assert fewest_heads(most + 1, n, width) == heads + 1
+    else:
+        assert fewest_heads(1, n, width) == 1 and fewest_heads(2, n, width) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [({"heads": 0}, "heads"), ({"head_width": 0}, "head_width"), ({"heads": -3}, "heads")],
+)
+def test_senseless_arguments(options: dict[str, int], argument: str) -> None:
+    with pytest.raises(InputError) as caught:
+        build(CASES["distinct"][0], **options)
+    assert caught.value.argument == argument
+
+
+REFUSED: dict[str, tuple[Dataset, dict[str, Any], str, dict[str, Any]]] = {
+    "n above d": (Dataset.of([[1], [2]], [[1]], [0]), {}, "context-size", {"n": 2, "d": 1}),
+    "dependent context": (
+        Dataset.of([[[1, 0], [0, 1]], [[1, 2], ["1/2", 1]]], [[1, 0], [0, 1]], [0, 1]),
+        {},
+        "A2",
+        {"context": 1, "coefficients": ["1", "-2"]},
+    ),
+    "zero row": (
+        Dataset.of([[0, 0], [0, 1]], [[1, 0]], [0]),
+        {},
+        "A2",
+        {"context": 0, "coefficients": ["1", "0"]},
+    ),
+    "too many examples": (
+        CASES["distinct"][0],
+        {"heads": 2},
+        "capacity",
+        {"examples": 7, "capacity": 5, "r": 3},
+    ),
+    "width one": (
+        CASES["distinct"][0],
+        {"head_width": 1},
+        "capacity",
+        {"examples": 7, "capacity": 1, "r": 1},
+    ),
+    "parallel": (
+        Dataset.of([[1, 0], [0, 1]], [[1, 2], [-3, -6]], [0, 1]),
+        {},
+        "some-partition",
+        {"kind": "parallel queries", "examples": [0, 1], "coefficients": ["3", "1"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_the_hypothesis_and_show_it(name: str) -> None:
+    data, options, hypothesis, witness = REFUSED[name]
+    with pytest.raises(HypothesisFails) as caught:
+        build(data, **options)
+    failure = caught.value
+    assert failure.hypothesis == hypothesis and failure.decided and failure.reason
+    found = {key: failure.witness[key] for key in witness}
+    if "coefficients" in witness and found["coefficients"] != witness["coefficients"]:
+        found["coefficients"] = [str(-int(c)) for c in found["coefficients"]]  # up to the sign
+    assert found == witness
+
+
+# Step 9.
+
+
+def test_the_readout_interpolates(case: Case) -> None:
+    data, _, built = case
+    system = pivot_system(built, data)
+    z = head_features(data, built)
+    for t, (row, factor) in enumerate(zip(system.matrix.tolist(), system.scale, strict=True)):
+        assert factor >= 1
+        exact = [z[t][h * data.d + j] for h, j in system.columns]
+        assert [Fraction(int(x), factor) for x in row] == exact
+    at_pivots = solve(system, data.label_matrix)
+    for d_v in (data.m, data.m + 2):
+        layer = with_readout(built, data, at_pivots, d_v)
+        assert layer.value_width == d_v
+        assert outputs(data, layer) == data.labels.fractions()
+    R = right_inverse(built, data)
+    assert times(z, fractions(R)) == [
+        [Fraction(i == j) for j in range(data.T)] for i in range(data.T)
+    ]
+
+
+def test_the_readout_uses_the_pivots_alone(case: Case) -> None:
+    data, _, built = case
+    layer = with_readout(built, data, solve(pivot_system(built, data), data.label_matrix))
+    for number, head in enumerate(layer.heads):
+        pivots = built.heads[number].pivots if number < len(built.heads) else ()
+        rows = fractions(head.value)
+        assert all(not any(row) for j, row in enumerate(rows) if j not in pivots)
+
+
+def test_a_narrow_value_is_refused() -> None:
+    data = CASES["rational"][0]
+    built = build(data)
+    solution = solve(pivot_system(built, data), data.label_matrix)
+    with pytest.raises(HypothesisFails) as caught:
+        with_readout(built, data, solution, 1)
+    assert caught.value.witness == {"d_v": 1, "m": 2}
+
+
+def test_solving_for_other_right_hand_sides() -> None:
+    data, options = CASES["distinct"]
+    system = pivot_system(build(data, **options), data)
+    right = fmpq_mat(7, 2, [fmpq(k * k - 5, k + 1) for k in range(14)])
+    found = solve(system, right)
+    z = [
+        [Fraction(int(x), factor) for x in row]
+        for row, factor in zip(system.matrix.tolist(), system.scale, strict=True)
+    ]
+    assert times(z, fractions(found)) == fractions(right)
+
+
+def test_predicted_bits_is_the_sum_of_the_logit_ranges(case: Case) -> None:
+    data, _, built = case
+    total = 0
+    for head in built.heads:
+        for t in range(data.T):
+            values = logits(data, head, head.c, t)
+            total += int(max(values) - min(values))
+    assert predicted_bits(built, data) == total

@@ -1,0 +1,225 @@
+"""Ranks modulo primes, the readout, and the a-priori bound; and what is spoilt is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from support.small_layers import features, fractions
+
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.constructions.paper.theorem import build
+from attncert.constructions.readout.solve import pivot_system, solve, with_readout
+from attncert.verify import features as verify_features
+from attncert.verify.audit.defects import steps
+from attncert.verify.audit.defects.runs import PAPER, Built, paper
+from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation.readout import readout_solves
+from attncert.verify.steps import conclusions
+from attncert.verify.steps import paper as paper_steps
+from attncert.verify.steps.apriori import Conditioning
+
+
+def example(name: str) -> tuple[Dataset, Construction]:
+    return paper(name).data, paper(name).construction
+
+
+def claims(data: Dataset, built: Construction) -> dict[str, Claim]:
+    return {claim.id: claim for claim in steps.claims(Built(data, built))}
+
+
+def failing(found: dict[str, Claim]) -> set[str]:
+    return {name for name, claim in found.items() if not claim.level.holds}
+
+
+def context(data: Dataset, t: int) -> list[list[Fraction]]:
+    rows: list[list[Fraction]] = data.contexts.fractions()[0 if data.shared else t]
+    return rows
+
+
+# Ranks and primes.
+
+
+def test_primes_that_divide_a_denominator_are_passed_over() -> None:
+    """Contexts over 2147483579: no features exist mod that prime, and nothing is claimed mod it."""
+    first, second = verify_features.PRIMES[:2]
+    data, built = example("shared")
+    contexts = [[x / first for x in row] for row in data.contexts.fractions()[0]]
+    small = Dataset.of(contexts, data.queries, data.labels)
+    built = build(small)
+    assert verify_features.usable_primes(small)[0] == second
+    found = claims(small, built)
+    assert not failing(found)
+    assert str(second) in found["head.1.rank"].arithmetic
+    assert conclusions.full_rank(small, built.layer).numbers["prime"] == second
+
+
+def test_no_usable_prime_is_undecided_not_a_crash() -> None:
+    data, _ = example("shared")
+    below = 1
+    for p in verify_features.PRIMES:
+        below *= p
+    contexts = [[x / below for x in row] for row in data.contexts.fractions()[0]]
+    small = Dataset.of(contexts, data.queries, data.labels)
+    built = build(small)
+    assert not failing(claims(small, built))
+    assert conclusions.full_rank(small, built.layer).level is Level.UNDECIDED
+
+
+def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
+    """2^((p-1)/2) + 1 = 0 mod p: with such logits there are no features mod p."""
+    p = verify_features.PRIMES[0]
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])
+    built = build(data)
+    key = fmpq_mat([[(p - 1) // 2, 0], [0, 0]])
+    run = weights(Built(data, built), 0, key=key, query=fmpq_mat([[1, 1], [0, 0]]))
+    spoilt = run.construction
+    found = claims(data, spoilt)
+    assert found["head.1.rank"].level is Level.UNDECIDED
+    assert conclusions.full_rank(data, spoilt.layer).numbers["prime"] != p
+
+
+def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
+    run = steps.half_the_key(paper("shared"))
+    claim = conclusions.full_rank(run.data, run.construction.layer)
+    assert claim.level is Level.UNDECIDED
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_features_mod_p_are_the_exact_ones(name: str) -> None:
+    data, built = example(name)
+    p = verify_features.PRIMES[1]
+    found = verify_features.feature_matrix_mod(data, built.layer, p).tolist()
+    exact = features(data, built.layer)
+    assert found == [[x.numerator * pow(x.denominator, -1, p) % p for x in row] for row in exact]
+
+
+# Step 9.
+
+
+@cache
+def read_out(name: str) -> tuple[Dataset, Layer]:
+    data, built = example(name)
+    return data, with_readout(built, data, solve(pivot_system(built, data), data.label_matrix))
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_correct_readout_passes(name: str) -> None:
+    data, layer = read_out(name)
+    claim = readout_solves(data, layer)
+    assert claim.level is Level.PROVED and claim.witness is None
+    used = sum(any(row) for head in layer.heads for row in fractions(head.value))
+    assert claim.numbers["columns used"] == used <= data.T
+
+
+def spoilt_readouts() -> dict[str, tuple[Dataset, Layer]]:
+    data, layer = read_out("vertices")
+    value, output = layer.heads[1].value, layer.output
+    assert value is not None and output is not None
+    place = next((i, 0) for i, row in enumerate(fractions(value)) if any(row))
+    size = value[place].q
+    idle = next(i for i, row in enumerate(fractions(value)) if not any(row))
+    return {
+        "one bit of a value": (
+            data,
+            with_head(layer, 1, value=changed(value, *place, fmpq(1, size))),
+        ),
+        "a value of an idle column": (data, with_head(layer, 1, value=changed(value, idle, 0, 1))),
+        "an output entry": (data, replace(layer, output=changed(output, 1, 0, fmpq(1, 10**9)))),
+        "a label": (with_label(data, 3, 0, Fraction(1, 10**30)), layer),
+        "keys of another head": (data, with_head(layer, 1, key=layer.heads[2].key)),
+        "values swapped": (data, with_head(layer, 1, value=layer.heads[2].value)),
+    }
+
+
+@pytest.mark.parametrize("name", spoilt_readouts())
+def test_a_spoilt_readout_is_refuted(name: str) -> None:
+    claim = readout_solves(*spoilt_readouts()[name])
+    assert claim.level is Level.REFUTED
+    assert claim.witness is not None and claim.witness["examples"]
+    if name == "a label":
+        assert claim.witness["examples"] == [3]
+
+
+# Numbers beside the steps.
+
+
+def sigma(data: Dataset, built: Construction, number: int) -> tuple[np.ndarray, list[int]]:
+    """The limit matrix of this head, exactly, then as floats; and its rows."""
+    rows = [*built.heads[number].earlier, *built.heads[number].group]
+    z = features(data, replace(built.layer, heads=built.layer.heads[: number + 1]))
+    limit = [list(z[t]) for t in rows]
+    for k, target in enumerate(built.heads[number].targets):
+        limit[k][-data.d :] = context(data, rows[k])[target]
+    return np.array(limit, dtype=float), rows
+
+
+@pytest.mark.parametrize("name", ["interior", "vertices", "shared", "rational"])
+def test_the_a_priori_bound(name: str) -> None:
+    """B is the least with (n-1) 2^-B sqrt(Σ diam²) < σ; c the least that gives every gap B bits."""
+    data, built = example(name)
+    conditioning = Conditioning(data)
+    for number, (found, layer_head) in enumerate(zip(built.heads, built.layer.heads, strict=True)):
+        table = verify_features.logits(layer_head, data)
+        lead = None if found.selector is None else paper_steps.lead(data, found)
+        numbers = conditioning.add(found, table, lead)
+        assert numbers.condition is not None and numbers.condition >= 1
+        if lead is None:
+            assert numbers.apriori_bits is numbers.apriori_c is None
+            continue
+        limit, _ = sigma(data, built, number)
+        smallest = np.linalg.svd(limit, compute_uv=False)[-1]
+        diameters = []
+        for s in found.earlier:
+            points = np.array(context(data, s), dtype=float)
+            diameters.append(max(np.linalg.norm(x - y) for x in points for y in points))
+        moved = (data.n - 1) * float(np.linalg.norm(diameters))
+        bits, c = numbers.apriori_bits, numbers.apriori_c
+        assert bits is not None and c is not None
+        assert moved * 2.0**-bits < smallest * (1 + 1e-9)
+        assert bits == 1 or moved * 2.0 ** -(bits - 1) >= smallest * (1 - 1e-9)
+        gaps = {}
+        for at in (c, c - 1):
+            shifted = table[list(found.earlier)] + (at - found.c) * lead
+            gaps[at] = min(
+                row[target] - row[i]
+                for row, target in zip(shifted, found.targets, strict=True)
+                for i in range(data.n)
+                if i != target
+            )
+        assert gaps[c] >= bits and (c == 1 or gaps[c - 1] < bits)
+        assert c >= found.c
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2**1060), Fraction(1, 2**600), 2**530, 2**1300])
+def test_the_a_priori_bound_does_not_depend_on_the_scale(scale: int | Fraction) -> None:
+    data, built = example("shared")
+    contexts = [[x * scale for x in row] for row in data.contexts.fractions()[0]]
+    scaled = Dataset.of(contexts, data.queries, data.labels)
+    again = build(scaled)
+    bits = []
+    for E, b in ((data, built), (scaled, again)):
+        conditioning = Conditioning(E)
+        bits.append([])
+        for found, layer_head in zip(b.heads, b.layer.heads, strict=True):
+            table = verify_features.logits(layer_head, E)
+            lead = None if found.selector is None else paper_steps.lead(E, found)
+            bits[-1].append(conditioning.add(found, table, lead).apriori_bits)
+    assert bits[0] == bits[1] and bits[0][1] is not None
+
+
+def test_off_peak_weights_in_bits() -> None:
+    """log2(1 - p_max) for weights 1/4; 2^-k over 1 + 2^-k; equal; and far beyond all floats."""
+    table = np.array([[0, 0, 0, 0], [0, -50, -(10**6), -(10**6)], [3**800, 0, 0, 0]], dtype=object)
+    found = verify_features.log2_off_peak(table)
+    assert found[0] == pytest.approx(np.log2(0.75))
+    assert found[1] == pytest.approx(-50)
+    assert found[2] == -1e300 or found[2] == pytest.approx(-float(3**640) * 3.0**160)
+    assert verify_features.log2_off_peak(np.array([[7]], dtype=object)).tolist() == [-np.inf]

@@ -1,0 +1,237 @@
+"""The partition condition: decided exactly, regrouped where that helps, refused with a relation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.oracles import (
+    SAFE_PRIME,
+    is_relation,
+    kruskal_rank,
+    meets_partition_condition,
+    rank,
+    rank_mod,
+    some_grouping,
+)
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.search import grouping
+from attncert.constructions.search.grouping import consecutive, find, violation
+
+
+def with_queries(queries: Any) -> Dataset:
+    d = len(queries[0])
+    return Dataset.of(
+        [[int(i == j) for j in range(d)] for i in range(d)], queries, [0] * len(queries)
+    )
+
+
+def plain(relation: dict[str, Any], data: Dataset) -> bool:
+    return is_relation(data.queries.fractions(), relation)
+
+
+def query_lists(most: int = 6, width: int = 4) -> st.SearchStrategy[list[list[int]]]:
+    entry = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
+    return st.integers(1, width).flatmap(
+        lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
+    )
+
+
+# The oracles themselves, on answers known by hand.
+
+
+def test_oracle_ranks() -> None:
+    rows = [[1, 2, 3], [2, 4, 6], [0, 1, 0], [1, 3, 3]]
+    assert rank(rows) == 2 and rank_mod(rows, SAFE_PRIME) == 2
+    assert (
+        rank([[SAFE_PRIME, 0], [0, 1]]) == 2
+        and rank_mod([[SAFE_PRIME, 0], [0, 1]], SAFE_PRIME) == 1
+    )
+    assert rank([]) == rank([[0, 0]]) == rank_mod([], 7) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "kruskal"),
+    [
+        ([[1, 0], [0, 1]], 2),
+        ([[1, 0], [0, 1], [1, 1]], 2),
+        ([[1, 0], [0, 1], [2, 0]], 1),
+        ([[1, 0], [0, 0]], 0),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], 2),
+    ],
+)
+def test_oracle_kruskal_rank(rows: list[list[int]], kruskal: int) -> None:
+    assert kruskal_rank(rows) == kruskal
+
+
+def test_oracle_groupings() -> None:
+    """e_1, e_2, e_1+e_2, e_3 with r = 3: (e_1, e_2) cannot come before e_1+e_2's group alone."""
+    queries = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert meets_partition_condition(queries, [(0, 1, 3), (2,)])
+    assert not meets_partition_condition(queries, [(0, 1, 2), (3,)])  # dependent
+    assert not meets_partition_condition(queries, [(2, 3), (0, 1)])  # e_1 + e_2 in the span
+    assert some_grouping(queries, 3, 2, 2)
+    assert not some_grouping(queries, 3, 2, 1)
+    assert not some_grouping([[1, 0], [2, 0]], 2, 1, 2)  # parallel: never
+    plane = [[1, t, 0] for t in range(5)]
+    assert some_grouping(plane, 3, 2, 4) and not some_grouping(plane, 3, 2, 3)
+
+
+# The code under test.
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4))
+def test_consecutive(count: int, first: int, further: int) -> None:
+    groups = consecutive(range(count), first, further)
+    assert [t for group in groups for t in group] == list(range(count))
+    assert len(groups[0]) == min(first, count)
+    assert all(len(group) == further for group in groups[1:-1])
+    assert all(1 <= len(group) <= max(first, further) for group in groups)
+
+
+@settings(max_examples=150, deadline=None)
+@given(query_lists(), st.randoms(use_true_random=False))
+@example([[0, 0]], None)
+@example([[1], [2]], None)
+def test_a_violation_is_found_and_shown(queries: list[list[int]], random: Any) -> None:
+    data = with_queries(queries)
+    order = list(range(data.T))
+    if random is not None:
+        random.shuffle(order)
+    cuts = consecutive(order, 2, 2)
+    found = violation(data, cuts)
+    assert (found is None) == meets_partition_condition(queries, cuts)
+    if found is not None:
+        assert plain(found, data)
+        group = cuts[found["group"] - 1]
+        outside = [t for t in found["examples"] if t not in group]
+        if found["kind"] == "dependent group":
+            assert outside == []
+        else:
+            assert found["kind"] == "earlier query in span"
+            assert len(outside) == 1
+            assert outside[0] in [t for g in cuts[: found["group"] - 1] for t in g]
+
+
+def test_rational_and_huge_queries() -> None:
+    """A relation that only huge coefficients show, over a large common denominator."""
+    a, b = [Fraction(10**30, 7), Fraction(1, 3)], [Fraction(1, 10**25), Fraction(5)]
+    c = [3 * x - 2 * y for x, y in zip(a, b, strict=True)]
+    data = with_queries([a, b, c])
+    found = violation(data, [(0, 1, 2)])
+    assert found is not None and plain(found, data)
+    assert [int(x) for x in found["coefficients"]] in ([3, -2, -1], [-3, 2, 1])
+    assert violation(data, [(0, 1), (2,)]) is None
+
+
+@pytest.mark.parametrize("p", [*PRIMES, SAFE_PRIME, 2147483579])
+def test_independent_over_the_rationals_but_not_modulo_a_prime(p: int) -> None:
+    """(1, 0) and (1, p) are equal mod p; (0, 1) is their difference over p, so in their span."""
+    data = with_queries([[0, 1, 0], [1, 0, 0], [1, p, 0], [0, 0, 1]])
+    assert violation(data, [(0, 1), (3,), (2,)]) is None
+    found = violation(data, [(0, 3), (1, 2)])
+    assert found is not None and found["kind"] == "earlier query in span" and plain(found, data)
+    groups = find(data, 3, 2, 2, 0)
+    assert meets_partition_condition(data.queries.fractions(), groups)
+
+
+def attempt(
+    data: Dataset, first: int, further: int, heads: int
+) -> list[tuple[int, ...]] | HypothesisFails:
+    try:
+        return find(data, first, further, heads, seed=0)
+    except HypothesisFails as failure:
+        return failure
+
+
+@settings(max_examples=200, deadline=None)
+@given(query_lists(), st.integers(2, 4), st.integers(1, 5))
+@example([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], 3, 2)
+@example([[0, 1]], 2, 1)
+@example([[1, 1], [-2, -2]], 2, 2)
+@example([[3], [-3]], 2, 5)
+def test_a_grouping_is_found_exactly_if_there_is_one(
+    queries: list[list[int]], first: int, heads: int
+) -> None:
+    data = with_queries(queries)
+    exists = some_grouping(queries, first, first - 1, heads)
+    answer = attempt(data, first, first - 1, heads)
+    if isinstance(answer, HypothesisFails):
+        assert not exists
+        assert answer.hypothesis == "some-partition" and answer.decided
+        if not answer.witness:  # the examples are simply too many
+            assert first + (heads - 1) * (first - 1) < data.T
+            return
+        assert plain(answer.witness, data)
+        if answer.witness["kind"] == "zero query":
+            assert not any(queries[answer.witness["examples"][0]])
+        if answer.witness["kind"] == "parallel queries":
+            assert len(answer.witness["examples"]) == 2
+        return
+    assert exists
+    assert sorted(t for group in answer for t in group) == list(range(data.T))
+    assert len(answer) <= heads and len(answer[0]) <= first
+    assert all(1 <= len(group) <= first - 1 for group in answer[1:])
+    assert meets_partition_condition(queries, answer)
+
+
+def test_parallel_queries_on_a_line() -> None:
+    """Width one: any two queries are parallel, whatever their signs."""
+    for queries in ([[3], [-3]], [[-2], [-4]], [[5], [7]]):
+        answer = attempt(with_queries(queries), 2, 1, 2)
+        assert isinstance(answer, HypothesisFails)
+        assert answer.witness["kind"] == "parallel queries"
+
+
+@pytest.mark.parametrize("T", [9, 14])
+def test_every_three_coplanar(T: int) -> None:
+    """Queries (1, t, 0, 0): a pair spans the plane, so all groups but the first are single."""
+    data = with_queries([[1, t, 0, 0] for t in range(T)])
+    groups = find(data, 4, 3, T - 1, 0)
+    assert [len(g) for g in groups] == [2] + [1] * (T - 2)
+
+
+def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. After three
+    steps that is undecided, which is not refuted; left alone, the search decides it."""
+    planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
+    decided = attempt(with_queries(planes), 4, 3, 4)
+    assert isinstance(decided, HypothesisFails) and decided.decided
+    monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
+    answer = attempt(with_queries(planes), 4, 3, 4)
+    assert isinstance(answer, HypothesisFails)
+    assert not answer.decided and "not all were" in answer.reason
+    assert len(find(with_queries(planes), 4, 3, 5, 0)) == 5
+
+
+def test_same_seed_same_grouping() -> None:
+    rng = np.random.default_rng(5)
+    data = with_queries(rng.integers(-1, 2, (12, 6)).tolist())
+    answers = [attempt(data, 4, 3, 5) for _ in range(2)]
+    assert str(answers[0]) == str(answers[1])
+
+
+def test_a_larger_grouping_problem() -> None:
+    """40 sparse queries in ℚ^8, many of them in coordinate planes: regrouped, and checked."""
+    rng = np.random.default_rng(11)
+    seen: set[tuple[int, ...]] = set()
+    queries: list[list[int]] = []
+    while len(queries) < 40:
+        row = [0] * 8
+        for j in rng.choice(8, 3, replace=False).tolist():
+            row[j] = int(rng.integers(1, 4))
+        lead = tuple(Fraction(x, next(y for y in row if y)) for x in row)
+        if lead not in seen:
+            seen.add(lead)  # type: ignore[arg-type]
+            queries.append(row)
+    data = with_queries(queries)
+    groups = find(data, 4, 3, 20, 0)
+    assert meets_partition_condition(queries, groups)

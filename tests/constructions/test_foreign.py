@@ -1,0 +1,185 @@
+"""Text from outside: nothing of it moves a cursor, begins a line, or names a folder elsewhere."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from support import small_certificates
+
+import attncert
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import escaped, printable, safe_name
+from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.reports.words.text import markdown
+from attncert.verify.kruskal.vectors import Vectors
+
+TEXTS = st.text(st.characters())  # surrogates, control and format characters included
+NAMES = [
+    "../../up/x", "/tmp/elsewhere", "\x1b[31mred", "\ud800", "a\nholds: yes", "..", ".", "", "-",
+    "x" * 400, "\u202eevil", "$x$", "<b>", "C:\\x", "a\0b", "~", "\x9b1m", "a`b`|c",
+]  # fmt: skip
+VECTORS = [[1, 0], [0, 1], [1, 1]]
+SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+
+
+def harmless(text: str) -> bool:
+    """On a terminal, lines apart: by the Unicode categories, not by `str.isprintable`."""
+    return not any(
+        unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+        for c in text.replace("\n", "")
+    )
+
+
+@given(TEXTS, st.integers(1, 50))
+@example("a\r\x1b]0;x\x07\x85\u2028\u2066", 50)
+def test_a_foreign_line_is_one_line(text: str, limit: int) -> None:
+    for line in (printable(text), printable(text, limit), escaped(text)):
+        assert harmless(line) and "\n" not in line
+        line.encode()
+    assert len(printable(text, limit)) <= limit
+
+
+@given(TEXTS)
+@example("..")
+@example("." + "x" * 62 + "./y")
+def test_a_name_is_one_component_and_no_markup(text: str) -> None:
+    name = safe_name(text, "data")
+    assert name not in ("", ".", "..") and set(name) <= SAFE and len(name) <= 64
+    assert (Path("/out") / f"{name}-kruskal").resolve().parent == Path("/out")
+    assert safe_name(name, "data") == name
+    page = MarkdownIt("commonmark", {"html": True}).enable("table")
+    assert page.renderInline(markdown(f"of {name}")) == f"of {name}"
+
+
+@given(TEXTS)
+def test_every_name_is_made_safe_where_it_enters(text: str) -> None:
+    one = Dataset.of([[1]], [[1]], [1], text)
+    layer = StoredLayer(None, "float16", text)  # type: ignore[arg-type]
+    for name in (one.name, Vectors.of([[1]], text).name, layer.name):
+        assert name and set(name) <= SAFE
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_an_error_is_one_line(argument: str, must: str, got: str) -> None:
+    line = str(InputError(argument, must, got))
+    assert harmless(line) and "\n" not in line
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("command", ["kruskal", "prove", "tightness"])
+def test_a_name_in_a_file_stays_in_the_folder(
+    command: str,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    here = tmp_path / "a" / "b" / "c"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("attncert.verify.kruskal.examine.examine", _stopped)
+    monkeypatch.setattr("attncert.verify.prove.prove", _stopped)
+    monkeypatch.setattr("attncert.verify.tightness.studies.study", _stopped)
+    asked: list[Path] = []
+    for place in ("attncert.reports.check_folder", "attncert.reports.folder.check_folder"):
+        monkeypatch.setattr(place, asked.append)
+    content = {"contexts": [[1, 0], [0, 1]], "queries": VECTORS, "labels": [1, 2, 3], "name": name}
+    Path("data.json").write_text(json.dumps(content))
+    assert attncert.main([command, "data.json"]) == 2  # _stopped
+    assert [folder.resolve().parent for folder in asked] == [here / "attncert-report"]
+    assert harmless(capsys.readouterr().err)
+
+
+def _stopped(*arguments: object, **options: object) -> None:
+    raise InputError("test", "stopped here", "run on")
+
+
+def test_kruskal_writes_where_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = tmp_path / "a" / "b" / "c"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    Path("data.json").write_text(
+        json.dumps({"vectors": VECTORS, "name": "../../up/\x1b[31m\ud800"})
+    )
+    assert attncert.main(["kruskal", "data.json", "--work", "1", "--subsets", "0"]) == 0
+    printed = capsys.readouterr()
+    assert harmless(printed.out) and printed.err == ""
+    assert {p.name for p in tmp_path.rglob("report.md")} == {"report.md"}
+    (report,) = tmp_path.rglob("report.md")
+    assert report.parent.parent == here / "attncert-report"
+    assert str(report.relative_to(here)) in printed.out
+
+
+FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize(
+    "words",
+    [["check"], ["check", "--fast"], ["explain"], ["explain", "--no-check"], ["prove"],
+     ["kruskal"], ["merge"], ["tightness"], ["audit", "--quick"]],
+)  # fmt: skip
+@pytest.mark.parametrize("content", [None, b"[", b'{"\\ud800\\u001b\\nholds: yes": 1}'])
+def test_a_file_name_prints_no_line_of_its_own(
+    words: list[str],
+    file: str,
+    content: bytes | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(file).write_bytes(content)
+    assert attncert.main([words[0], file, *words[1:]]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and harmless(printed.err)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_two_files_compared_keep_their_names_on_one_line(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    certificate = small_certificates.CASES["dependent-set"]()
+    Path(file).write_text(json.dumps(certificate))
+    assert attncert.main(["explain", file, "--compare", file]) == 0
+    printed = capsys.readouterr().out
+    assert harmless(printed) and not any(line.startswith("holds") for line in printed.splitlines())
+    assert printed.splitlines()[0].startswith("Left: ") and "same" in printed
+    for words in (["explain", file, "--json"], ["check", file, "--json"], ["check", file]):
+        assert attncert.main(words) == 0
+        assert harmless(capsys.readouterr().out)
+
+
+def test_the_name_of_a_layer_s_file_is_no_mathematics(tmp_path: Path) -> None:
+    one = np.ones((2, 2)).tolist()
+    path = tmp_path / "$x$ <b>.json"
+    path.write_text(json.dumps({"query": one, "key": one, "value": one, "output": one}))
+    assert load_layer(path).name == "x-b"
+
+
+COMMANDS = ["check", "explain", "prove", "kruskal", "merge", "audit", "tightness", ""]
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(words=st.lists(TEXTS, min_size=1, max_size=3), command=st.sampled_from(COMMANDS))
+def test_whatever_the_arguments_nothing_reaches_the_terminal(
+    capsys: pytest.CaptureFixture[str], words: list[str], command: str
+) -> None:
+    arguments = [command, *(f"/no/such/{word}" for word in words)]
+    status = attncert.main([*arguments, f"--{words[0]}"])
+    printed = capsys.readouterr()
+    assert status in (0, 2) and harmless(printed.out) and harmless(printed.err)

@@ -1,0 +1,184 @@
+"""Random small weights: full rank where they are found, and honest refusals where not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
+from support.small_layers import features, fractions, outputs, times, transpose
+from support.strategies import families
+
+from attncert.constructions import construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.generic import build
+from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
+
+
+def rank_of(data: Dataset, **options: int) -> int:
+    return rank_mod(features_mod(data, build(data, **options).layer), SAFE_PRIME)
+
+
+DATA = {
+    "distinct": generators.family(7, 3, 4, seed=1),
+    "shared": generators.family(7, 3, 4, shared=True, seed=1),
+    "rational": generators.random(7, 3, 4, denominator=6, seed=2),
+    "permuted": generators.family(9, 3, 4, contexts="permuted", seed=2),
+    "two tokens": generators.family(5, 2, 2, shared=True, queries="moment-curve", seed=2),
+    "one dimension": Dataset.of([[[2]], [[3]]][:1], [[1]], [4]),
+    "floats": generators.gaussian(5, 3, 4, seed=1),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("width", [1, 3])
+def test_records_and_rank(name: str, width: int) -> None:
+    data = DATA[name]
+    built = build(data, head_width=width, seed=5)
+    assert (built.name, built.head_width) == ("generic", width)
+    z = features_mod(data, built.layer)
+    assert rank_mod(z, SAFE_PRIME) == data.T
+    assert sorted(t for group in built.groups for t in group) == list(range(data.T))
+    used = [h * data.d + j for h, head in enumerate(built.heads) for j in head.pivots]
+    assert rank_mod([[row[j] for j in used] for row in z], SAFE_PRIME) == data.T == len(used)
+    placed: list[int] = []
+    queries = data.queries.fractions()
+    for head, weights in zip(built.heads, built.layer.heads, strict=False):
+        assert head.earlier == tuple(placed) and len(head.pivots) == len(head.group)
+        placed += head.group
+        key, query = fractions(head.key), fractions(head.query)
+        assert (weights.key, weights.query) == (head.key, head.query)
+        for table, scale in ((key, data.contexts), (query, data.queries)):
+            assert all(
+                (x / scale.denominator).denominator == 1
+                and abs(x / scale.denominator) <= head.bound
+                for row in table
+                for x in row
+            )
+        asked = times(times(queries, query), transpose(key))
+        for t, logits in zip(head.group, head.logits, strict=True):
+            context = data.contexts.fractions()[0 if data.shared else t]
+            found = [sum(a * b for a, b in zip(row, asked[t], strict=True)) for row in context]
+            assert found == list(logits)
+
+
+def test_the_labels_come_out_exactly() -> None:
+    data = generators.family(7, 3, 4, m=2, bound=2, seed=1)
+    built = build(data)
+    assert predicted_bits(built, data) < 5_000
+    layer = with_readout(built, data, solve(pivot_system(built, data), data.label_matrix), 2)
+    assert outputs(data, layer) == data.labels.fractions()
+
+
+@settings(max_examples=40, deadline=None)
+@given(families(max_T=7), st.integers(1, 3))
+def test_full_rank_wherever_the_theorem_has_room(data: Dataset, width: int) -> None:
+    """Corollary 2 of docs/width-one.md promises almost all weights; small ones are found here."""
+    if hypotheses_hold(data, data.n, None) and (data.n > 1 or data.T == 1):
+        heads = -(-(data.T - 1) // max(1, data.n - 1)) or 1
+        if hypotheses_hold(data, data.n, heads):
+            assert rank_of(data, head_width=width, heads=heads) == data.T
+
+
+def test_distinct_contexts_go_above_the_theorem() -> None:
+    """Up to H·d examples: 15 with 3 heads of n = 4, d = 5, where H(n-1) + 1 is 10."""
+    data = generators.random(15, 4, 5, seed=1)
+    assert rank_of(data, heads=3) == 15
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data, heads=2)
+    assert (refusal.value.hypothesis, refusal.value.decided) == ("capacity", True)
+    assert refusal.value.witness["capacity"] == 10
+
+
+def test_a_shared_context_does_not() -> None:
+    data = generators.random(8, 4, 5, shared=True, seed=1)
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data, heads=2)
+    assert (refusal.value.decided, refusal.value.witness["capacity"]) == (True, 7)
+
+
+def test_needs_neither_A1_nor_A2() -> None:
+    """Parallel queries and a zero query, and contexts of rank 1, with distinct features."""
+    data = Dataset.of(
+        [[[1, 0], [0, 1]], [[2, 1], [0, 1]], [[1, 3], [1, 0]]],
+        [[1, 2], [2, 4], [0, 0]],
+        [1, 2, 3],
+    )
+    assert rank_of(data) == 3
+    dependent = Dataset.of([[[1, 0], [2, 0]], [[0, 1], [0, 3]]], [[1, 2], [1, 1]], [1, 2])
+    assert rank_of(dependent, heads=1) == 2
+
+
+def test_one_token_is_linear() -> None:
+    """n = 1: the features are the contexts' rows, whatever the weights."""
+    data = generators.family(3, 1, 3, seed=3)
+    assert rank_of(data) == 3
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        Dataset.of([[1, 0], [0, 1]], [[1, 2], [1, 2]], [1, 2]),
+        Dataset.of([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], [[1, 2], [1, 2]], [1, 2]),
+        generators.signed_pairs(),
+    ],
+    ids=["equal examples", "equal up to the order of rows", "e, -e, f, -f"],
+)
+def test_impossible_data_are_undecided_not_wrong(data: Dataset) -> None:
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data, heads=3)
+    assert (refusal.value.hypothesis, refusal.value.decided) == ("search", False)
+    assert refusal.value.witness["left"] >= 1
+
+
+def test_weights_grow_when_small_ones_fail() -> None:
+    """Unit rows in 5 of 40 columns: sparse draws give them equal logits."""
+    contexts = np.zeros((1, 5, 40), dtype=np.int64)
+    contexts[0, :, :5] = np.eye(5)
+    data = Dataset.of(contexts, generators.family(9, 5, 40, seed=1).queries, np.arange(9))
+    built = build(data)
+    assert max(head.draws for head in built.heads) > 6
+    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
+
+
+def test_draws_with_ties_are_passed_over_for_shared_contexts() -> None:
+    data = generators.family(7, 4, 5, shared=True, bound=2, seed=4)
+    built = build(data)
+    rows = data.contexts.fractions()[0]
+    for head in built.heads:
+        u = [row[0] for row in fractions(head.key)]
+        images = [sum((a * b for a, b in zip(row, u, strict=True)), Fraction(0)) for row in rows]
+        assert len(set(images)) == 4
+
+
+def test_seeds() -> None:
+    data = DATA["distinct"]
+    one, same, other = (build(data, seed=s) for s in (1, 1, 2))
+    keys = [[head.key for head in built.layer.heads] for built in (one, same, other)]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_idle_heads_and_bad_arguments() -> None:
+    data = generators.family(3, 3, 4, seed=1)
+    built = build(data, heads=4)
+    assert len(built.layer.heads) == 4
+    assert features(data, built.layer)
+    with pytest.raises(InputError, match=r"^heads: must be a positive integer, not 0$"):
+        build(data, heads=0)
+    with pytest.raises(InputError, match=r"^head_width: must be a positive integer, not -1$"):
+        build(data, head_width=-1)
+
+
+def test_a_prime_that_divides_a_sum_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = generators.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
+    monkeypatch.setattr(construction, "PRIMES", (3,))  # 1 + 1 + 1 = 0
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data)
+    assert refusal.value.decided is False
+    monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
+    assert rank_of(data) == 9

@@ -1,0 +1,378 @@
+"""Heads of width one: every record is what its name says, and the rank is what is promised."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.oracles import (
+    SAFE_PRIME,
+    features_mod,
+    hypotheses_hold,
+    is_relation,
+    meets_partition_condition,
+    rank,
+    rank_mod,
+)
+from support.small_layers import features, fractions, outputs
+from support.strategies import families
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
+from attncert.constructions.width_one.theorem import (
+    Construction,
+    WidthOneHead,
+    build,
+    fewest_width_one_heads,
+    width_one_capacity,
+)
+
+
+def rational() -> Dataset:
+    """Large denominators; n = d, so that the lattices are not trivial."""
+    plain = generators.family(7, 3, 3, queries="moment-curve", m=2, seed=4)
+    contexts = [[[x / 10007 for x in row] for row in E] for E in plain.contexts.fractions()]
+    queries = [[x * Fraction(5, 6) for x in row] for row in plain.queries.fractions()]
+    return Dataset.of(contexts, queries, plain.labels.fractions())
+
+
+def regroupable() -> Dataset:
+    """A1 is false: query 0 lies in the span of 3 and 4, the second group of the given order."""
+    queries = [[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0], [1, 1, 0, 0]]
+    plain = generators.family(5, 3, 4, seed=8)
+    return Dataset.of(plain.contexts, queries, [1, 2, 3, 4, 5])
+
+
+def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
+    return generators.family(T, n, d, queries="moment-curve", **options)
+
+
+# data, options
+CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
+    "distinct": (curve(7, 3, 4, seed=1), {}),
+    "shared": (curve(7, 3, 4, shared=True, seed=1), {}),
+    "permuted": (curve(7, 3, 4, contexts="permuted", seed=1), {}),
+    "contexts of very different scale": (curve(7, 3, 3, contexts="scaled", seed=2), {}),
+    "near-collinear": (generators.family(7, 4, 5, queries="near-collinear", seed=3), {}),
+    "one subspace": (generators.family(7, 3, 5, queries="one-subspace", seed=3), {}),
+    "rational": (rational(), {}),
+    "short last group": (curve(6, 3, 4, seed=2), {}),
+    "fewer examples than tokens": (curve(2, 3, 4, seed=2, m=2), {}),
+    "n = d": (curve(10, 4, 4, shared=True, seed=5), {}),
+    "one head": (generators.family(3, 3, 4, seed=5), {"heads": 1}),
+    "idle heads": (generators.family(4, 3, 4, seed=5), {"heads": 5}),
+    "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), {"heads": 3}),
+    "two tokens": (curve(6, 2, 3, shared=True, seed=6), {}),
+    "step seven": (generators.step_seven_trap(), {"heads": 2}),
+    "regrouped": (regroupable(), {"heads": 2}),
+    "identity": (Dataset.of(np.eye(2, dtype=int), np.eye(2, dtype=int), [1, 2]), {"heads": 1}),
+}
+Case = tuple[Dataset, dict[str, Any], Construction]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(name, saturated) for name in CASES for saturated in (False, True)],
+    ids=lambda p: f"{p[0]}, {'proof' if p[1] else 'short'}",
+)
+def case(request: pytest.FixtureRequest) -> Case:
+    name, saturated = request.param
+    data, options = CASES[name]
+    return data, options | {"saturated": saturated}, build(data, saturated=saturated, **options)
+
+
+def column(vector: Any) -> list[Fraction]:
+    assert vector is not None and vector.ncols() == 1
+    return [row[0] for row in fractions(vector)]
+
+
+def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def image(data: Dataset, t: int, u: list[Fraction]) -> list[Fraction]:
+    return [dot(row, u) for row in data.contexts.fractions()[0 if data.shared else t]]
+
+
+def proof_heads(built: Construction) -> list[WidthOneHead]:
+    return [head for head in built.heads if not head.short]
+
+
+def test_the_features_have_rank_T(case: Case) -> None:
+    data, _, built = case
+    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
+
+
+def test_groups_and_records_agree(case: Case) -> None:
+    data, options, built = case
+    queries = data.queries.fractions()
+    assert (built.name, built.head_width, built.r) == ("width-one", 1, data.n)
+    assert tuple(head.group for head in built.heads) == built.groups
+    assert sorted(t for group in built.groups for t in group) == list(range(data.T))
+    placed: list[int] = []
+    for number, head in enumerate(built.heads):
+        assert head.earlier == tuple(placed)
+        least = min(data.n - (1 if number else 0), data.T - len(placed))
+        assert least <= len(head.group) <= (data.d if head.short and not data.shared else least)
+        assert len(head.pivots) == len(set(head.pivots)) == len(head.group) == len(head.alphas)
+        placed += head.group
+    assert built.partition is not None
+    assert meets_partition_condition(queries, built.partition)
+    assert len(built.partition[0]) <= data.n
+    assert all(len(group) <= max(data.n - 1, 0) for group in built.partition[1:])
+    assert len(built.layer.heads) == options.get("heads", len(built.partition))
+    if options["saturated"]:
+        assert built.groups == built.partition
+        assert not any(head.short for head in built.heads)
+
+
+def test_the_layer_is_the_record(case: Case) -> None:
+    """M = u (c v0 + v1)ᵀ, all logits integers, idle heads zero."""
+    data, _, built = case
+    queries = data.queries.fractions()
+    for number, weights in enumerate(built.layer.heads):
+        u, v = column(weights.key), column(weights.query)
+        if number >= len(built.heads):
+            assert not any(u) and not any(v)
+            continue
+        head = built.heads[number]
+        assert u == column(head.separator)
+        v1 = column(head.v1)
+        v0 = [Fraction(0)] * data.d if head.selector is None else column(head.selector)
+        assert (
+            v == column(head.query) == [x * (head.c or 0) + y for x, y in zip(v0, v1, strict=True)]
+        )
+        for t, query in enumerate(queries):
+            logits = [dot(v, query) * x for x in image(data, t, u)]
+            assert all(k.denominator == 1 for k in logits)
+            if t in head.group:
+                place = head.group.index(t)
+                assert dot(v1, query) == head.alphas[place]
+                assert logits == list(head.logits[place])
+
+
+def test_each_step_of_the_proof(case: Case) -> None:
+    """Steps 1 to 3 of docs/width-one.md; and that the group is never saturated: free of c."""
+    data, _, built = case
+    queries = data.queries.fractions()
+    for head in proof_heads(built):
+        u = column(head.separator)
+        for t in head.group:
+            assert len(set(image(data, t, u))) == data.n
+        if not head.earlier:
+            assert head.selector is head.c is head.gap_bits is None and head.targets == ()
+            continue
+        v0 = column(head.selector)
+        assert isinstance(head.c, int) and head.c >= 0
+        assert all(dot(v0, queries[t]) == 0 for t in head.group)
+        gaps = []
+        for s, target in zip(head.earlier, head.targets, strict=True):
+            rows, factor = image(data, s, u), dot(v0, queries[s])
+            assert factor != 0
+            assert rows.count(max(rows)) == rows.count(min(rows)) == 1
+            lead = [factor * x for x in rows]
+            assert lead[target] == max(lead)
+            at_c = [dot(column(head.query), queries[s]) * x for x in rows]
+            gaps += [at_c[target] - x for i, x in enumerate(at_c) if i != target]
+        assert head.gap_bits == min(gaps)
+
+
+def test_the_limit_of_each_proof_head_is_independent(case: Case) -> None:
+    """Step 4: with L_s in place of the earlier features the rows placed so far are independent."""
+    data, _, built = case
+    known = features_mod(data, built.layer)
+    scale = [[int(x * data.contexts.denominator) for x in row] for E in data.contexts.fractions()
+             for row in E]  # fmt: skip
+    for number, head in enumerate(built.heads):
+        if head.selector is None:
+            continue
+        inverse = pow(data.contexts.denominator, -1, SAFE_PRIME)
+        rows = []
+        for s, target in zip(head.earlier, head.targets, strict=True):
+            vertex = scale[(0 if data.shared else s) * data.n + target]
+            rows.append(known[s][: number * data.d] + [x * inverse for x in vertex])
+        rows += [known[t][: (number + 1) * data.d] for t in head.group]
+        assert rank_mod(rows, SAFE_PRIME) == len(rows)
+
+
+def test_no_smaller_c_would_do(case: Case) -> None:
+    """At c - 1 the examples placed so far are dependent on the columns in use."""
+    data, _, built = case
+    for number, head in enumerate(built.heads):
+        if not head.c:
+            continue
+        weights = list(built.layer.heads[: number + 1])
+        weights[number] = Head(head.separator, head.query - head.selector)
+        z = features_mod(data, Layer(tuple(weights)))
+        used = [h * data.d + j for h in range(number) for j in built.heads[h].pivots]
+        used += range(number * data.d, (number + 1) * data.d)
+        placed = [*head.earlier, *head.group]
+        assert rank_mod([[z[t][j] for j in used] for t in placed], SAFE_PRIME) < len(placed)
+
+
+def test_the_pivots_are_invertible(case: Case) -> None:
+    data, _, built = case
+    z = features_mod(data, built.layer)
+    used = [h * data.d + j for h, head in enumerate(built.heads) for j in head.pivots]
+    assert len(used) == data.T
+    assert rank_mod([[row[j] for j in used] for row in z], SAFE_PRIME) == data.T
+
+
+def test_the_labels_come_out_exactly(case: Case) -> None:
+    """The readout of the paper's construction works unchanged."""
+    data, _, built = case
+    if predicted_bits(built, data) > 20_000:
+        pytest.skip("exponents too long for plain Fractions")
+    solution = solve(pivot_system(built, data), data.label_matrix)
+    layer = with_readout(built, data, solution, data.m)
+    assert outputs(data, layer) == data.labels.fractions()
+
+
+@pytest.mark.parametrize("saturated", [False, True])
+def test_float_data_with_53_bits(saturated: bool) -> None:
+    data = generators.gaussian(7, 3, 4, dtype=np.float64, seed=3)
+    built = build(data, saturated=saturated)
+    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 7
+    assert max(abs(k) for head in built.heads for g in head.logits for k in g) > 2**60 or saturated
+
+
+@pytest.mark.parametrize("saturated", [False, True])
+def test_subnormals_and_the_largest_floats(saturated: bool) -> None:
+    plain = generators.gaussian(5, 2, 3, dtype=np.float64, seed=1)
+    E, e = plain.contexts.floats(), plain.queries.floats()
+    data = Dataset.of(E * np.array([1e300, 1e-300, 1])[None, None, :], e, [1, 2, 3, 4, 5])
+    built = build(data, saturated=saturated)
+    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(families(max_T=7), st.booleans(), st.integers(0, 3))
+def test_builds_exactly_where_the_hypotheses_hold(
+    data: Dataset, saturated: bool, heads: int
+) -> None:
+    """Against an oracle that tries every grouping: rank T, or the refusal names what fails."""
+    wanted = heads or None
+    if hypotheses_hold(data, data.n, wanted):
+        built = build(data, heads=wanted, saturated=saturated)
+        assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
+        assert all(head.key.rank() <= 1 and head.width == 1 for head in built.layer.heads)
+    else:
+        with pytest.raises(HypothesisFails) as refusal:
+            build(data, heads=wanted, saturated=saturated)
+        assert refusal.value.hypothesis in ("capacity", "some-partition")
+
+
+@pytest.mark.parametrize(
+    ("queries", "kind"),
+    [
+        ([[1, 2], [0, 0], [1, 1]], "zero query"),
+        ([[1, 2], [3, 1], [2, 4]], "parallel queries"),
+        ([[1, 2], [3, 1], [1, 2]], "parallel queries"),
+        ([[1, 2], [-1, -2], [3, 1], [-3, -1]], "parallel queries"),
+    ],
+)
+def test_queries_that_no_grouping_takes(queries: list[list[int]], kind: str) -> None:
+    data = Dataset.of([[1, 0], [0, 1]], queries, list(range(len(queries))))
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data)
+    assert (refusal.value.hypothesis, refusal.value.witness["kind"]) == ("some-partition", kind)
+    assert is_relation(data.queries.fractions(), refusal.value.witness)
+
+
+def test_dependent_contexts_are_refused_with_the_relation() -> None:
+    data = generators.dependent_context(curve(5, 3, 4), 2, 0, {1: 2, 2: -1}).data
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data)
+    witness = refusal.value.witness
+    assert (refusal.value.hypothesis, witness["context"]) == ("A2", 2)
+    rows = zip(*data.contexts.fractions()[2], strict=True)
+    assert all(dot([Fraction(c) for c in witness["coefficients"]], list(x)) == 0 for x in rows)
+
+
+def test_more_tokens_than_dimensions_are_refused() -> None:
+    with pytest.raises(HypothesisFails) as refusal:
+        build(Dataset.of([[1, 0], [0, 1], [1, 1]], [[1, 2]], [1]))
+    assert refusal.value.hypothesis == "context-size"
+
+
+def test_capacity_is_kept_to() -> None:
+    data = curve(8, 3, 4)
+    with pytest.raises(HypothesisFails) as refusal:
+        build(data, heads=3)
+    assert (refusal.value.hypothesis, refusal.value.witness["capacity"]) == ("capacity", 7)
+    with pytest.raises(InputError, match=r"^heads: must be a positive integer, not 0$"):
+        build(data, heads=0)
+    with pytest.raises(HypothesisFails):  # n = 1: one example, whatever H
+        build(generators.family(2, 1, 2, queries="moment-curve"))
+
+
+@pytest.mark.parametrize(("heads", "n"), [(1, 1), (5, 1), (1, 4), (3, 4), (20, 32)])
+def test_the_fewest_heads_are_the_fewest(heads: int, n: int) -> None:
+    examples = width_one_capacity(heads, n)
+    assert fewest_width_one_heads(examples, n) == (1 if n == 1 else heads)
+    more = fewest_width_one_heads(examples + 1, n)
+    assert more is None if n == 1 else more == heads + 1
+
+
+def test_the_given_order_is_left_where_it_fails() -> None:
+    data = regroupable()
+    assert not meets_partition_condition(data.queries.fractions(), [(0, 1, 2), (3, 4)])
+    built = build(data, heads=2, saturated=True)
+    assert built.regrouped and built.groups != ((0, 1, 2), (3, 4))
+    assert meets_partition_condition(data.queries.fractions(), built.groups)
+
+
+@pytest.mark.parametrize("saturated", [False, True])
+def test_the_same_seed_gives_the_same_weights(saturated: bool) -> None:
+    data = generators.family(7, 3, 4, seed=11)
+    first, second = (build(data, saturated=saturated, seed=3) for _ in range(2))
+    for a, b in zip(first.layer.heads, second.layer.heads, strict=True):
+        assert a.key == b.key and a.query == b.query
+
+
+def test_the_hand_example_of_the_page() -> None:
+    """docs/width-one.md, section 1: features (1/2, 1/2) and (2/3, 1/3), T = 2 at d_h = 1."""
+    data, _ = CASES["identity"]
+    u, v = fmpq_mat([[1], [0]]), fmpq_mat([[0], [1]])
+    layer = Layer((Head(u, v),))
+    assert features(data, layer) == [
+        [Fraction(1, 2), Fraction(1, 2)],
+        [Fraction(2, 3), Fraction(1, 3)],
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.tuples(
+            st.lists(st.integers(-4, 4), min_size=n, max_size=n),
+            st.lists(st.integers(-4, 4), min_size=n, max_size=n, unique=True),
+        )
+    )
+)
+def test_the_curve_lemma(drawn: tuple[list[int], list[int]]) -> None:
+    """(2^(α_k g_i)) is invertible for distinct α if and only if the g are distinct."""
+    g, alphas = drawn
+    table = [[Fraction(2) ** (a * x) for x in g] for a in alphas]
+    assert rank(table) == len(set(g))
+
+
+def test_any_n_points_of_the_curve_are_independent() -> None:
+    """Any three of seven points of the curve are independent: no plane through 0 has three."""
+    E = [[1, 0, 2], [0, 1, 1], [1, 1, 0]]
+    points = []
+    for alpha in range(-3, 4):
+        weights = [Fraction(2) ** (alpha * g) for g in (0, 1, 3)]
+        mixed = [sum(w * row[j] for w, row in zip(weights, E, strict=True)) for j in range(3)]
+        points.append([x / sum(weights) for x in mixed])
+    for three in combinations(points, 3):
+        assert rank(three) == 3

@@ -1,0 +1,67 @@
+"""The documentation's examples run, and what it points to exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from support.paths import ROOT
+
+import attncert
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program,) = blocks(ROOT / "README.md", "python")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "README.md", "exec"), {})
+    assert (tmp_path / "my-report" / "report.md").exists()
+
+
+def test_the_readme_commands_print_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for session in blocks(ROOT / "README.md", "console"):
+        command, _, shown = session.partition("\n")
+        words = shlex.split(command.removeprefix("$ "))
+        assert words[0] == "attncert"
+        attncert.main(words[1:])
+        assert capsys.readouterr().out == shown
+
+
+def test_the_readme_data_is_the_example_file() -> None:
+    (data,) = blocks(ROOT / "README.md", "json")
+    assert (ROOT / "examples" / "tiny.json").read_text() == data
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+    missing = [t for t in targets if not t.startswith("http") and not (page.parent / t).exists()]
+    assert not missing
+
+
+def test_the_list_of_files_is_made_from_the_modules() -> None:
+    """Every module says in its first line what it is, and the page says the same."""
+    spec = importlib.util.spec_from_file_location("make_house", ROOT / "docs" / "make_house.py")
+    assert spec is not None and spec.loader is not None
+    house = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(house)
+    assert house.page() == house.PAGE.read_text()
+    silent = [
+        path.as_posix()
+        for storey in house.STOREYS
+        for path in house.modules(storey)
+        if not 10 <= len(house.first_line(path)) <= 140
+    ]
+    assert silent == []

@@ -1,0 +1,105 @@
+"""docs/gallery/ is what the toolkit writes now; `python docs/make_gallery.py` makes it again."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from support.paths import ROOT
+from support.small_certificates import sealed
+
+from attncert.verify.fast_check import check_file
+
+SCRIPT = ROOT / "docs" / "make_gallery.py"
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_gallery", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+gallery = load()
+
+
+def committed(page: str) -> dict[str, bytes]:
+    folder = gallery.GALLERY / page
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("page", ["not-all-placed", "above-the-bound"])
+def test_a_short_page_is_the_committed_one(page: str) -> None:
+    assert gallery.differences(page, gallery.PAGES[page][1]()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [
+        "digits-paper",
+        "digits-generic",
+        "digits-all",
+        "a1-false",
+        "tightness",
+        "capacity",
+        "constants",
+    ],
+)
+def test_the_page_is_the_committed_one(page: str) -> None:
+    """After a deliberate change: `python docs/make_gallery.py`, and read the diff."""
+    assert gallery.differences(page, gallery.PAGES[page][1]()) == []
+
+
+@pytest.mark.slow
+def test_the_certificate_of_all_digits_is_checked_and_not_a_changed_one(tmp_path: Path) -> None:
+    """By the NumPy checker, which shares no code with what made the file."""
+    file = gallery.GALLERY / "digits-all" / "certificate.json"
+    assert check_file(str(file)).status == "holds"
+    data = json.loads(file.read_bytes())
+    for head in data["layer"]["heads"][:40]:
+        head["query"] = [["0"] for _ in head["query"]]
+    changed = tmp_path / "certificate.json"
+    changed.write_text(json.dumps(sealed(data)))
+    assert check_file(str(changed)).status == "wrong"
+
+
+def test_the_index_and_the_folders_are_those_of_the_pages() -> None:
+    assert (gallery.GALLERY / "README.md").read_bytes() == gallery.index()
+    folders = {path.name for path in gallery.GALLERY.iterdir() if path.is_dir()}
+    assert folders == set(gallery.PAGES)
+
+
+@pytest.mark.parametrize("page", gallery.PAGES)
+def test_a_page_is_whole_and_its_links_lead_somewhere(page: str) -> None:
+    files = committed(page)
+    report = files["report.md"].decode()
+    linked = [part.split(")")[0] for part in report.split("](")[1:]]
+    local = {link for link in linked if not link.startswith(("#", "http"))}
+    assert local and local <= set(files)
+    assert "timings.json" not in files
+
+
+def test_differences_fires(tmp_path: Path) -> None:
+    shutil.copytree(gallery.GALLERY, tmp_path / "gallery")
+    there, files = tmp_path / "gallery", committed("constants")
+    assert gallery.differences("constants", files, there) == []
+    changed = files | {"report.md": files["report.md"] + b"!"}
+    assert gallery.differences("constants", changed, there) == ["constants/report.md"]
+    fewer = {k: v for k, v in files.items() if k != "capacity.json"}
+    assert gallery.differences("constants", fewer, there) == ["constants/capacity.json"]
+    svg = "figures/constants-bits.svg"
+    assert gallery.differences("constants", files | {svg: b"<svg/>"}, there) == [f"constants/{svg}"]
+    (there / "made-with.json").write_text('{"matplotlib": "0"}')
+    assert gallery.differences("constants", files | {svg: b"<svg/>"}, there) == []
+
+
+def test_an_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gallery.main(["nonsense"]) == 2
+    assert "must be one of digits-paper" in capsys.readouterr().err

@@ -1,0 +1,300 @@
+"""A second opinion on docs/given-labels.md: outputs and Jacobians of small layers, exact mod p.
+
+Nothing here is shared with the builders: data are lists of integers, and the only library is
+python-flint. Softmax has base 2 and all logits are integers, so outputs are rational numbers, and
+so is the Jacobian up to a factor ln 2 in the columns of keys and queries, which is left out: it
+changes no rank. All of it is computed modulo PRIME, a safe prime in which 2 has order PRIME - 1. A
+rank mod PRIME never exceeds the rank over the rationals, so a full rank is proved; a deficit is
+only evidence. A softmax sum that is 0 mod PRIME raises ZeroDivisionError: draw again.
+
+Notation: T examples, H heads, d = dim of a token, w = head width d_h, d_v = value width, m = label
+dimension. An example is a pair (context, query).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import comb
+
+from flint import fmpq, fmpq_mat, nmod_mat
+
+PRIME = 4611686018427377339
+
+Vector = Sequence[int]
+Matrix = Sequence[Vector]
+Example = tuple[Matrix, Vector]
+
+
+@dataclass(frozen=True)
+class Head:
+    """Keys and queries d × w, values d × d_v, outputs d_v × m: the output is (VO)ᵀEᵀσ(EKQᵀe)."""
+
+    keys: Matrix
+    queries: Matrix
+    values: Matrix
+    outputs: Matrix
+
+
+def dot(a: Vector, b: Vector) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def columns(a: Matrix) -> list[Vector]:
+    return list(zip(*a, strict=True))
+
+
+def apply(a: Matrix, x: Vector) -> list[int]:
+    return [dot(row, x) for row in a]
+
+
+def product(a: Matrix, b: Matrix) -> list[list[int]]:
+    return [[dot(row, column) for column in columns(b)] for row in a]
+
+
+def draw_matrix(rng: random.Random, rows: int, cols: int, size: int = 2**60) -> list[list[int]]:
+    """Large entries: small ones are often 0 or equal and then stand for nothing general."""
+    return [[rng.randint(-size, size) for _ in range(cols)] for _ in range(rows)]
+
+
+def draw_head(rng: random.Random, d: int, w: int, d_v: int, m: int, size: int = 2**60) -> Head:
+    return Head(*(draw_matrix(rng, *s, size) for s in ((d, w), (d, w), (d, d_v), (d_v, m))))
+
+
+def softmax(logits: Vector) -> list[int]:
+    """2^k over the sum of the 2^k, mod PRIME."""
+    powers = [pow(2, k % (PRIME - 1), PRIME) for k in logits]
+    inverse = pow(sum(powers) % PRIME, -1, PRIME) if sum(powers) % PRIME else 0
+    if not inverse:
+        raise ZeroDivisionError("a softmax sum is 0 modulo the prime")
+    return [x * inverse % PRIME for x in powers]
+
+
+def outputs(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int]]:
+    """T × m, mod PRIME."""
+    m = len(heads[0].outputs[0])
+    table = []
+    for context, query in examples:
+        total = [0] * m
+        for head in heads:
+            key = apply(head.keys, apply(columns(head.queries), query))
+            feature = apply(columns(context), softmax(apply(context, key)))
+            for j, x in enumerate(apply(columns(product(head.values, head.outputs)), feature)):
+                total[j] = (total[j] + x) % PRIME
+        table.append(total)
+    return table
+
+
+def jacobian(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int]]:
+    """Tm rows (m per example); a column per weight: keys, queries, values, outputs, head by head.
+
+    With p the softmax weights, z = Eᵀp and C = Eᵀ(diag p - ppᵀ)E, the derivative of (VO)ᵀz in the
+    direction Δ of M = KQᵀ is (VO)ᵀCΔe.
+    """
+    table: list[list[int]] = []
+    for context, query in examples:
+        rows: list[list[int]] = [[] for _ in heads[0].outputs[0]]
+        for head in heads:
+            narrow = apply(columns(head.queries), query)
+            p = softmax(apply(context, apply(head.keys, narrow)))
+            z = [x % PRIME for x in apply(columns(context), p)]
+            hidden = apply(columns(head.values), z)
+            mixed = product(head.values, head.outputs)
+            for j, (row, value) in enumerate(zip(rows, columns(mixed), strict=True)):
+                shifted = [dot(r, value) for r in context]
+                mean = dot(p, shifted)
+                weights = [q * (s - mean) % PRIME for q, s in zip(p, shifted, strict=True)]
+                slope = [x % PRIME for x in apply(columns(context), weights)]  # C (VO)_j
+                row += [a * b % PRIME for a in slope for b in narrow]
+                row += [a * b % PRIME for a in query for b in apply(columns(head.keys), slope)]
+                row += [x * b % PRIME for x in z for b in columns(head.outputs)[j]]
+                row += [
+                    h % PRIME if k == j else 0 for h in hidden for k in range(len(head.outputs[0]))
+                ]
+        table += rows
+    return table
+
+
+def rank_mod(table: Matrix) -> int:
+    return nmod_mat(len(table), len(table[0]), list(chain(*table)), PRIME).rank() if table else 0
+
+
+def jacobian_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
+    return rank_mod(jacobian(examples, heads))
+
+
+def generic_rank(
+    rng: random.Random, examples: Sequence[Example], H: int, w: int, d_v: int, m: int
+) -> int:
+    """At weights drawn from large integers."""
+    d = len(examples[0][1])
+    return jacobian_rank(examples, [draw_head(rng, d, w, d_v, m) for _ in range(H)])
+
+
+# The laws of docs/given-labels.md, from the data alone ------------------------------------------
+
+
+def rank(rows: Iterable[Vector]) -> int:
+    """Over the rationals."""
+    table = [[fmpq(x) for x in row] for row in rows]
+    return fmpq_mat(len(table), len(table[0]), list(chain(*table))).rank() if table else 0
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a set of examples offers: a = dim of the row differences inside its contexts,
+    b = rank of all its rows minus a, q = dim of its queries."""
+
+    a: int
+    b: int
+    q: int
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Span:
+        differences = [
+            [x - y for x, y in zip(row, context[0], strict=True)]
+            for context, _ in examples
+            for row in context
+        ]
+        a = rank(differences)
+        rows = [row for context, _ in examples for row in context]
+        return cls(a, rank(rows) - a, rank([query for _, query in examples]))
+
+
+def law(s: Span, H: int, w: int, d_v: int, m: int) -> int:
+    """N (Theorems 7 and 9): the dimension of what the outputs on such examples depend on."""
+    r = min(w, s.a, s.q)
+    k = min(d_v, s.a, m)
+    rows = min(m, H * d_v)
+    cols = min(s.b, H * max(d_v - s.a, 0))
+    return H * (r * (s.a + s.q - r) + k * (s.a + m - k)) + s.b * rows + cols * (m - rows)
+
+
+def subsets(g: int) -> Iterable[tuple[int, ...]]:
+    return chain.from_iterable(combinations(range(g), k) for k in range(g + 1))
+
+
+def bound(groups: Sequence[Sequence[Example]], H: int, w: int, d_v: int, m: int) -> int:
+    """min over sets K of groups of N_K + m (examples outside K) (Theorems 7 and 9)."""
+    return min(
+        (law(Span.of([x for k in K for x in groups[k]]), H, w, d_v, m) if K else 0)
+        + m * sum(len(groups[k]) for k in range(len(groups)) if k not in K)
+        for K in subsets(len(groups))
+    )
+
+
+def coordinate_bound(groups: Sequence[Sequence[Example]], H: int, w: int, d_v: int, m: int) -> int:
+    """What heads dealt out to the coordinates reach (Theorem 9, point 4); d_v < m needs H ≥ m."""
+
+    def reach(s: Span, own: int) -> int:
+        r = min(w, s.a, s.q)
+        if d_v >= m:
+            return own * r * (s.a + s.q - r) + H * s.a + s.b
+        return own * (r * (s.a + s.q - r) + s.a) + (H - own if s.a else 0) + s.b
+
+    return sum(
+        min(
+            (reach(Span.of([x for k in K for x in groups[k]]), len(range(j, H, m))) if K else 0)
+            + sum(len(groups[k]) for k in range(len(groups)) if k not in K)
+            for K in subsets(len(groups))
+        )
+        for j in range(m)
+    )
+
+
+def conjectured_rank(
+    s: Span, T: int, H: int, w: int, d_v: int, m: int, n: int | None = None
+) -> int:
+    """Conjecture 10, for T generic examples: one shared context, or distinct ones of n rows each.
+
+    The least of Tm, N, (R), (L) and (L'): all of them are upper bounds.
+    """
+
+    def determinantal(k: int, rows: int) -> int:
+        k = min(k, m, rows)
+        return k * (rows + m - k)
+
+    d = s.q
+    values = law(s, H, 0, d_v, m)
+    bounds = [T * m, law(s, H, w, d_v, m), determinantal(H * min(d_v, d), T)]
+    if s.b <= T:
+        bounds.append(s.b * m + determinantal(H * min(d_v, s.a), T - s.b))
+    moved = min(m, H * min(s.a if n is None else n - 1, d_v, d))
+    bounds.append(min(values, determinantal(H * min(d_v, d), T)) + T * moved)
+    if n is not None and d * m >= H:
+        lost = H * (H - 1) - H * min(H - 1, max(d - d_v, 0) * max(m - d_v, 0))
+        bounds.append(values - lost + T * moved)
+    return min(bounds)
+
+
+# Zeros with a full Jacobian --------------------------------------------------------------------
+
+
+def group_count(k: int, w: int, a: int, d: int) -> int:
+    """G(k): what k heads with one M and values that add up to 0 contribute (Theorem 14)."""
+    r, j = min(w, a), min(k - 1, a)
+    lost = r * comb(j, 2) + (d - r) * comb(max(j + r - a, 0), 2)
+    return a + j * r * (a + d - r) - lost
+
+
+def zero_groups(rng: random.Random, sizes: Sequence[int], d: int, w: int) -> list[Head]:
+    """Heads in groups of the given sizes: one M, scalar labels, values that add up to 0. A group
+    of one has value 0; its value column is kept alive by its output weight 1."""
+    heads = []
+    for k in sizes:
+        keys, queries = draw_matrix(rng, d, w), draw_matrix(rng, d, w)
+        values = draw_matrix(rng, k - 1, d)
+        values.append([-sum(column) for column in columns(values)] if values else [0] * d)
+        heads += [Head(keys, queries, [[x] for x in v], [[1]]) for v in values]
+    return heads
+
+
+# The pairs of Theorem 4 at ε = 0 -----------------------------------------------------------------
+
+
+def pair_jacobian(
+    examples: Sequence[Example],
+    key: Vector,
+    steering: Sequence[Vector],
+    extra: Head | None = None,
+) -> list[list[int]]:
+    """T rows (κ_1(t) e_t, …, κ_p(t) e_t), then the features of one more head if there is one.
+
+    κ_h(t) is the variance of E_t u under softmax of (q_h·e_t) E_t u.
+    """
+    table = []
+    for context, query in examples:
+        g = apply(context, key)
+        row: list[int] = []
+        for q in steering:
+            alpha = dot(q, query)
+            p = softmax([alpha * x for x in g])
+            mean = dot(p, g) % PRIME
+            kappa = (dot(p, [x * x for x in g]) - mean * mean) % PRIME
+            row += [kappa * x % PRIME for x in query]
+        if extra is not None:
+            p = softmax(apply(context, apply(extra.keys, apply(columns(extra.queries), query))))
+            row += [x % PRIME for x in apply(columns(context), p)]
+        table.append(row)
+    return table
+
+
+def kruskal_rank(vectors: Sequence[Vector]) -> int:
+    """Largest k such that every min(k, T) of them are independent, by trying all subsets."""
+    best = 0
+    for k in range(1, min(len(vectors), len(vectors[0])) + 1):
+        if any(rank(subset) < k for subset in combinations(vectors, k)):
+            break
+        best = k
+    return best
+
+
+def matroid_rank(queries: Sequence[Vector], p: int) -> int:
+    """min over subsets S of p·rank(S) + T - |S| (Proposition 5): the most queries that p
+    independent sets hold."""
+    return min(
+        p * (rank([queries[t] for t in S]) if S else 0) + len(queries) - len(S)
+        for S in subsets(len(queries))
+    )

@@ -1,0 +1,171 @@
+"""attncert explain: every claim in words, what was checked, and two certificates compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.small_certificates import CASES, changed, impossible_certificate, sealed, written
+
+from attncert.cli import main
+from attncert.constructions.errors import InputError
+from attncert.reports.certificate.compare import compare
+from attncert.reports.certificate.explain import explain, text
+
+SAYS = {
+    "interpolation": "outputs exactly the wanted label on each of 4 examples",
+    "full-rank": "for every choice of labels there are values and an output matrix",
+    "dependent-set": "are linearly dependent",
+    "impossible": "No attention layer outputs the labels in the file",
+}
+
+BELIEVED = {
+    "interpolation": "exp(k ln 2) is 2 to the power of k",
+    "full-rank": "independent rows serve every labelling",
+    "dependent-set": "No argument stands between",
+    "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
+    certificate = CASES[name]()
+    path = written(certificate, tmp_path)
+    found = explain(path)
+    assert (found.status, found.exit_status) == ("holds", 0)
+    said = dict(found.parts)["What it claims"]
+    assert SAYS[found.claim] in said.replace("1 example", "4 examples")
+    assert certificate["input_sha256"] in dict(found.parts)["Where it is from"]
+    assert dict(found.parts)["Checked now"].startswith(
+        "Yes, from the file alone, and the claim hol"
+    )
+    assert BELIEVED[found.claim] in dict(found.parts)["Whom to trust"]
+    assert max(map(len, text(found))) <= 88
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_the_conflict_is_written_out(tmp_path: Path) -> None:
+    found = explain(written(CASES["impossible"](), tmp_path))
+    proof = dict(found.parts)["Why that can be proved"]
+    assert "output(0) - output(2) = 0" in proof and "label(0) - label(2) = -1" in proof
+    found = explain(written(CASES["impossible, no attention"](), tmp_path))
+    proof = dict(found.parts)["Why that can be proved"]
+    assert "1/3·output(0) + 1/3·output(2) - 1/3·output(3) = 0" in proof
+    assert proof.count("(-1/3, -1/3)") == 1
+
+
+def test_a_dependent_set_is_written_out(tmp_path: Path) -> None:
+    certificate = CASES["dependent-set"]()
+    certificate["data"]["vectors"] = [["1", "0", "0"], ["0", "1", "0"], ["2", "-3", "0"]]
+    certificate["dims"] = {"vectors": 3, "width": 3}
+    certificate["relation"] = {"indices": [2, 0, 1], "coefficients": ["-1", "2", "-3"]}
+    found = explain(written(sealed(certificate), tmp_path))
+    assert "-x(2) + 2·x(0) - 3·x(1) = 0" in dict(found.parts)["Why that can be proved"]
+
+
+def test_a_wrong_one_is_called_wrong(tmp_path: Path) -> None:
+    path = written(changed(CASES["interpolation"](), "data.labels.0.0", "1000"), tmp_path)
+    found = explain(path)
+    assert (found.status, found.exit_status) == ("wrong", 1)
+    assert "the claim is WRONG: the output of example 0" in dict(found.parts)["Checked now"]
+    unread = explain(path, check=False)
+    assert (unread.status, unread.exit_status) == ("only read", 0)
+    assert dict(unread.parts)["Checked now"].startswith("No, as asked")
+    late = explain(path, limit_seconds=0)
+    assert (late.status, late.exit_status) == ("over limit", 3)
+
+
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("{", "unreadable .JSONDecodeError"),
+        ("[]", "the format is not attncert/1"),
+        (changed(CASES["impossible"](), "relation", 3), "another type|relation must be"),
+        (changed(CASES["impossible"](), "data.labels", 3), "another type|labels must be"),
+        (changed(CASES["full-rank"](), "rank", []), "another type|rank must be"),
+        (changed(CASES["dependent-set"](), "relation", []), "another type|relation must be"),
+    ],
+    ids=range(6),
+)
+def test_no_certificate(content: object, line: str, check: bool, tmp_path: Path) -> None:
+    assert isinstance(content, dict | str)
+    path = written(content, tmp_path)
+    with pytest.raises(InputError, match=line):
+        explain(path, check=check)
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_stale_digest_is_wrong(check: bool, tmp_path: Path) -> None:
+    found = explain(written(CASES["impossible"]() | {"construction": "x"}, tmp_path), check=check)
+    assert (found.status, found.exit_status) == ("wrong", 1)
+    assert "digest is stale" in dict(found.parts)["Checked now"]
+
+
+@pytest.mark.parametrize("zero", ["0/5", "-0", "000", "-0/7"])
+def test_a_coefficient_of_zero_is_in_no_conflict(zero: str, tmp_path: Path) -> None:
+    certificate = changed(CASES["impossible, shifted and scaled"](), "relation.4", zero)
+    found = explain(written(certificate, tmp_path))
+    assert found.status == "holds"
+    assert "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["About what"]
+
+
+def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
+    """Two labels of 990 digits, and sixty whose denominators have no common factor."""
+    certificate = CASES["impossible, no attention"]()
+    for label in ("9" * 990 + "/7", "1/" + "7" * 4200):
+        found = explain(written(changed(certificate, "data.labels.0.0", label), tmp_path))
+        assert found.status == "holds"
+        assert "something else than 0" in dict(found.parts)["Why that can be proved"]
+    primes = [10**99 + k for k in (289, 303, 711, 1287, 2191)] * 10
+    certificate = impossible_certificate(
+        [[[1], [2]]] * 50, [[1]] * 50, [[f"1/{p + i}"] for i, p in enumerate(primes)],
+        [1, -1] * 25,
+    )  # fmt: skip
+    found = explain(written(certificate, tmp_path))
+    assert found.status == "holds"
+    assert "something else than 0" in dict(found.parts)["Why that can be proved"]
+
+
+def test_compared() -> None:
+    one = CASES["interpolation"]()
+    same = compare(one, one)
+    assert all(d.same for d in same) and len(same) > 5
+    other = changed(changed(one, "data.labels.2.0", "9"), "layer.heads.1.key.0.0", "77")
+    other = changed(other, "produced_by.seed", 5)
+    found = {d.what: d for d in compare(one, other)}
+    assert [what for what, d in found.items() if not d.same] == [
+        "labels", "key weights, by head", "made by: seed"
+    ]  # fmt: skip
+    assert found["labels"].first == "1 of 4 differ: 2"
+    assert found["key weights, by head"].first == "1 of 3 differ: 1"
+    broken = changed(one, "layer.heads", 3)
+    with pytest.raises(InputError, match="--compare: must be attncert/1 certificates"):
+        compare(one, broken)
+    kinds = {d.what: d for d in compare(one, CASES["impossible"]())}
+    assert not kinds["claim"].same and kinds["claim"].second == "impossible"
+    assert not kinds["contexts"].same
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(CASES["interpolation"](), tmp_path)
+    assert main(["explain", path]) == 0
+    assert capsys.readouterr().out.startswith("What it claims\n  An attention layer")
+    assert main(["explain", path, "--no-check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "only read"
+    (tmp_path / "other").mkdir()
+    wrong = written(changed(CASES["interpolation"](), "data.labels.0.0", "99"), tmp_path / "other")
+    assert main(["explain", path, "--compare", wrong]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[3] == "Different data, same claim; different: labels."
+    assert out[5].split() == ["left", "|", "right"]
+    rows = {line.split("  ")[0]: line for line in out[6:]}
+    assert rows["claim"].endswith("  same") and rows["labels"].endswith("  1 of 4 differ: 0")
+    assert main(["explain", path, "--compare", wrong, "--json"]) == 1
+    content = json.loads(capsys.readouterr().out)
+    assert {d["what"] for d in content["compared"]} >= {"labels"} and not content["same_data"]
+    assert main(["explain", path, "--compare", path]) == 0
+    assert "Same data, same claim; different: nothing.\n" in capsys.readouterr().out
+    assert main(["explain", str(tmp_path / "none.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

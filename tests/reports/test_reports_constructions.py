@@ -1,0 +1,124 @@
+"""Each construction speaks for itself: real proofs, told in their own words and in no other's."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.paths import EXAMPLES
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.loading import load
+from attncert.reports import render, write_report
+from attncert.reports.proof.records import one_line
+from attncert.verify.claims.proof import Proof, Voice
+from attncert.verify.prove import Settings, prove
+
+SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
+CERTIFICATE = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "generic"}
+
+
+@functools.cache
+def told(construction: str) -> tuple[Proof, str]:
+    proof = prove(SHARED, Settings(construction=construction))
+    return proof, render(proof)["report.md"].decode()
+
+
+@pytest.mark.parametrize("construction", CERTIFICATE)
+def test_title_theorem_and_the_certificates_name(construction: str) -> None:
+    proof, report = told(construction)
+    speaks = proof.settings
+    assert proof.certificate is not None
+    assert proof.certificate["construction"] == speaks.certificate_name == CERTIFICATE[construction]
+    assert report.splitlines()[1].endswith(f", {speaks.voice.title}")
+    assert f"| construction | {speaks.voice.title} (--construction {construction})" in report
+    assert ("calls it mahdavi2024" in report) == (construction == "paper")
+
+
+@pytest.mark.parametrize(
+    ("construction", "never"),
+    [
+        ("width-one", ["Theorem 1", "paper, proof", "\\hat e_t"]),
+        ("generic", ["Theorem 1 of", "paper, proof", "\\hat e_t", "| $c$ |", "selector |"]),
+        ("paper", ["v_0", "short head", "drawn at random", "corollary 2"]),
+    ],
+)  # fmt: skip
+def test_no_construction_speaks_for_another(construction: str, never: list[str]) -> None:
+    """Hypotheses and the bibliography apart, which name the paper in every report."""
+    _, report = told(construction)
+    numbers = report[report.index("## The construction in numbers") :]
+    body = numbers[: numbers.index("<details><summary>BibTeX")]
+    kept = "\n".join(
+        block for block in body.split('<a id="') if not block.startswith("step-")
+        or "`hypothesis." not in block.splitlines()[0]
+    )  # fmt: skip
+    assert [words for words in never if words in kept] == []
+
+
+def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
+    proof, _ = told("generic")
+    voice = Voice(title="the construction another-one")
+    settings = replace(proof.settings, construction="another-one", voice=voice)
+    report = render(replace(proof, settings=settings))["report.md"].decode()
+    assert "the construction another-one" in report and "without a name" not in report
+    assert "generic" not in report[: report.index("## How to reproduce")].splitlines()[1]
+
+
+def test_empty_columns_are_left_out_and_others_stay() -> None:
+    heads = {name: told(name)[1] for name in CERTIFICATE}
+    assert "| head | group | logit range |" in heads["generic"]
+    assert "| head | group | $c$ |" in heads["paper"]
+
+
+def test_a1_false_is_said_beside_the_verdict() -> None:
+    report = render(prove(load(str(EXAMPLES / "a1-false.json"))))["report.md"].decode()
+    before, _, _ = report.partition("## The claim")
+    assert "**Assumption 1 is false for these data**" in before
+    assert "partition.memorizes" in report and "Assumption 1 is not among its premises" in report
+    assert "Assumption 1 is false" not in told("paper")[1]
+
+
+def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
+    report = render(prove(load(str(EXAMPLES / "not-all-placed.json"))))["report.md"].decode()
+    before, _, _ = report.partition("## The claim")
+    assert "places more than 4 of the 6 examples" in before
+    assert "Left out of the largest part: 3, 5." in before
+    assert "| `shared.universal` | proved |" in before
+
+
+def test_impossible_shows_the_dependencies_first() -> None:
+    proof = prove(load(str(EXAMPLES / "a1-false.json")), Settings(heads=1))
+    before, _, _ = render(proof)["report.md"].decode().partition("## What is known")
+    assert before.count("**Refuted: ") == 1
+    assert "functionals that are constant on the rows of each context: (1, 1, 1)" in before
+
+
+def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) -> None:
+    """What "How to reproduce" says: all files again, the title's name apart."""
+    proof, _ = told("width-one")
+    write_report(proof, tmp_path / "first")
+    certificate = json.loads((tmp_path / "first" / "certificate.json").read_text())
+    (tmp_path / f"{SHARED.name}.json").write_text(json.dumps(certificate["data"]))
+    again = prove(load(str(tmp_path / f"{SHARED.name}.json")), Settings(construction="width-one"))
+    write_report(again, tmp_path / "second")
+    assert again.data.name == SHARED.name
+    for file in sorted((tmp_path / "first").rglob("*.*")):
+        name = file.relative_to(tmp_path / "first")
+        if name.name != "timings.json" and file.is_file():
+            assert file.read_bytes() == (tmp_path / "second" / name).read_bytes(), name
+
+
+def test_trusted_software_is_listed_shortest_first() -> None:
+    _, report = told("paper")
+    section = report[report.index("## What a reader must trust") :]
+    lines = [x for x in section.splitlines() if x.startswith("  - ")]
+    assert len(lines) > 2 and [len(x) for x in lines] == sorted(len(x) for x in lines)
+
+
+def test_the_line_for_the_terminal_says_nothing_twice() -> None:
+    line = one_line(prove(load(str(EXAMPLES / "not-all-placed.json"))))
+    assert line.lower().count("queries 0 and 3 are parallel") == 1
+    assert "2 e⁽⁰⁾ - e⁽³⁾ = 0" in line.replace("\u2009", " ")

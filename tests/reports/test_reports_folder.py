@@ -1,0 +1,235 @@
+"""The output folder: all or nothing, and nobody else's files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import proof_fixtures as fixtures
+
+from attncert import reports
+from attncert.constructions.errors import InputError
+from attncert.reports.folder import check_folder, strange, write
+from attncert.reports.report import AUDIT, KINDS, MARK, PROOF, Report
+from attncert.verify.audit.defects.section import FAMILIES
+
+REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
+OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
+
+
+def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
+    return write(Report(PROOF, files, {}, (), 0), path)
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {p.relative_to(path).as_posix(): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def refused(path: object) -> str:
+    """The one line with which both the early check and the writer refuse `path`."""
+    with pytest.raises(InputError) as early:
+        check_folder(path)  # type: ignore[arg-type]
+    with pytest.raises(InputError) as late:
+        write_folder(path, REPORT)  # type: ignore[arg-type]
+    assert str(early.value) == str(late.value) and "\n" not in str(late.value)
+    assert early.value.argument == "--out"
+    return str(late.value)
+
+
+def test_a_report_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "er" / "report"
+    check_folder(out)
+    assert list(tmp_path.iterdir()) == []  # the check leaves nothing
+    write_folder(out, OLD)
+    assert write_folder(out, REPORT) == [out / "figures/graph.svg", out / "report.md"]
+    assert contents(out) == REPORT  # tables.tex of the old one is gone
+    assert [p.name for p in out.parent.iterdir()] == ["report"]
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    check_folder(tmp_path / "out")
+    (tmp_path / "out").mkdir()
+    check_folder(tmp_path / "out")
+    write_folder(tmp_path / "out", REPORT)
+    assert contents(tmp_path) == {f"out/{k}": v for k, v in REPORT.items()}
+
+
+def test_the_folder_has_the_user_s_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    write_folder(tmp_path / "out", REPORT)
+    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("others", "reason"),
+    [
+        ({"notes.txt": b"mine"}, "notes.txt is not from attncert"),
+        ({**OLD, "notes.txt": b"mine"}, "notes.txt is not from attncert"),
+        ({**OLD, "figures/mine.svg": b"mine"}, "figures/mine.svg is not from attncert"),
+        ({**OLD, "deeper/report.md": b"mine"}, "deeper is not from attncert"),
+        ({"report.md": b"# my own report, no mark"}, "report.md is not from attncert"),
+        ({"certificate.json": b"{}"}, "it holds no report"),
+        ({**OLD, ".git/config": b"mine"}, ".git is not from attncert"),
+        ({**OLD, "\x1b[2J" + "x" * 99: b"mine"}, f"\\x1b[2J{'x' * 40}… is not from attncert"),
+    ],
+)
+def test_somebody_else_s_files_are_refused_and_kept(
+    tmp_path: Path, others: dict[str, bytes], reason: str
+) -> None:
+    out = tmp_path / "out"
+    for name, content in others.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_bytes(content)
+    line = refused(out)
+    assert "a folder that attncert wrote" in line and line.endswith(f"out ({reason})")
+    assert contents(out) == others
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_link_inside_is_not_ours(tmp_path: Path) -> None:
+    write_folder(tmp_path / "out", OLD)
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "out" / "trace.json").symlink_to(tmp_path / "mine")
+    refused(tmp_path / "out")
+
+
+def test_a_link_to_a_folder_means_that_folder(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_folder(tmp_path / "link", REPORT)
+    assert (tmp_path / "link").is_symlink() and contents(tmp_path / "real") == REPORT
+
+
+def test_paths_that_cannot_be_folders_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    monkeypatch.chdir(tmp_path)
+    assert "not a file" in refused(tmp_path / "file")
+    assert "Not a directory" in refused(tmp_path / "file" / "below")
+    assert "other than the current one" in refused(".")
+    assert "other than the current one" in refused(tmp_path.parent)
+    assert "null" in refused("a\0b")
+    assert "empty" in refused("")
+    assert "too long" in refused(tmp_path / ("x" * 300))
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_an_unwritable_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, *args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert "written, not " in (line := refused(tmp_path / "out"))
+    assert line.endswith("out (Permission denied)")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("old", [None, OLD])
+@pytest.mark.parametrize("stop", range(7))
+def test_whatever_stops_it_the_old_folder_stays(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException | type[BaseException],
+    old: dict[str, bytes] | None,
+    stop: int,
+) -> None:
+    """Stopped before the first, second, ... operation that changes the disk."""
+    out = tmp_path / "new" / "out"
+    if old:
+        write_folder(out, old)
+    calls = 0
+
+    def stopping(original):  # type: ignore[no-untyped-def]
+        def call(*args, **options):  # type: ignore[no-untyped-def]
+            nonlocal calls
+            calls += 1
+            if calls == stop + 1:
+                raise error
+            return original(*args, **options)
+
+        return call
+
+    monkeypatch.setattr(Path, "write_bytes", stopping(Path.write_bytes))
+    monkeypatch.setattr(Path, "mkdir", stopping(Path.mkdir))
+    monkeypatch.setattr(os, "replace", stopping(os.replace))
+    expected = KeyboardInterrupt if error is KeyboardInterrupt else InputError
+    with pytest.raises(expected):
+        write_folder(out, REPORT)
+    monkeypatch.undo()
+    if old:
+        assert contents(tmp_path) == {f"new/out/{k}": v for k, v in old.items()}
+        assert [p.name for p in out.parent.iterdir()] == ["out"]
+    else:
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("rename", [1, 2])
+def test_what_ends_the_process_between_the_renames_waits(
+    tmp_path: Path, sign: signal.Signals, rename: int
+) -> None:
+    """Sent in another process after the first and after the second rename: the new folder stands,
+    nothing else does, and the process ended by the signal."""
+    out = tmp_path / "report"
+    write_folder(out, OLD)
+    program = (
+        "import os\n"
+        "from attncert.reports.folder import write\n"
+        "from attncert.reports.report import PROOF, Report\n"
+        "replace, calls = os.replace, []\n"
+        "def ending(a, b):\n"
+        "    replace(a, b)\n"
+        "    calls.append(b)\n"
+        f"    if len(calls) == {rename}: os.kill(os.getpid(), {int(sign)})\n"
+        "os.replace = ending\n"
+        f"write(Report(PROOF, {REPORT!r}, {{}}, (), 0), {str(out)!r})\n"
+        "raise SystemExit(99)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert done.returncode == -sign
+    assert contents(out) == REPORT and [p.name for p in tmp_path.iterdir()] == ["report"]
+
+
+def test_handlers_are_as_before(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    write_folder(tmp_path / "report", REPORT)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_only_our_names_are_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not names of ours"):
+        write_folder(tmp_path / "out", {"../evil": b""})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["small", "refused-context"])
+def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> None:
+    proof = fixtures.KINDS[kind]()
+    paths = reports.write_report(proof, tmp_path / "out")
+    files = reports.render(proof)
+    names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
+    assert names == set(files) and all(map(PROOF.holds, names))
+    assert contents(tmp_path / "out") == files
+    assert strange(tmp_path / "out") == ""
+    reports.write_report(fixtures.full_rank(), tmp_path / "out")
+    assert strange(tmp_path / "out") == ""
+
+
+def test_a_kind_holds_its_own_files_alone() -> None:
+    for kind in KINDS:
+        assert kind.holds(kind.page) and all(map(kind.holds, kind.files))
+        assert not any(map(kind.holds, ("", "notes.txt", "figures/", "figures/../report.md")))
+    families = [f"figures/audit-defects-{family.name}.svg" for family in FAMILIES]
+    assert all(map(AUDIT.holds, families)) and not any(map(PROOF.holds, families))
+
+
+def test_a_page_without_our_mark_is_no_report() -> None:
+    """It would be written once, and then be refused as somebody else's."""
+    for files in ({}, {"report.md": b"# no mark"}, {"trace.json": b"{}"}):
+        with pytest.raises(ValueError, match="must begin with <!-- attncert"):
+            Report(PROOF, files, {}, (), 0)

@@ -1,0 +1,389 @@
+"""report.md, trace.json and tables.tex of hand-made proofs of every kind: nothing left out, nothing
+worded above its level, no text of a data set or a claim that turns into structure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+from support import proof_fixtures as fixtures
+from support.proof_fixtures import KINDS, rendered
+
+from attncert import reports
+from attncert.constructions.data.dataset import Dataset
+from attncert.reports.proof.records import one_line, summary_dict
+from attncert.reports.words.levels import WORDING
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+
+PARSER = MarkdownIt("commonmark").enable("table")
+every_kind = pytest.mark.parametrize("kind", [*KINDS, "large"])
+HTML = re.compile(
+    r"<details>|</details>|<summary>|</summary>|<a id=\"(step|heads)-\d+\">|</a>"
+    r"|<span>|</span>|<code>|</code>|<!-- attncert report/1 -->"
+)
+
+
+def page(kind: str) -> str:
+    return rendered(kind)[1]["report.md"].decode()
+
+
+def section(markdown: str, heading: str) -> str:
+    """From a heading of level 2 to the next."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", markdown, re.M | re.S)
+    assert found, f"no section {heading!r}"
+    return found[1]
+
+
+def table_rows(markdown: str) -> list[list[str]]:
+    """Cells of all table rows but headers and rules."""
+    lines = [x for x in markdown.splitlines() if x.startswith("|")]
+    rows = [[c.strip() for c in x.strip("|").split(" | ")] for x in lines]
+    rules = [k for k, row in enumerate(lines) if set(row) <= set("|-: ")]
+    skip = {*rules, *(k - 1 for k in rules)}
+    return [row for k, row in enumerate(rows) if k not in skip]
+
+
+def spoken(claim_id: str) -> str:
+    """The name that tables give a claim, derived here on its own."""
+    if match := re.fullmatch(r"head\.(\d+)\.(.+)", claim_id):
+        return f"{match[2]} of head {match[1]}"
+    return claim_id.replace(".", ": ", 1)
+
+
+# --- nothing is left out ------------------------------------------------------------------------
+
+
+def heads_told(markdown: str) -> Iterator[tuple[str, str]]:
+    """(claim, its standing) from the table of the heads' steps."""
+    text = section(markdown, "The proof, step by step")
+    table = re.search(r"^How each head stands[^\n]*\n\n((?:\|.*\|\n)+)", text, re.M)
+    if table is None:
+        return
+    header, _, *rows = ([c.strip() for c in x.strip("|").split(" | ")]
+                        for x in table[1].splitlines())  # fmt: skip
+    assert header[0] == "heads"
+    for heads, *cells in rows:
+        for part in heads.split(", "):
+            first, _, last = part.partition("–")
+            for head in range(int(first), int(last or first) + 1):
+                for step, cell in zip(header[1:], cells, strict=True):
+                    if cell != "–":
+                        yield f"head.{head}.{step}", cell
+
+
+@every_kind
+def test_every_claim_is_in_the_proof(kind: str) -> None:
+    proof, _ = rendered(kind)
+    markdown = page(kind)
+    written = re.findall(r"^<a id=.*?\*\*\d+\. `([^`]+)`\*\*: ", markdown, re.M)
+    told = dict(heads_told(markdown))
+    assert len(written) == len(set(written))
+    assert set(written) | set(told) == {c.id for c in proof.trace}
+    assert told == {
+        c.id: proof.trace.standing(c.id).value for c in proof.trace if c.id.startswith("head.")
+    }
+    weak = {c.id for c in proof.trace if c.level is not Level.PROVED and c.id in told}
+    assert set(written) & set(told) == weak
+
+
+@every_kind
+def test_a_step_of_the_heads_is_told_once(kind: str) -> None:
+    proof, _ = rendered(kind)
+    told = re.findall(r"^<a id=\"heads-\d+\"></a>\*\*`([^`]+)`\*\*", page(kind), re.M)
+    assert told == list(dict.fromkeys(told))
+    steps = {c.id.split(".", 2)[2] for c in proof.trace if c.id.startswith("head.")}
+    assert set(told) == steps
+
+
+def test_steps_that_are_not_proved_are_written_out_and_lower_their_cell() -> None:
+    def change(claim: Claim) -> Claim:
+        return replace(claim, level=Level.NUMERICAL) if claim.id == "head.2.separator" else claim
+
+    proof = fixtures.paper_proof(3, 2, 2, 4, change=change)
+    text = reports.render(proof)["report.md"].decode()
+    told = dict(heads_told(text))
+    assert told["head.2.separator"] == told["head.2.saturation"] == "numerical"
+    assert told["head.3.separator"] == "proved"
+    assert "`head.2.separator`**: numerical" in text and "`head.3.separator`" not in text
+
+
+@every_kind
+def test_every_step_says_its_level_and_what_it_rests_on(kind: str) -> None:
+    proof, _ = rendered(kind)
+    markdown = page(kind)
+    steps = re.findall(
+        r"^<a id=\"step-(\d+)\"></a>\*\*\1\. `([^`]+)`\*\*: ([a-z ]+)\n(.*?)(?=^<a id|^<|^## )",
+        markdown, re.M | re.S,
+    )  # fmt: skip
+    assert steps
+    number = {claim_id: str(k) for k, claim_id in enumerate(proof.trace.order, start=1)}
+    for k, claim_id, heading, body in steps:
+        claim = proof.trace[claim_id]
+        assert (k, heading) == (number[claim_id], proof.trace.standing(claim_id).value)
+        assert f"- Evidence: {claim.level.value}" in body
+        rests = re.search(r"^- Rests on: (.*)$", body, re.M)
+        assert rests
+        linked = set(re.findall(r"\(#step-(\d+)\)", rests[1]))
+        assert linked <= {number[p] for p in claim.rests_on}
+        assert bool(claim.rests_on) == (rests[1] != "no other claim")
+        standing = proof.trace.standing(claim_id)
+        assert (f"- Standing: {standing.value}, because" in body) == (standing is not claim.level)
+
+
+@every_kind
+def test_the_table_of_what_was_not_proved_is_complete(kind: str) -> None:
+    """Exactly the claims whose standing is not `proved`, each with its level and a reason."""
+    proof, _ = rendered(kind)
+    rows = table_rows(section(page(kind), "What was not proved"))
+    weak = {c.id: c for c in proof.trace if proof.trace.standing(c.id) is not Level.PROVED}
+    assert {row[0] for row in rows} == {spoken(i) for i in weak}
+    by_name = {spoken(c.id): c for c in weak.values()}
+    for name, _, level, why in rows:
+        claim = by_name[name]
+        assert level.startswith(claim.level.value)
+        assert proof.trace.standing(claim.id).value in level
+        assert why
+
+
+def test_unproved_steps_of_many_heads_share_a_line() -> None:
+    def change(claim: Claim) -> Claim:
+        weak = claim.id.endswith(".saturation") and claim.id != "head.7.saturation"
+        return replace(claim, level=Level.NUMERICAL) if weak else claim
+
+    proof = fixtures.paper_proof(60, 2, 2, 4, change=change)
+    rows = table_rows(section(reports.render(proof)["report.md"].decode(), "What was not proved"))
+    names = {row[0]: row[2] for row in rows}
+    assert names["saturation of heads 2–6, 8–60"] == "numerical"
+    assert (
+        names["independence of heads 2–60"] == "proved by itself; numerical with what it rests on"
+    )
+
+
+@pytest.mark.parametrize("kind", ["small", "single", "refused-grouping", "full-rank"])
+def test_hypotheses_say_asked_found_level_and_where_used(kind: str) -> None:
+    proof, _ = rendered(kind)
+    _, _, rest = section(page(kind), "The claim").partition("### Hypotheses")
+    rows = table_rows(rest)
+    hypotheses = [c for c in proof.trace if c.id.startswith("hypothesis.")]
+    assert len(rows) == len(hypotheses) > 0
+    for (name, asked, found, level, used), claim in zip(rows, hypotheses, strict=True):
+        assert name.startswith(f"**{claim.id.removeprefix('hypothesis.')}**")
+        assert (asked, found) == (claim.numbers["asked"], claim.numbers["found"])
+        assert level == claim.level.value
+        carries = claim.id in proof.trace.ancestors(proof.conclusion)
+        assert ("The conclusion does not rest on it" in used) != carries
+        for other in proof.trace:
+            if claim.id.removeprefix("hypothesis.") in other.uses and len(proof.heads) < 3:
+                assert spoken(other.id).partition(" of ")[0] in used
+
+
+# --- verdict first, never above the level -------------------------------------------------------
+
+
+@every_kind
+def test_the_verdict_comes_first(kind: str) -> None:
+    proof, _ = rendered(kind)
+    blocks = page(kind).split("\n\n")
+    opener = WORDING[proof.standing].opener
+    assert blocks[0].splitlines()[0] == "<!-- attncert report/1 -->"
+    assert blocks[1].startswith(f"> **{opener}**")
+    quoted = re.sub(r"`[^`]*`", "", blocks[1]).lower()
+    assert ("prove" in quoted) == (proof.standing is Level.PROVED)
+    line = one_line(proof)
+    assert line.startswith(opener) and "\n" not in line
+    assert ("proved" in line.lower()) == (proof.standing is Level.PROVED)
+
+
+@every_kind
+def test_weak_evidence_is_never_called_proved(kind: str) -> None:
+    """In all lines about a claim that is sampled or less by itself, the word does not occur."""
+    proof, _ = rendered(kind)
+    for claim in proof.trace:
+        if claim.level in (Level.PROVED, Level.ENCLOSED):
+            continue
+        block = re.search(
+            rf"^<a id=[^\n]*`{re.escape(claim.id)}`\*\*: .*?(?=^<|^## )", page(kind), re.M | re.S
+        )
+        row = [x for x in page(kind).splitlines() if x.startswith(f"| {spoken(claim.id)} |")]
+        assert block and len(row) == 1
+        assert "proved" not in (block[0] + row[0]).lower()
+
+
+@pytest.mark.parametrize(
+    ("kind", "heading", "shows"),
+    [
+        ("refused-context", "What fails", r"2\,E^{(1)}_{0} - \tfrac{1}{3}\,E^{(1)}_{2} = 0"),
+        ("refused-grouping", "What fails", "e^{(0)} + e^{(1)} - e^{(2)} = 0"),
+        ("refused-capacity", "What fails", "capacity: 5"),
+        ("wrong-weights", "What fails", "output minus label: 1/7"),
+        ("undecided", "What is not decided", "orders tried: 1,000"),
+    ],
+)
+def test_a_refusal_says_first_what_fails_and_shows_the_witness(
+    kind: str, heading: str, shows: str
+) -> None:
+    proof, files = rendered(kind)
+    headings = re.findall(r"^## (.*)$", page(kind), re.M)
+    assert headings[0] == heading
+    body = section(page(kind), heading)
+    assert shows in body
+    assert all(c.id in body for c in proof.trace.failures() if c.id != proof.conclusion)
+    assert "certificate.json" not in files
+    assert "](certificate.json)" not in page(kind) and "attncert check" not in page(kind)
+    assert summary_dict(proof)["failures"]
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if KINDS[k]().standing.holds])
+def test_what_holds_has_no_section_on_failures(kind: str) -> None:
+    assert "## What" in page(kind)
+    assert "## What fails" not in page(kind) and "## What is not" not in page(kind)
+    assert summary_dict(rendered(kind)[0])["failures"] == []
+
+
+# --- structure ----------------------------------------------------------------------------------
+
+
+@every_kind
+def test_links_lead_somewhere(kind: str) -> None:
+    _, files = rendered(kind)
+    markdown = page(kind)
+    links = PARSER.parse(markdown)
+    targets = [
+        str(inner.attrGet("href") or inner.attrGet("src"))
+        for token in links
+        for inner in token.children or ()
+        if inner.type in ("link_open", "image")
+    ]
+    anchors = re.findall(r"<a id=\"([^\"]+)\">", markdown)
+    assert len(anchors) == len(set(anchors))
+    assert targets
+    for target in targets:
+        assert target[1:] in anchors if target.startswith("#") else target in files, target
+    figures = {name for name in files if name.startswith("figures/")}
+    assert figures == set(re.findall(r"!\[[^\]]+\]\(([^)]+)\)", markdown))
+
+
+@every_kind
+def test_tables_are_rectangular(kind: str) -> None:
+    """A bar that got through from some text would add a cell."""
+    blocks = re.findall(r"(?:^\|.*\|\n)+", page(kind), re.M)
+    assert len(blocks) >= 4
+    for block in blocks:
+        assert len({row.count("|") for row in block.splitlines()}) == 1, block
+
+
+@every_kind
+def test_html_is_ours_only(kind: str) -> None:
+    for token in PARSER.parse(page(kind)):
+        for inner in [token, *(token.children or ())]:
+            if inner.type in ("html_block", "html_inline"):
+                left = HTML.sub("", inner.content)
+                assert "<" not in left, left
+    assert page(kind).count("<details") == page(kind).count("</details>")
+
+
+def test_the_structure_checks_see_planted_defects() -> None:
+    """Unescaped, the hostile text adds a cell and an element."""
+    assert f"| a | {fixtures.HOSTILE.splitlines()[0]} |".count("|") > 3
+    tokens = [t for block in PARSER.parse(fixtures.HOSTILE) for t in block.children or ()]
+    found = [HTML.sub("", t.content) for t in tokens if t.type == "html_inline"]
+    assert any("<script" in content for content in found)
+
+
+def test_hostile_text_is_still_there_to_read() -> None:
+    markdown = page("hostile")
+    assert "<script" not in re.sub(r"````text\n.*?````", "", markdown, flags=re.S)
+    assert "&lt;script&gt;" in markdown and "&#60;script&#62;" in markdown
+    tables = rendered("hostile")[1]["tables.tex"].decode()
+    assert r"\$x\$" in tables and r"\textbackslash{}u202e" in tables
+
+
+@every_kind
+def test_fences_are_balanced(kind: str) -> None:
+    fences = [t for t in PARSER.parse(page(kind)) if t.type == "fence"]
+    assert [t.info for t in fences].count("mermaid") == 1
+    assert {"math", "mermaid", "text", "bibtex"} == {t.info for t in fences}
+    headings = [t for t in PARSER.parse(page(kind)) if t.type == "heading_open" and t.tag == "h2"]
+    assert len(headings) == (7 if rendered(kind)[0].standing.holds else 8)
+
+
+def test_a_report_of_600_heads_stays_readable() -> None:
+    """GitHub shows Markdown up to about 500 kB; the rest is in trace.json."""
+    proof, files = rendered("large")
+    assert len(files["report.md"]) < 100_000
+    trace = json.loads(files["trace.json"])
+    assert len(trace["heads"]) == 600 and len(trace["claims"]) == len(proof.trace)
+    assert len(table_rows(section(page("large"), "The construction in numbers"))) < 50
+
+
+# --- data ---------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_trace_json_holds_the_same(kind: str) -> None:
+    proof, files = rendered(kind)
+    text = files["trace.json"].decode()
+    trace = json.loads(text, parse_constant=lambda c: pytest.fail(f"not JSON: {c}"))
+    again = json.dumps(trace, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    assert again.encode("utf-8", "backslashreplace").decode() == text
+    assert [c["id"] for c in trace["claims"]] == proof.trace.order
+    assert {c["id"]: c["standing"] for c in trace["claims"]} == {
+        c.id: proof.trace.standing(c.id).value for c in proof.trace
+    }
+    assert trace["not_proved"] == [c["id"] for c in trace["claims"] if c["standing"] != "proved"]
+    assert trace["verdict"] == proof.standing.value
+    summary = summary_dict(proof)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert (summary["exit_status"] == 0) == summary["holds"] == proof.standing.holds
+
+
+def test_json_takes_what_json_cannot_hold() -> None:
+    """Infinities and integers beyond Python's limit on digits become strings."""
+    claim = Claim("a", "b", Level.PROVED, {"huge": 10**5000, "inf": float("inf"), 1: {2: (3,)}})
+    data = Dataset.of([[1]], [[1]], [1])
+    proof = Proof(
+        data=data,
+        settings=fixtures.settings_of(data, 1, 1, 1, "interpolation", ""),
+        trace=ProofTrace([claim]),
+        conclusion="a",
+    )
+    numbers = json.loads(reports.render(proof)["trace.json"])["claims"][0]["numbers"]
+    assert numbers == {"huge": "1" + "0" * 5000, "inf": "inf", "1": {"2": [3]}}
+
+
+@every_kind
+def test_the_certificate_is_canonical_and_its_hash_is_in_the_report(kind: str) -> None:
+    proof, files = rendered(kind)
+    if proof.certificate is None:
+        assert "no certificate" in page(kind)
+        return
+    text = files["certificate.json"].decode()
+    assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
+    assert json.loads(text) == proof.certificate
+    hashed = __import__("hashlib").sha256(files["certificate.json"]).hexdigest()
+    assert f"`{hashed}`" in page(kind) and f"`{proof.data.sha256}`" in page(kind)
+
+
+@pytest.mark.parametrize("kind", ["small", "refused-context", "large"])
+def test_latex_tables_are_well_formed(kind: str) -> None:
+    tables = rendered(kind)[1]["tables.tex"].decode()
+    assert tables.isascii() or not re.search(r"[\u0180-\U0010ffff]", tables)
+    for body in re.findall(r"\\toprule\n(.*?)\\bottomrule", tables, re.S):
+        rows = [x for x in body.splitlines() if x.endswith(r"\\")]
+        assert rows and len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
+    assert tables.count("\\begin{") == tables.count("\\end{")
+    assert len(re.findall(r"(?<!\\)\$", tables)) % 2 == 0
+
+
+def test_bibtex_is_in_the_report_and_its_own_file() -> None:
+    bib = rendered("small")[1]["references.bib"].decode()
+    keys = re.findall(r"^@\w+\{(\w+),$", bib, re.M)
+    assert "mahdavi2024memorization" in keys and len(keys) == len(set(keys))
+    assert bib.count("{") == bib.count("}")
+    assert bib.strip() in page("small")

@@ -1,0 +1,197 @@
+"""Well-formed files that cost much more than they weigh, by what they strain.
+
+Each maker takes a size, of which the cost is a steep function; the file itself stays small. Whether
+the claims hold does not matter here: what matters is that the checker knows what they cost.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+from support.small_certificates import Certificate, sealed
+
+MERSENNE = 2**61 - 1  # integers that agree modulo this have the same hash
+
+
+def layer(
+    claim: str, *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, **parts: Any
+) -> Certificate:
+    """Zeros and ones of these shapes; `parts` are put in place of them."""
+
+    def table(*shape: int, entry: str = "1") -> Any:
+        if not shape:
+            return entry
+        return [table(*shape[1:], entry=entry) for _ in range(shape[0])]
+
+    value = claim == "interpolation"
+    head = {"key": table(d, 1), "query": table(d, 1)} | ({"value": table(d, 1)} if value else {})
+    weights: Certificate = {"logit_unit": "ln 2", "heads": [head] * H}
+    weights |= {"output": table(H, m)} if value else {}
+    numbers = {"contexts": [table(n, d)], "queries": table(T, d), "labels": table(T, m)}
+    prime = parts.get("prime", "2147483579")
+    return sealed({
+        "format": "attncert/1", "claim": claim, "construction": "", "produced_by": "",
+        "dims": {"examples": T, "context": n, "width": d, "labels": m, "heads": H,
+                 "head_width": 1, "value_width": 1 if value else m},
+        "data": {key: parts.get(key, value) for key, value in numbers.items()},
+        "layer": {key: parts.get(key, value) for key, value in weights.items()},
+        "groups": [parts.get("members", list(range(T)))],
+    } | ({} if value else {"rank": {"prime": prime, "value": T}}))  # fmt: skip
+
+
+def relation(claim: str, dims: dict[str, int], data: Any, found: Any) -> Certificate:
+    return sealed({
+        "format": "attncert/1", "claim": claim, "construction": "", "produced_by": "",
+        "dims": dims, "data": data, "relation": found,
+    })  # fmt: skip
+
+
+def vectors(rows: list[list[str]], **dims: int) -> Certificate:
+    k = len(rows)
+    shape = {"vectors": k, "width": len(rows[0])} | dims
+    found = {"indices": list(range(k)), "coefficients": ["1"] * k}
+    return relation("dependent-set", shape, {"vectors": rows}, found)
+
+
+def tied(contexts: Any, queries: Any) -> Certificate:
+    T, n, d = len(queries), len(contexts[0]), len(queries[0])
+    dims = {"examples": T, "context": n, "width": d, "labels": 1}
+    data = {"contexts": contexts, "queries": queries, "labels": [["1"]] * T}
+    return relation("impossible", dims, data, ["1"] * T)
+
+
+def decimal(x: int) -> str:
+    """str(x), also above Python's limit of 4,300 digits."""
+    return str(x) if x < 10**4000 else decimal(x // 10**4000) + str(x % 10**4000).zfill(4000)
+
+
+def colliding(size: int) -> Certificate:
+    """Denominators of one hash; their least common multiple has 61 bits times their number."""
+    return vectors([[f"1/{1 + (i + 1) * MERSENNE}"] for i in range(size)])
+
+
+def powers(size: int) -> Certificate:
+    """Tokens and bits of each weight: as many powers of two, one of them 1."""
+    contexts = [[["0"], *[[str(30 * size)]] * size]]
+    return layer("interpolation", n=size + 1, contexts=contexts)
+
+
+def partial_sums(size: int) -> Certificate:
+    """One long power of two, to which many short ones are added."""
+    contexts = [[[str(30 * size)], *[["0"]] * size]]
+    return layer("interpolation", n=size + 1, contexts=contexts)
+
+
+def long_outputs(size: int) -> Certificate:
+    """As many labels as there are heads, and a denominator common to all heads."""
+    contexts = [[["0"], [str(10 * size)]]]
+    return layer("interpolation", n=2, m=size, H=size, contexts=contexts)
+
+
+def many_heads(size: int) -> Certificate:
+    return layer("interpolation", H=size * size)
+
+
+def kinds(size: int) -> Certificate:
+    """Every query direction makes a kind of its own of the same long context."""
+    draw = random.Random(3)
+    context = [[str(draw.getrandbits(2000)), "1"] for _ in range(size)]
+    return tied([context], [[str(i + 1), "1"] for i in range(size)])
+
+
+def one_kind(size: int) -> Certificate:
+    """Multiples of one query, and tokens divided by as much: 1/g is added up for all of them."""
+    draw = random.Random(0)
+    factors = [draw.getrandbits(20) | 1 for _ in range(size)]
+    whole = math.prod(factors)
+    contexts = [[["0"], [decimal(whole // g)]] for g in factors]
+    return tied(contexts, [[str(g)] for g in factors])
+
+
+def equal_tokens(size: int) -> Certificate:
+    """Tokens that differ in their last entry alone, to be sorted."""
+    context = [["1"] * size + [str((i * 7919) % size)] for i in range(size)]
+    return tied([context], [["1"] * (size + 1)] * 3)
+
+
+def colliding_kinds(size: int) -> Certificate:
+    """Queries, and tokens centred and scaled, of one hash."""
+    queries = [["1", str(2 + i * MERSENNE)] for i in range(size * 10)]
+    return tied([[["0", "1"], ["1", "0"]]], queries)
+
+
+def long_numbers(size: int) -> Certificate:
+    return vectors([["7" * (size * size)] for _ in range(8)])
+
+
+def medium_numbers(size: int) -> Certificate:
+    return vectors([["7" * 500] for _ in range(size * 10)])
+
+
+def divisors(size: int) -> Certificate:
+    """Denominators that divide one another: each is met by the full common denominator."""
+    return vectors([[f"1/{3 ** (i + 1)}"] for i in range(size)])
+
+
+def long_exponents(size: int) -> Certificate:
+    """Full rank over logits of very many bits, which are reduced modulo p - 1."""
+    key = {"key": [["1" + "0" * (100 * size)]], "query": [["1"]]}
+    contexts = [[[str(i)] for i in range(size)]]
+    return layer("full-rank", n=size, contexts=contexts, heads=[key])
+
+
+def residues(size: int) -> Certificate:
+    """Full rank, with powers of two modulo a long prime for all tokens in all heads."""
+    heads = [{"key": [[str(i)]], "query": [["1"]]} for i in range(size)]
+    contexts = [[[str(i)] for i in range(size)]]
+    prime = "4611686018427377339"
+    return layer("full-rank", n=size, H=size, contexts=contexts, heads=heads, prime=prime)
+
+
+def independent(size: int) -> Certificate:
+    """Full rank indeed, so that every pair of rows meets."""
+    draw = random.Random(1)
+    contexts = [
+        [[str(draw.randint(-99, 99)) for _ in range(size)] for _ in range(2)] for _ in range(size)
+    ]
+    return layer("full-rank", T=size, n=2, d=size, contexts=contexts)
+
+
+def shuffled_groups(size: int) -> Certificate:
+    members = list(range(100 * size))
+    random.Random(2).shuffle(members)
+    return layer("full-rank", T=len(members), members=members)
+
+
+def keys_in_free_text(size: int) -> Certificate:
+    certificate = vectors([["1"], ["1"]])
+    return sealed(certificate | {"produced_by": {f"{i:x}": 0 for i in range(100 * size)}})
+
+
+def objects_in_free_text(size: int) -> Certificate:
+    certificate = vectors([["1"], ["1"]])
+    return sealed(certificate | {"produced_by": [{"a": []} for _ in range(100 * size)]})
+
+
+def wide_text(size: int) -> Certificate:
+    """Text of two bytes to a character in the file, of four in memory."""
+    certificate = vectors([["1"], ["1"]])
+    return sealed(certificate | {"produced_by": "\U0001f600" + "\u00e9" * (1000 * size)})
+
+
+def short_rows(size: int) -> Certificate:
+    return vectors([[str(i + 1000)] for i in range(50 * size)])
+
+
+MAKERS: dict[str, Callable[[int], Certificate]] = {
+    maker.__name__: maker
+    for maker in (
+        colliding, powers, partial_sums, long_outputs, many_heads, kinds, one_kind, equal_tokens,
+        colliding_kinds, long_numbers, medium_numbers, divisors, long_exponents, residues,
+        independent, shuffled_groups, keys_in_free_text, objects_in_free_text, wide_text,
+        short_rows,
+    )
+}  # fmt: skip

@@ -1,0 +1,216 @@
+"""Is what a certificate states true? Plain formulas over fractions, for the checker's tests.
+
+Written from docs/certificate.md, in the most direct way, and sharing nothing with the checker.
+Digests and white space are not judged here.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from fractions import Fraction
+from typing import Any
+
+from support.small_certificates import features_of, logits_of
+from sympy import isprime
+
+DIMS = ["examples", "context", "width", "labels", "heads", "head_width", "value_width"]
+ENVELOPE = ["format", "claim", "construction", "dims", "data", "produced_by"]
+ENVELOPE += ["input_sha256", "digest"]
+
+
+LONGEST = 3000  # digits of a number
+SPREAD = 10**5  # bits between two logits
+
+
+class Malformed(Exception):
+    pass
+
+
+class OutOfReach(Exception):
+    """Too large for fractions."""
+
+
+def demand(condition: bool) -> None:
+    if not condition:
+        raise Malformed
+
+
+def within_reach(condition: bool) -> None:
+    if not condition:
+        raise OutOfReach
+
+
+def record(value: Any, keys: list[str]) -> Any:
+    demand(type(value) is dict and sorted(value) == sorted(keys))
+    return value
+
+
+def numbers(value: Any, *sizes: int) -> Any:
+    if not sizes:
+        demand(type(value) is str)
+        demand(re.fullmatch(r"-?[0-9]+(/[1-9][0-9]*)?", value, re.ASCII) is not None)
+        within_reach(len(value) < LONGEST)
+        return Fraction(value)
+    demand(type(value) is list and len(value) == sizes[0])
+    return [numbers(item, *sizes[1:]) for item in value]
+
+
+def sizes_of(value: Any, keys: list[str]) -> list[int]:
+    record(value, keys)
+    demand(all(type(value[key]) is int and 0 < value[key] <= 2**23 for key in keys))
+    return [value[key] for key in keys]
+
+
+def true_statement(certificate: Any) -> bool:
+    """Is the certificate well-formed and what it claims true? False if out of the judge's reach."""
+    return judgement(certificate) is True
+
+
+def judgement(certificate: Any) -> bool | None:
+    """The same; None if out of the judge's reach."""
+    try:
+        claims = {
+            "interpolation": interpolates,
+            "full-rank": has_full_rank,
+            "dependent-set": is_dependent,
+            "impossible": is_impossible,
+        }
+        demand(certificate["format"] == "attncert/1")
+        return bool(claims[certificate["claim"]](certificate))
+    except OutOfReach:
+        return None
+    except (Malformed, KeyError, TypeError, ValueError, OverflowError, MemoryError):
+        return False
+
+
+def is_dependent(certificate: Any) -> bool:
+    record(certificate, [*ENVELOPE, "relation"])
+    N, d = sizes_of(certificate["dims"], ["vectors", "width"])
+    vectors = numbers(record(certificate["data"], ["vectors"])["vectors"], N, d)
+    relation = record(certificate["relation"], ["indices", "coefficients"])
+    indices = relation["indices"]
+    demand(type(indices) is list and all(type(i) is int and 0 <= i < N for i in indices))
+    coefficients = numbers(relation["coefficients"], len(indices))
+    pairs = list(zip(indices, coefficients, strict=True))
+    sums = [sum(c * vectors[i][j] for i, c in pairs) for j in range(d)]
+    return bool(indices) and len({*indices}) == len(indices) and all(coefficients) and not any(sums)
+
+
+def is_impossible(certificate: Any) -> bool:
+    """A relation that is not true of all weights fails at random ones, almost surely."""
+    record(certificate, [*ENVELOPE, "relation"])
+    T, n, d, m = sizes_of(certificate["dims"], DIMS[:4])
+    data = record(certificate["data"], ["contexts", "queries", "labels"])
+    demand(type(data["contexts"]) is list and len(data["contexts"]) in (1, T))
+    contexts = numbers(data["contexts"], len(data["contexts"]), n, d)
+    queries, labels = numbers(data["queries"], T, d), numbers(data["labels"], T, m)
+    relation = numbers(certificate["relation"], T)
+    entries = [x for E in contexts for row in E for x in row], [x for e in queries for x in e]
+    scale = math.lcm(*(x.denominator for x in entries[0])) * math.lcm(
+        *(x.denominator for x in entries[1])
+    )
+    draw = random.Random(0)
+    for _ in range(4):
+        key = [[Fraction(draw.randint(-9, 9)) for _ in range(2)] for _ in range(d)]
+        weight = [[Fraction(scale * draw.randint(-9, 9)) for _ in range(2)] for _ in range(d)]
+        z = []
+        for t in range(T):
+            inputs = contexts[t % len(contexts)], queries[t], key, weight
+            logits = logits_of(*inputs)
+            within_reach(max(logits) - min(logits) < SPREAD)
+            z.append(features_of(*inputs))
+        if any(sum(c * row[j] for c, row in zip(relation, z, strict=True)) for j in range(d)):
+            return False
+    return any(sum(c * y[j] for c, y in zip(relation, labels, strict=True)) for j in range(m))
+
+
+def layer_parts(certificate: Any, layer_keys: list[str], head_keys: list[str]) -> Any:
+    """Dims, contexts, queries and labels, after the demands that both layer claims share."""
+    T, n, d, m, H, d_h, _ = sizes_of(certificate["dims"], DIMS)
+    data = record(certificate["data"], ["contexts", "queries", "labels"])
+    demand(type(data["contexts"]) is list and len(data["contexts"]) in (1, T))
+    contexts = numbers(data["contexts"], len(data["contexts"]), n, d)
+    layer = record(certificate["layer"], layer_keys)
+    demand(layer["logit_unit"] == "ln 2")
+    demand(type(layer["heads"]) is list and len(layer["heads"]) == H)
+    for head in layer["heads"]:
+        record(head, head_keys)
+    keys = numbers([head["key"] for head in layer["heads"]], H, d, d_h)
+    queries = numbers([head["query"] for head in layer["heads"]], H, d, d_h)
+    examples = numbers(data["queries"], T, d), numbers(data["labels"], T, m)
+    groups = certificate["groups"]
+    demand(type(groups) is list and all(type(group) is list and group for group in groups))
+    demand(all(type(t) is int for group in groups for t in group))
+    demand(sorted(t for group in groups for t in group) == list(range(T)))
+    return (
+        [contexts[t if len(contexts) > 1 else 0] for t in range(T)],
+        *examples,
+        list(zip(keys, queries, strict=True)),
+    )
+
+
+def interpolates(certificate: Any) -> bool:
+    record(certificate, [*ENVELOPE, "layer", "groups"])
+    head_keys, layer_keys = ["key", "query", "value"], ["logit_unit", "heads", "output"]
+    contexts, queries, labels, weights = layer_parts(certificate, layer_keys, head_keys)
+    T, _, d, m, H, _, d_v = (certificate["dims"][key] for key in DIMS)
+    layer = certificate["layer"]
+    values = numbers([head["value"] for head in layer["heads"]], H, d, d_v)
+    output = numbers(layer["output"], H * d_v, m)
+    for t in range(T):
+        concatenated = []
+        for (key, weight), value in zip(weights, values, strict=True):
+            logits = logits_of(contexts[t], queries[t], key, weight)
+            within_reach(max(logits) - min(logits) < SPREAD)
+            z = features_of(contexts[t], queries[t], key, weight)
+            concatenated += [sum(z[i] * value[i][a] for i in range(d)) for a in range(d_v)]
+        for j in range(m):
+            if sum(concatenated[a] * output[a][j] for a in range(H * d_v)) != labels[t][j]:
+                return False
+    return True
+
+
+def has_full_rank(certificate: Any) -> bool:
+    record(certificate, [*ENVELOPE, "layer", "groups", "rank"])
+    contexts, queries, _, weights = layer_parts(
+        certificate, ["logit_unit", "heads"], ["key", "query"]
+    )
+    T, _, d, m, _, _, d_v = (certificate["dims"][key] for key in DIMS)
+    rank = record(certificate["rank"], ["prime", "value"])
+    prime = numbers(rank["prime"])
+    demand(prime.denominator == 1 and 2 < prime < 2**62)
+    p = int(prime)
+    demand(isprime(p) and p > 2)
+    demand(type(rank["value"]) is int and rank["value"] == T and d_v >= m)
+    rows = []
+    for t in range(T):
+        row = []
+        for key, weight in weights:
+            logits = logits_of(contexts[t], queries[t], key, weight)
+            demand(all(logit.denominator == 1 for logit in logits))
+            powers = [pow(2, int(logit), p) for logit in logits]
+            entries = [[modulo(x, p) for x in token] for token in contexts[t]]
+            top = [sum(w * x[j] for w, x in zip(powers, entries, strict=True)) for j in range(d)]
+            row += [x * pow(sum(powers), -1, p) % p for x in top]
+        rows.append(row)
+    return rank_modulo(rows, p) == T
+
+
+def modulo(x: Fraction, p: int) -> int:
+    return x.numerator * pow(x.denominator, -1, p) % p
+
+
+def rank_modulo(rows: list[list[int]], p: int) -> int:
+    rank = 0
+    for column in range(len(rows[0])):
+        hit = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if hit is None:
+            continue
+        rows[rank], rows[hit] = rows[hit], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            factor = rows[i][column] * pow(rows[rank][column], -1, p)
+            rows[i] = [(x - factor * y) % p for x, y in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank

@@ -1,0 +1,209 @@
+"""The attack: what it decides on its own is right, its cases can be had again, and it finds faults.
+
+Planted faults: a builder that spoils a sound layer, or refuses, or crashes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.feature_rank import feature_rank
+from support.oracles import (
+    SAFE_PRIME,
+    features_mod,
+    kruskal_rank,
+    meets_partition_condition,
+    rank,
+    rank_mod,
+)
+
+from attncert.constructions import width_one
+from attncert.constructions.data import generators
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify.audit.attack import cases as attack_data
+from attncert.verify.audit.attack.cases import (
+    Case,
+    contexts_independent,
+    independent,
+    partition_holds,
+    queries_independent,
+)
+from attncert.verify.audit.attack.search import attack, case_number, examine, shrink
+
+
+def sound(case: Case) -> Layer:
+    return width_one.build(case.dataset, heads=case.heads, saturated=case.option).layer
+
+
+@pytest.mark.parametrize("construction", ["width-one", "paper"])
+def test_no_failure_among_the_first_cases(construction: str) -> None:
+    report = attack(construction, cases=200, seed=1)
+    assert report.failures == ()
+    assert (report.start, report.stop) == (0, 200)
+    total = report.built.total() + report.partition.total() + report.outside.total()
+    assert total == 200 and report.built.total() > 150
+    assert set(report.outside) <= {"refused", "rank T"}
+
+
+def test_every_kind_is_drawn() -> None:
+    seen: Counter[str] = Counter()
+    shapes = set()
+    for number in range(3000):
+        case = case_number(0, number)
+        contexts, queries = case.kind.split(", ")
+        seen[contexts] += 1
+        seen[queries] += 1
+        shapes.add((case.contexts.shape[1], case.contexts.shape[2], case.heads))
+    assert len(seen) == len(attack_data._CONTEXTS) + len(attack_data._QUERIES)
+    assert min(seen.values()) > 200
+    assert shapes == {(n, n + k, h) for n in (1, 2, 3, 4) for k in (0, 1, 2) for h in (1, 2, 3)}
+
+
+def test_a_search_can_be_resumed_and_cut() -> None:
+    whole = attack("width-one", cases=60, seed=2)
+    first, second = (
+        attack("width-one", cases=25, seed=2),
+        attack("width-one", cases=35, seed=2, start=25),
+    )
+    assert second.stop == whole.stop == 60
+    for name in ("built", "partition", "outside"):
+        assert getattr(first, name) + getattr(second, name) == getattr(whole, name)
+    one, again = case_number(2, 41), case_number(2, 41)
+    assert (one.contexts == again.contexts).all() and (one.queries == again.queries).all()
+    assert one.kind == again.kind
+    assert whole.as_dict()["built_total"] == whole.built.total()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_hypotheses_are_decided_right(number: int) -> None:
+    """A1 by enumeration and the partition condition, against Gauss elimination in Fractions."""
+    case = case_number(3, number)
+    n, T = case.contexts.shape[1], len(case.queries)
+    rows = case.queries.tolist()
+    assert contexts_independent(case) == all(rank(E) == n for E in case.contexts.tolist())
+    assert queries_independent(case) == (kruskal_rank(rows) >= min(n, T))
+    groups = consecutive(range(T), n, n - 1)
+    assert partition_holds(case) == meets_partition_condition(rows, groups)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 10**6), st.sampled_from([1, 3, 10**7]))
+def test_independence_by_minors(k: int, d: int, seed: int, bound: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-bound, bound, (k, d), endpoint=True)
+    if k > 1 and seed % 2:
+        rows[-1] = rows[:-1].sum(axis=0)
+    assert independent(rows) == (rank(rows.tolist()) == k)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_the_rank_is_that_of_the_features(number: int) -> None:
+    case = case_number(4, number)
+    try:
+        layer = sound(case)
+    except HypothesisFails:
+        assert not (contexts_independent(case) and queries_independent(case))
+        return
+    fewer = Layer(layer.heads[:1])
+    for some in (layer, fewer):
+        expected = rank_mod(features_mod(case.dataset, some), SAFE_PRIME)
+        assert feature_rank(some, case.dataset) == expected
+
+
+def test_the_trap_of_a_mersenne_prime() -> None:
+    """2 has order 61 mod 2^61 - 1: exponents collide, and a rank comes out too low."""
+    data = generators.random(2, 2, 2, seed=1)
+    data = type(data).of([[1, 0], [0, 1]], [[1, 0], [62, 0]], [1, 2])
+    layer = Layer((Head(fmpq_mat([[1], [0]]), fmpq_mat([[1], [0]])),))  # logits (1, 0), (62, 0)
+    assert feature_rank(layer, data) == 2
+    assert feature_rank(layer, data, 2**61 - 1) == 1
+
+
+def test_logits_that_are_no_integers_are_a_failure() -> None:
+    case = replace(case_number(5, 0), denominator=1)
+    half = fmpq_mat(case.contexts.shape[2], 1, [fmpq(1, 2)] * case.contexts.shape[2])
+    with pytest.raises(ValueError, match="not an integer"):
+        feature_rank(Layer((Head(half, half),)), case.dataset)
+
+
+def spoilt(case: Case) -> Layer:
+    """A sound layer whose last head is made a copy of the first."""
+    heads = sound(case).heads
+    return Layer((*heads[:-1], heads[0]))
+
+
+def refusing(case: Case) -> Layer:
+    if len(case.queries) >= 2:
+        raise HypothesisFails("some-partition", "it does not like two examples", {})
+    return sound(case)
+
+
+def crashing(case: Case) -> Layer:
+    if (case.queries == 0).any():
+        raise RuntimeError("a zero")
+    return sound(case)
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [(spoilt, "rank "), (refusing, "refused: it does not"), (crashing, "RuntimeError: a zero")],
+)
+def test_a_planted_fault_is_found_and_shrunk(build, reason: str) -> None:  # type: ignore[no-untyped-def]
+    report = attack(build, cases=300, seed=6)
+    (failure,) = report.failures
+    assert report.stop == failure.number + 1
+    assert failure.reason.startswith(reason) and failure.smallest_reason.startswith(reason)
+    small = failure.smallest
+    assert examine(small, build)[0] == failure.smallest_reason
+    assert examine(small, sound)[0] is None
+    assert len(small.queries) <= len(failure.case.queries)
+    again, _ = shrink(small, failure.smallest_reason, build)
+    assert again is small
+    assert f"case {failure.number}" in str(failure) and "contexts = " in str(failure)
+    assert report.as_dict()["failures"] == [str(failure)]
+
+
+def test_faults_are_shrunk_to_the_bone() -> None:
+    """Refusing two examples: two tokens, two columns, two examples remain, entries 0 and ±1."""
+    (failure,) = attack(refusing, cases=50, seed=6).failures
+    small = failure.smallest
+    assert (len(small.queries), small.heads) == (2, 1)
+    assert small.contexts.shape == (1, 2, 2) and small.denominator == 1
+    assert max(np.abs(small.contexts).max(), np.abs(small.queries).max()) == 1
+
+
+def test_several_failures_can_be_collected() -> None:
+    report = attack(spoilt, cases=100, seed=6, most_failures=3)
+    assert len(report.failures) == 3
+    assert len({failure.number for failure in report.failures}) == 3
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(InputError, match=r"^--construction: must be paper or width-one or "):
+        attack("nothing", cases=1)
+    with pytest.raises(InputError, match=r"^--construction: must be paper or width-one, not gen"):
+        attack("generic", cases=1)
+    with pytest.raises(
+        InputError, match=r"^cases: must be a whole number from 1 to 2\^63 - 1, not 0$"
+    ):
+        attack("paper", cases=0)
+    with pytest.raises(
+        InputError, match=r"^start: must be a whole number from 0 to 2\^63 - 1, not -1$"
+    ):
+        attack("paper", cases=1, start=-1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("construction", ["width-one", "paper"])
+def test_ten_thousand_cases(construction: str) -> None:
+    report = attack(construction, cases=10_000, seed=7)
+    assert report.failures == () and report.built.total() > 8_000

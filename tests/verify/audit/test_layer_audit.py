@@ -1,0 +1,407 @@
+"""Somebody else's weights: a trained layer, our own rounded, wrong ones; against plain NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, arb_mat, fmpq, fmpq_mat
+from support.trained_layer import Arrays, forward, gradients, trained
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.data.generators import family
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer_files import StoredLayer, stored_layer
+from attncert.verify.audit.layer.attention import Attention, causal_mask
+from attncert.verify.audit.layer.error import (
+    LayerAudit,
+    audit_layer,
+    bounds,
+    default_tolerance,
+    interval,
+)
+from attncert.verify.audit.layer.heads import head_view
+from attncert.verify.audit.layer.section import Question, section
+from attncert.verify.audit.records import Scope
+from attncert.verify.claims.evidence import Level
+from attncert.verify.interpolation.enclosure import enclosed_error
+from attncert.verify.prove import prove
+from attncert.verify.rank.ball import SingularValue
+from attncert.verify.settings import Settings
+
+RNG = np.random.default_rng(5)
+CONTEXTS = RNG.integers(-2, 3, (6, 3, 4)).astype(float)
+QUERIES = RNG.integers(-2, 3, (6, 4)).astype(float)
+LABELS = RNG.integers(-3, 4, (6, 1)).astype(float)
+DATA = Dataset.of(CONTEXTS, QUERIES, LABELS, "six")
+
+
+@cache
+def gradient_descent(steps: int = 1500) -> Arrays:
+    return trained(CONTEXTS, QUERIES, LABELS, heads=2, width=2, steps=steps)
+
+
+def audited(arrays: Arrays, data: Dataset = DATA, **options: Any) -> LayerAudit:
+    tolerance = options.pop("tolerance", None)
+    return audit_layer(Attention(data, stored_layer(arrays).layer, **options), tolerance=tolerance)
+
+
+# A trained layer.
+
+
+def test_the_gradients_are_right() -> None:
+    layer = gradient_descent(20)
+    loss, slopes = gradients(CONTEXTS, QUERIES, LABELS, layer)
+    for name, slope in slopes.items():
+        for index in [(0, 0, 0), (1, slope.shape[1] - 1, 0)]:
+            near = {key: value.copy() for key, value in layer.items()}
+            near[name][index] += 1e-6
+            moved = (gradients(CONTEXTS, QUERIES, LABELS, near)[0] - loss) / 1e-6
+            assert moved == pytest.approx(slope[index], rel=1e-3, abs=1e-4)
+
+
+def test_a_trained_layer_memorizes() -> None:
+    """Enclosed, and within what float64 says: errors, largest weights, the singular value."""
+    layer = gradient_descent()
+    found = audited(layer)
+    outputs, weights, features = forward(CONTEXTS, QUERIES, layer)
+    assert found["layer.memorizes"].level is Level.ENCLOSED
+    assert found["layer.rank"].level is Level.ENCLOSED
+    for t, (low, high) in enumerate(found.errors):
+        error = abs(outputs[t] - LABELS[t]).max()
+        assert float(low) - 1e-12 <= error <= float(high) + 1e-12
+        assert float(high) < 1e-9, "trained to the end"
+    for h, head in enumerate(found.heads):
+        for t, (row, low, high) in enumerate(head.peaks):
+            assert row == weights[h, t].argmax()
+            assert float(low) - 1e-12 <= weights[h, t].max() <= float(high) + 1e-12
+            assert float(high) - float(low) < 1e-4
+    Z = np.concatenate(list(features), axis=1)
+    smallest = np.linalg.svd(Z, compute_uv=False)[-1]
+    assert found.sigma.lower <= smallest * (1 + 1e-9) and smallest <= found.sigma.upper * (1 + 1e-9)
+    assert sorted(found.placed) == list(range(6))
+    assert found["theorem1.capacity"].numbers == {
+        "T": 6, "H": 2, "r": 2, "carried by some head": 6
+    }  # fmt: skip
+    assert found["theorem1.capacity"].level is Level.REFUTED, "it does more than Theorem 1 promises"
+
+
+def test_half_trained_it_does_not() -> None:
+    found = audited(gradient_descent(20))
+    assert found["layer.memorizes"].level is Level.REFUTED
+    witness = found["layer.memorizes"].witness
+    assert witness is not None
+    outputs = forward(CONTEXTS, QUERIES, gradient_descent(20))[0]
+    error = abs(outputs - LABELS).max(axis=1)
+    assert error[witness["example"]] == error.max() > found.tolerance
+    assert found["layer.rank"].level is Level.ENCLOSED, "the readout alone is to blame"
+
+
+# Our own weights, exact and rounded.
+
+
+@cache
+def built(T: int = 13) -> tuple[Dataset, Layer, tuple[tuple[int, ...], ...]]:
+    data = digits().take(T)
+    proof = prove(data, Settings(heads=4, head_width=4))
+    assert proof.layer is not None
+    return data, proof.layer, proof.groups
+
+
+def test_exact_weights_are_exact() -> None:
+    data, layer, groups = built()
+    found = audit_layer(Attention(data, layer, unit="ln2"), tolerance=Fraction(0), groups=groups)
+    assert found["layer.memorizes"].level is Level.PROVED
+    assert found["layer.rank"].level is Level.PROVED
+    assert set(found.errors) == {("0", "0")}
+    assert [claim.level.holds for claim in found.claims if claim.id.startswith("theorem1.")] == (
+        [True] * 4
+    )
+    assert [head.group for head in found.heads] == list(groups)
+    for head in found.heads[1:]:
+        assert head.rank == 1 and head.off_group == pytest.approx(0, abs=1e-12)
+        assert head.followed == len(head.earlier), "u separates: an extreme row is attended to"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "memorizes", "error"),
+    [("float64", True, 1e-11), ("float32", True, 1e-3), ("float16", False, 100)],
+)
+def test_at_which_precision_memorization_survives(
+    dtype: str, memorizes: bool, error: float
+) -> None:
+    """Keys and queries keep full rank throughout; rounded to float16, the readout is lost."""
+    data, layer, _ = built()
+    arrays = {key: value.astype(dtype) for key, value in layer.to_numpy().items()}
+    found = audited(arrays, data)
+    assert found["layer.memorizes"].level is (Level.ENCLOSED if memorizes else Level.REFUTED)
+    assert found["layer.rank"].level is Level.ENCLOSED
+    low, high = (float(x) for x in found["layer.error"].numbers["error"])
+    assert 0 < low <= high < error
+    exactly = audited(arrays, data, tolerance=Fraction(0))
+    assert exactly["layer.memorizes"].level is Level.REFUTED, "rounded weights are not exact"
+
+
+def test_in_units_of_ln_2_short_integers_stay_exact_in_half_precision() -> None:
+    """Keys and queries of small integers: rank Z = T is *proved*, only the readout is rounded."""
+    rng = np.random.default_rng(3)
+    arrays = {name: rng.integers(-2, 3, (2, 4, 2)).astype("float16") for name in ("query", "key")}
+    logits = [
+        CONTEXTS @ (QUERIES @ q @ k.T)[:, :, None]
+        for q, k in zip(arrays["query"], arrays["key"], strict=True)
+    ]
+    powers = [np.exp2(x[:, :, 0] - x.max(axis=1)) for x in logits]
+    Z = np.hstack(
+        [np.einsum("tn,tnd->td", w / w.sum(axis=1, keepdims=True), CONTEXTS) for w in powers]
+    )
+    readout = np.linalg.lstsq(Z, LABELS, rcond=None)[0]
+    arrays["value"] = readout.reshape(2, 4, 1).astype("float16")
+    arrays["output"] = np.ones((2, 1), dtype="float16")
+    found = audited(arrays, unit="ln2")
+    assert found["layer.rank"].level is Level.PROVED
+    assert found["layer.error"].level is Level.PROVED, "the error itself is known exactly"
+    low, high = (float(x) for x in found["layer.error"].numbers["error"])
+    outputs = Z @ arrays["value"].astype(float).reshape(8, 1)
+    assert low - 1e-9 <= abs(outputs - LABELS).max() <= high + 1e-9
+
+
+def test_groups_over_a_shared_context_are_found() -> None:
+    data = family(7, 3, 7, shared=True, seed=1)
+    proof = prove(data, Settings(heads=3))
+    assert proof.layer is not None
+    found = audit_layer(Attention(data, proof.layer, unit="ln2"))
+    assert [head.group for head in found.heads] == list(proof.groups) == [(0, 1, 2), (3, 4), (5, 6)]
+    assert found["theorem1.groups"].level is Level.PROVED
+    assert found["theorem1.partition"].level is Level.PROVED
+    assert found["theorem1.saturation"].level is Level.ENCLOSED
+
+
+# Wrong ones.
+
+
+def test_a_label_changed_is_found() -> None:
+    data, layer, _ = built()
+    labels = data.labels.fractions()
+    labels[7][0] += 1
+    wrong = Dataset.of(data.contexts, data.queries, labels)
+    claim = audit_layer(Attention(wrong, layer, unit="ln2"), tolerance=Fraction(1, 2))[
+        "layer.memorizes"
+    ]
+    assert claim.level is Level.REFUTED
+    assert claim.witness == {"example": 7, "error": ["1", "1"]}
+
+
+def test_a_lost_head_loses_the_rank() -> None:
+    """Shared context: without one head rank Z is at most H(n-1)+1 < T, exactly."""
+    data = family(7, 3, 7, shared=True, seed=1)
+    proof = prove(data, Settings(heads=3))
+    assert proof.layer is not None
+    heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
+    claim = audit_layer(Attention(data, replace(proof.layer, heads=heads), unit="ln2"))[
+        "layer.rank"
+    ]
+    assert claim.level is Level.REFUTED and claim.numbers["rank"] == 5
+    assert claim.witness is not None and set(claim.witness) == {"indices", "coefficients"}
+    rounded = Layer(
+        tuple(Head(h.key * fmpq(1, 3), h.query, h.value) for h in proof.layer.heads[:2]),
+        fmpq_mat(proof.layer.output.tolist()[: 2 * data.m]),
+    )
+    bound = audit_layer(Attention(data, rounded))["layer.rank"]
+    assert bound.level is Level.REFUTED, "no weights of two heads have it"
+
+
+def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
+    """In base e nothing is exact; the relation that no weights escape refutes the rank all the
+    same."""
+    contexts = CONTEXTS.copy()
+    contexts[3], queries = contexts[1][[2, 0, 1]], QUERIES.copy()
+    queries[3] = queries[1]
+    claim = audited(gradient_descent(), Dataset.of(contexts, queries, LABELS))["layer.rank"]
+    assert claim.level is Level.REFUTED
+    assert claim.witness is not None
+    assert claim.witness["relation"] == {"indices": [1, 3], "coefficients": ["1", "-1"]}
+
+
+def test_a_rank_that_nothing_decides_is_undecided() -> None:
+    """Two equal heads: rank Z = 4 < T = 6 by inspection, but no bound on all weights says so, and
+    balls cannot show a deficit."""
+    layer = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
+    found = audited(layer)
+    assert found["layer.rank"].level is Level.UNDECIDED
+    assert found.sigma.lower == 0 and found.sigma.upper < 1e-9
+
+
+# Conventions.
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_the_scale(width: int) -> None:
+    layer = trained(CONTEXTS, QUERIES, LABELS, heads=2, width=width, steps=200)
+    plain = audited(layer)
+    scaled = audited(layer | {"query": layer["query"] * np.sqrt(width)}, scale="sqrt-d")
+    other = audited(layer, scale="sqrt-d")
+    for a, b, c in zip(plain.errors, scaled.errors, other.errors, strict=True):
+        assert float(a[0]) == pytest.approx(float(b[0]), rel=1e-6, abs=1e-9)
+        assert float(a[0]) != pytest.approx(float(c[0]), rel=1e-6)
+
+
+def test_the_unit() -> None:
+    layer = gradient_descent(200)
+    plain = audited(layer)
+    two = audited(layer | {"query": layer["query"] / np.log(2)}, unit="ln2")
+    for a, b in zip(plain.errors, two.errors, strict=True):
+        assert float(a[1]) == pytest.approx(float(b[1]), rel=1e-6, abs=1e-9)
+
+
+def test_masks_against_numpy() -> None:
+    mask = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1]], dtype=bool)
+    layer = gradient_descent(50)
+    found = audited(layer, mask=mask)
+    outputs, weights, _ = forward(CONTEXTS, QUERIES, layer, mask)
+    for t, (low, high) in enumerate(found.errors):
+        error = abs(outputs[t] - LABELS[t]).max()
+        assert float(low) - 1e-9 <= error <= float(high) + 1e-9
+    assert [row for row, _, _ in found.heads[1].peaks] == list(weights[1].argmax(axis=1))
+
+
+def test_a_causal_query_sees_its_own_row_and_those_before() -> None:
+    contexts = [[[1, 0], [2, 1], [0, 3]]] * 3
+    data = Dataset.of(contexts, contexts[0], [1, 2, 3])
+    assert causal_mask(data).tolist() == [
+        [True, False, False], [True, True, False], [True, True, True]
+    ]  # fmt: skip
+    with pytest.raises(InputError, match=r"--mask causal: must be .* not with query 2"):
+        causal_mask(Dataset.of(contexts, [[1, 0], [2, 1], [5, 5]], [1, 2, 3]))
+
+
+def test_exact_masked_features() -> None:
+    """A mask that leaves one row: the feature is that row."""
+    data, layer, _ = built(4)
+    mask = np.zeros((4, 4), dtype=bool)
+    mask[range(4), [3, 0, 2, 1]] = True
+    found = Attention(data, layer, unit="ln2", mask=mask).exact_features()
+    assert found is not None
+    for t, row in enumerate([3, 0, 2, 1]):
+        assert found.tolist()[t][: data.d] == data.context(t).tolist()[row]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (
+            {"data": Dataset.of([[1] * 6], [[1] * 6], [0])},
+            "layer: query of head 1: must be of d = 6 rows, the width of the data's tokens and "
+            "queries, not 4",
+        ),
+        (
+            {"data": Dataset.of([[1] * 4], [[1] * 4], [[0, 1]])},
+            "layer: output: must be of m = 2 columns, the width of the data's labels, not 1",
+        ),
+        ({"unit": "2"}, "--logit-unit: must be e or ln2, not 2"),
+        ({"scale": "d"}, "--scale: must be none or sqrt-d, not d"),
+        ({"mask": np.ones((2, 2), dtype=bool)}, "--mask: must be of shape (6, 3), not (2, 2)"),
+        (
+            {"mask": np.zeros((6, 3), dtype=bool)},
+            "--mask: must be one that leaves each query a row",
+        ),
+    ],
+)
+def test_bad_conventions(options: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError) as error:
+        audited(gradient_descent(20), **options)
+    assert str(error.value).startswith(line)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
+    """Products of weights beyond the largest float64 are taken exactly, as others are."""
+    layer = gradient_descent(20)
+    views = []
+    for factor in (1.0, 2.0**600):
+        scaled = layer | {name: layer[name] * factor for name in ("query", "key")}
+        stored = stored_layer(scaled).layer
+        attention = Attention(DATA, stored)
+        groups = ((0, 1, 2), (3, 4, 5))
+        peaks = [(0, arb(0), True)] * DATA.T
+        views.append([head_view(attention, h, groups, peaks).off_group for h in range(2)])
+    assert views[0] == views[1] and all(view is not None for view in views[0])
+
+
+def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
+    """Where the rank is refuted the smallest singular value is 0, not "between 0 and 5e-324"."""
+    data = family(7, 3, 7, shared=True, seed=1)
+    proof = prove(data, Settings(heads=3))
+    assert proof.layer is not None
+    heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
+    lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
+    found = section(Scope(data, layer=Question(lost, unit="ln2")))
+    assert "the smallest singular value of $Z$ is 0, for its rank is below $T$." in found.text[0]
+    assert found.answer.endswith("rank $Z < T = 7$ proved.")
+    undecided = section(Scope(data, layer=Question(lost)))
+    assert "is at most" in undecided.text[0] and undecided.answer.endswith("$Z = T = 7$ undecided.")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "low", "high"),
+    [((6.673614, 6.673616), "6.67361", "6.67362"), ((0.0, 0.0), "0", "0")],
+)
+def test_bounds_are_rounded_outwards(numbers: tuple[float, float], low: str, high: str) -> None:
+    """Not both to the nearest: two equal ends would enclose nothing."""
+    assert bounds(SingularValue(*numbers, precision=53)) == (low, high)
+    assert interval(low, high) == ("0" if low == high else f"in [{low}, {high}]")
+
+
+def test_the_default_tolerance() -> None:
+    assert default_tolerance(DATA) == Fraction(1, 2)
+    vectors = Dataset.of([[1]], [[1], [2], [3]], [[0, 0], [0, 3], [1, "1/2"]])
+    assert default_tolerance(vectors) == Fraction(1, 2)
+    with pytest.raises(InputError, match="--tolerance: must be given where all labels are equal"):
+        default_tolerance(Dataset.of([[1]], [[1], [2]], [4, 4]))
+
+
+@pytest.mark.parametrize("unit", ["ln2", "e"])
+def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
+    """Both outputs are 1/2 and the labels 0 and 1: as near to the one as to the other."""
+    data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], [0, 1])
+    zero = [[0], [0]]
+    arrays = {"query": zero, "key": zero, "value": [["1/2"], [0]], "output": [[1]]}
+    layer = stored_layer(arrays)
+    attention = Attention(data, layer.layer, unit)
+    found = audit_layer(attention)
+    claim = found["layer.memorizes"]
+    assert claim.statement.endswith("differs from the label by less than 1/2.")
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    asked = section(Scope(data, layer=Question(layer, unit)))
+    assert "Largest error 0.5, not below tolerance 1/2 (half the least gap" in asked.answer
+    at_most = audit_layer(attention, tolerance=Fraction(1, 2))["layer.memorizes"]
+    assert at_most.level.holds and "by at most 1/2" in at_most.statement
+    above = replace(data, labels=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
+    assert not audit_layer(Attention(above, layer.layer, unit))["layer.memorizes"].level.holds
+
+
+@pytest.mark.parametrize("error", ["1/2", "499/1000", "501/1000"])
+def test_below_and_at_most(error: str) -> None:
+    """enclosed_error on an exact output: the two comparisons differ at the tolerance alone."""
+    data = Dataset.of([[1]], [[1]], [0])
+    levels = [
+        enclosed_error(
+            data, lambda: arb_mat(fmpq_mat([[fmpq(*map(int, error.split("/")))]])),
+            tolerance=Fraction(1, 2), strict=strict, max_bits=128,
+        ).level
+        for strict in (True, False)
+    ]  # fmt: skip
+    exact = Fraction(error)
+    assert levels == [
+        Level.ENCLOSED if within else Level.REFUTED
+        for within in (exact < Fraction(1, 2), exact <= Fraction(1, 2))
+    ]
+
+
+def _floats(matrix: fmpq_mat) -> Any:
+    return np.array([[int(x.p) / int(x.q) for x in row] for row in matrix.tolist()])

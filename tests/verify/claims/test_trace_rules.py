@@ -1,0 +1,129 @@
+"""Real proofs of many kinds keep the rules; what each rule says where one is broken.
+
+That every rule is needed is tests/verify/audit/test_defects.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import stages as pipeline
+from attncert.verify.audit.defects import traces
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Outline
+from attncert.verify.claims.rules import trace_claims
+from attncert.verify.claims.trace import ProofTrace, TraceError
+from attncert.verify.methods import registry
+from attncert.verify.prove import Settings, prove
+
+
+def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
+    return generators.family(T, n, d, queries="moment-curve", seed=3, **options)
+
+
+# data, settings
+PROOFS: dict[str, tuple[Dataset, Settings]] = {
+    "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), Settings()),
+    "idle heads, wide values": (curve(4, 2, 3), Settings(heads=6, value_width=3)),
+    "labels of width 2": (curve(5, 3, 3, m=2), Settings()),
+    "shared, width two": (curve(5, 3, 4, shared=True), Settings(head_width=2)),
+    "head width above n": (curve(4, 2, 3), Settings(head_width=5)),
+    "rank-one, the proof's heads": (
+        generators.family(7, 4, 5, queries="near-collinear", shared=True, seed=3),
+        Settings(construction="width-one"),
+    ),
+    "width-one, by rank alone": (curve(6, 3, 3), Settings("width-one", claim="full-rank")),
+    "more rows than columns": (generators.random(3, 4, 3, seed=1), Settings()),
+    "generic": (curve(7, 3, 4, shared=True), Settings("generic")),
+    "generic, width two": (curve(9, 3, 4), Settings("generic", heads=4, head_width=2)),
+    "generic, by rank alone": (curve(5, 3, 4), Settings("generic", claim="full-rank")),
+    "values too narrow": (curve(4, 3, 3, m=2), Settings(value_width=1)),
+    "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Settings(heads=2)),
+}
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_real_proofs_keep_the_rules(name: str) -> None:
+    found = trace_claims(prove(*PROOFS[name]))
+    assert [(c.id, c.witness) for c in found if c.level is not Level.PROVED] == []
+    assert len(found) == 7
+
+
+@pytest.mark.parametrize("construction", registry.names())
+def test_there_are_rules_for_every_construction(construction: str) -> None:
+    """What each proof must hold is missed when it is taken away, premises included."""
+    proof = prove(curve(5, 3, 4), Settings(construction))
+    assert all(c.level is Level.PROVED for c in trace_claims(proof))
+    own = ["almost-all"] if construction == "generic" else ["hypothesis.partition"]
+    for name in (*own, "head.2.integral", "rank"):
+        kept = [
+            replace(c, rests_on=tuple(p for p in c.rests_on if p != name))
+            for c in proof.trace
+            if c.id != name
+        ]
+        broken = {c.id for c in trace_claims(replace(proof, trace=ProofTrace(kept))) if c.witness}
+        assert "trace.complete" in broken, name
+
+
+def test_of_an_unknown_construction_its_own_outline_is_asked() -> None:
+    proof = prove(curve(4, 3, 4), Settings())
+    for promised in ("separator", "another step"):
+        outline = Outline(first=(promised,))
+        other = replace(proof.settings, construction="another", outline=outline)
+        found = {c.id: c for c in trace_claims(replace(proof, settings=other))}["trace.complete"]
+        missing = [f"head.{h}.{promised} is missing" for h in (1, 2)]
+        has = promised == "separator"  # every head but the first
+        assert (found.witness or {})["violations"] == (missing[:1] if has else missing)
+
+
+def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above 200 examples; both limits lowered here."""
+    monkeypatch.setattr(pipeline, "RANKS_EACH_HEAD", 3)
+    with pytest.raises(TraceError, match=r"trace\.complete: head\.1\.rank is missing"):
+        prove(curve(5, 3, 4), Settings())
+    monkeypatch.setattr("attncert.verify.claims.rules.RANKS_EACH_HEAD", 3)
+    proof = prove(curve(5, 3, 4), Settings())
+    assert "head.1.rank" not in proof.trace
+    assert all(c.level is Level.PROVED for c in trace_claims(proof))
+
+
+def test_the_limits_are_the_same() -> None:
+    from attncert.verify.claims import rules as trace_rules
+
+    assert trace_rules.RANKS_EACH_HEAD == pipeline.RANKS_EACH_HEAD
+
+
+@pytest.mark.parametrize(
+    ("told", "rule", "words"),
+    [
+        (traces.without_edge("theorem", "hypothesis.A1"), "edges", "does not name hypothesis.A1"),
+        (traces.left_out("head.2.rank"), "complete", "head.2.rank is missing"),
+        (traces.sampled_called_proved(), "levels", "A1 is proved, at most sampled"),
+        (traces.failed_premise_ignored(), "standing", "stands as proved, not undecided"),
+        (traces.number("parameters", "parameters", 86), "numbers", "parameters is 86, not 87"),
+        (traces.modulo(2**61 - 1), "primes", "2 has order 61 modulo 2305843009213693951"),
+        (traces.modulo(2147483577), "primes", "2147483577 is no prime"),
+        (
+            traces.witness("hypothesis.A1", "A1 false", traces.all_zero),
+            "witnesses",
+            "hypothesis.A1: the coefficients give no relation",
+        ),
+    ],
+)
+def test_a_violation_says_what_and_where(told: traces.Told, rule: str, words: str) -> None:
+    proof = replace(told.proof, trace=told.kind(told.claims))
+    claim = next(c for c in trace_claims(proof) if c.id == f"trace.{rule}")
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    assert any(words in violation for violation in claim.witness["violations"])
+
+
+def test_the_order_of_the_claims_does_not_matter() -> None:
+    run = traces.told("interpolation")
+    turned = replace(run.proof, trace=ProofTrace(reversed(run.claims)))
+    assert all(c.level is Level.PROVED for c in trace_claims(turned))

@@ -1,0 +1,292 @@
+"""Enclosures of the interpolation error, against mpmath at high precision and planted labels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.small_layers import (
+    SHAPES,
+    Planted,
+    features,
+    flint,
+    planted,
+    real_outputs,
+)
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Layer
+from attncert.verify.audit.defects.spoil import with_label
+from attncert.verify.claims.evidence import Level
+from attncert.verify.interpolation.enclosure import (
+    MAX_BITS,
+    decimal,
+    enclose_error,
+    enclose_features,
+)
+
+BITS = 600  # of mpmath, the other arithmetic
+
+
+def exact(x: Any) -> Fraction:
+    """An mpf as the rational it is."""
+    sign, mantissa, exponent, _ = x._mpf_
+    return (-1) ** sign * int(mantissa) * Fraction(2) ** int(exponent)
+
+
+def errors(data: Dataset, weights: dict[str, np.ndarray]) -> list[Fraction]:
+    """max_c |A - y| for each example, by mpmath."""
+    pairs = zip(real_outputs(data, weights, BITS), data.labels.fractions(), strict=True)
+    return [max(abs(exact(a) - y) for a, y in zip(*pair, strict=True)) for pair in pairs]
+
+
+def random_weights(
+    seed: int, heads: int, d: int, head_width: int, value_width: int, m: int, scale: float = 1.0
+) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {
+        "W_K": rng.normal(size=(heads, d, head_width)) * scale,
+        "W_Q": rng.normal(size=(heads, d, head_width)) * scale,
+        "W_V": rng.normal(size=(heads, d, value_width)),
+        "W_O": rng.normal(size=(heads * value_width, m)),
+    }
+
+
+def random_data(seed: int, T: int, n: int, d: int, m: int, shared: bool) -> Dataset:
+    rng = np.random.default_rng(seed)
+    shape = (n, d) if shared else (T, n, d)
+    return Dataset.of(
+        rng.normal(size=shape),
+        [[Fraction(int(x), 7) for x in row] for row in rng.integers(-20, 20, size=(T, d))],
+        rng.integers(-5, 5, size=(T, m)),
+    )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_float_weights_of_a_planted_layer(name: str) -> None:
+    p = planted(SHAPES[name])
+    weights = p.layer.to_numpy()
+    true = errors(p.data, weights)
+    claim = enclose_error(p.data, weights, tolerance="1e-12")
+    assert claim.level is Level.ENCLOSED
+    claim = enclose_error(p.data, weights)
+    slack = Fraction(1, 2**400)  # what mpmath may be off by
+    for (low, high), error in zip(claim.numbers["errors"], true, strict=True):
+        assert Fraction(low) <= error + slack
+        assert error - slack <= Fraction(high)
+    if max(true) > slack:  # else the floats interpolate exactly, and no precision shows it
+        assert claim.level is Level.ENCLOSED
+        low, high = map(Fraction, claim.numbers["error"])
+        assert low <= max(true) <= high <= low * (1 + Fraction(1, 2**9))
+    assert json.loads(json.dumps(claim.as_dict())) == claim.as_dict()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    T=st.integers(1, 3),
+    n=st.integers(1, 4),
+    d=st.integers(1, 3),
+    m=st.integers(1, 2),
+    shared=st.booleans(),
+    scale=st.sampled_from([0.01, 1.0, 30.0, 400.0]),
+)
+def test_random_weights_against_mpmath(
+    seed: int, T: int, n: int, d: int, m: int, shared: bool, scale: float
+) -> None:
+    data = random_data(seed, T, n, d, m, shared)
+    weights = random_weights(seed + 1, 2, d, 2, m + 1, m, scale)  # logits up to some 10^6
+    claim = enclose_error(data, weights)
+    assert claim.level is Level.ENCLOSED
+    slack = Fraction(1, 2**400)
+    for (low, high), error in zip(claim.numbers["errors"], errors(data, weights), strict=True):
+        assert Fraction(low) <= error + slack
+        assert error - slack <= Fraction(high)
+
+
+def test_logits_of_10_to_the_5() -> None:
+    data = random_data(3, 3, 4, 3, 1, shared=False)
+    weights = random_weights(4, 2, 3, 2, 1, 1, 150.0)
+    products = np.einsum("hij,hkj->hik", weights["W_K"], weights["W_Q"])
+    assert np.abs(np.einsum("hij,tj->hti", products, data.queries.floats())).max() > 1e5
+    assert enclose_error(data, weights).level is Level.ENCLOSED
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_wrong_label_is_refuted_with_the_example(name: str) -> None:
+    p = planted(SHAPES[name])
+    t = p.data.T - 1
+    by = Fraction(1, 1000)
+    claim = enclose_error(
+        with_label(p.data, t, 0, by), p.layer.to_numpy(), tolerance=Fraction(1, 2000)
+    )
+    assert claim.level is Level.REFUTED
+    assert claim.witness is not None
+    assert claim.witness["example"] == t
+    low, high = map(Fraction, claim.witness["error"])
+    assert by * (1 - Fraction(1, 10**5)) < low <= high < by * (1 + Fraction(1, 10**5))
+
+
+def test_a_tolerance_on_either_side_of_the_error_is_decided() -> None:
+    p = planted(SHAPES["distinct"])
+    weights = p.layer.to_numpy()
+    error = max(errors(p.data, weights))
+    assert 0 < error < Fraction(1, 10**12)
+    tiny = Fraction(1, 10**30)
+    assert enclose_error(p.data, weights, tolerance=error * (1 + tiny)).level is Level.ENCLOSED
+    assert enclose_error(p.data, weights, tolerance=error * (1 - tiny)).level is Level.REFUTED
+    claim = enclose_error(p.data, weights, tolerance=error * (1 + tiny), max_bits=64)
+    assert claim.level is Level.UNDECIDED
+    assert claim.numbers["precision_bits"] == 64
+
+
+def test_without_the_ln_2_the_error_is_large() -> None:
+    p = planted(SHAPES["distinct"])
+    weights = p.layer.to_numpy()
+    weights["W_Q"] = weights["W_Q"] / np.log(2)
+    claim = enclose_error(p.data, weights)
+    low, high = map(Fraction, claim.numbers["error"])
+    assert low <= max(errors(p.data, weights)) <= high
+    assert low > Fraction(1, 100)
+
+
+def test_an_exact_layer_is_within_any_tolerance_but_never_known_to_be_exact() -> None:
+    p = planted(SHAPES["shared"])
+    claim = enclose_error(p.data, p.layer, tolerance="1e-1000")
+    assert claim.level is Level.ENCLOSED
+    claim = enclose_error(p.data, p.layer, max_bits=512)
+    assert claim.level is Level.UNDECIDED
+    assert claim.numbers["error"][0] == "0"
+    assert 0 < Fraction(claim.numbers["error"][1]) < Fraction(1, 2**400)
+    wrong = with_label(p.data, 0, 0, Fraction(1, 2**900))
+    claim = enclose_error(wrong, p.layer)
+    assert claim.level is Level.ENCLOSED
+    low, high = map(Fraction, claim.numbers["error"])
+    assert low <= Fraction(1, 2**900) <= high < Fraction(1, 2**899)
+
+
+def test_an_error_of_zero_that_needs_no_rounding() -> None:
+    data = Dataset.of([[[1.0, 0.5]]], [[3, 4]], [0.75])
+    weights = {
+        "W_K": np.ones((1, 2, 1)),
+        "W_Q": np.ones((1, 2, 1)),
+        "W_V": np.full((1, 2, 1), 0.5),
+        "W_O": np.ones((1, 1)),
+    }
+    claim = enclose_error(data, weights)
+    assert (claim.level, claim.numbers["error"]) == (Level.ENCLOSED, ["0", "0"])
+    assert enclose_error(data, weights, tolerance=0).level is Level.ENCLOSED
+
+
+def test_logits_beyond_all_precision_are_undecided_and_nothing_is_claimed() -> None:
+    # Two logits of 10^15000 that are equal in fact (their rows are), but not as balls.
+    data = Dataset.of([[[1, "1/3"], [1, "1/3"]]], [[1, 1]], [[1]])
+    p = planted(SHAPES["one token"])
+    key, query = flint([[Fraction(1)], [Fraction(10**15000)]]), flint([[Fraction(1)]] * 2)
+    head = replace(p.layer.heads[0], key=key, query=query, value=flint([[Fraction(1)]] * 2))
+    claim = enclose_error(data, Layer((head,), flint([[Fraction(1)]])), max_bits=1024)
+    low, high = claim.numbers["error"]
+    assert claim.level is Level.UNDECIDED
+    assert Fraction(low) <= Fraction(1, 3)  # A = 4/3
+    assert high == "inf" or Fraction(high) >= Fraction(1, 3)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_features_contain_the_exact_ones(name: str) -> None:
+    p = planted(SHAPES[name])
+    z = features(p.data, p.layer)
+    balls = enclose_features(p.data, p.layer, 200)
+    assert (balls.nrows(), balls.ncols()) == (len(z), len(z[0]))
+    for ball, x in zip(balls.entries(), (x for row in z for x in row), strict=True):
+        with ctx.workprec(400):  # at which the rational becomes a far smaller ball
+            assert ball.contains(fmpq(x.numerator, x.denominator))
+        assert ball.rad() < arb(2) ** -180
+    bare = {k: v for k, v in p.layer.to_numpy().items() if k in ("W_K", "W_Q")}
+    near = enclose_features(p.data, bare, 200)
+    for ball, x in zip(near.entries(), (x for row in z for x in row), strict=True):
+        assert abs(ball - fmpq(x.numerator, x.denominator)) < arb(2) ** -40
+
+
+def test_features_of_a_wrong_head_do_not_contain_the_exact_ones() -> None:
+    p = planted(SHAPES["distinct"])
+    head = replace(p.layer.heads[0], key=p.layer.heads[0].key * fmpq(2))
+    wrong = Layer((head, *p.layer.heads[1:]))
+    z = features(p.data, p.layer)
+    balls = enclose_features(p.data, wrong, 200).entries()
+    entries = [fmpq(x.numerator, x.denominator) for row in z for x in row]
+    assert any(abs(ball - x) > fmpq(1, 100) for ball, x in zip(balls, entries, strict=True))
+
+
+def test_arb_s_precision_is_left_alone() -> None:
+    before = ctx.prec
+    p = planted(SHAPES["shared"])
+    enclose_error(p.data, p.layer.to_numpy())
+    enclose_features(p.data, p.layer, 300)
+    assert ctx.prec == before
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**80), st.integers(-3000, 3000))
+@example(1, -2_000_000)
+@example(1, 2_000_000)
+@example(999999, 0)
+@example(9999995, 0)
+def testdecimals_are_rounded_outward(mantissa: int, exponent: int) -> None:
+    with ctx.workprec(100):
+        point = arb(mantissa) * arb(2) ** exponent
+    assert point.is_exact()
+    low, high = decimal(point, up=False), decimal(point, up=True)
+    if abs(exponent) > 10**6:  # far tails: a power of ten, or nothing
+        assert (low, high) in [("0", "1e-301029"), ("1e+301029", "inf")]
+        return
+    value = mantissa * Fraction(2) ** exponent
+    assert Fraction(low) <= value <= Fraction(high)
+    assert Fraction(high) - Fraction(low) <= value / 10**5
+
+
+def _broken(**arrays: Any) -> dict[str, Any]:
+    p = planted(SHAPES["distinct"])
+    return {k: v for k, v in (p.layer.to_numpy() | arrays).items() if v is not None}
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (_broken(W_V=None), "weights: must be the arrays W_K, W_Q, W_V, W_O, not"),
+        (_broken(W_K=np.full((2, 4, 2), np.nan)), r"W_K\[0\]\[0\]\[0\]: must be "),
+        (_broken(W_O=np.full((2, 1), np.inf)), r"W_O\[0\]\[0\]: must be "),
+        (_broken(W_Q=np.ones((4, 2))), "W_Q: must be of rank 3"),
+        (_broken(W_Q=np.ones((2, 4, 3))), r"layer.heads\[0\].query: must be 4×2, not 4×3"),
+        (_broken(W_V=np.ones((2, 3, 1))), r"layer.heads\[0\].value: must be 4×1, not 3×1"),
+        (_broken(W_V=np.ones((3, 4, 1))), r"weights: must be of equally many heads"),
+        (_broken(W_O=np.ones((3, 1))), "layer.output: must be 2×1, not 3×1"),
+        (_broken(W_O=np.ones((2, 1), dtype=complex)), "W_O: must be "),
+        (_broken(W_K=np.ones((2, 0, 2))), "W_K: must be of rank 3, without empty axes"),
+    ],
+)
+def test_unusable_weights_are_named(weights: dict[str, Any], message: str) -> None:
+    p = planted(SHAPES["distinct"])
+    with pytest.raises(InputError, match=f"^{message}"):
+        enclose_error(p.data, weights)
+
+
+@pytest.mark.parametrize("tolerance", [-1, "-1/2", "a", float("nan"), float("inf"), "1/0"])
+def test_an_unusable_tolerance_is_named(tolerance: Any) -> None:
+    p: Planted = planted(SHAPES["distinct"])
+    with pytest.raises(InputError, match=r"^tolerance: must be a number, at least 0, not "):
+        enclose_error(p.data, p.layer.to_numpy(), tolerance=tolerance)
+
+
+def test_too_few_bits_are_named() -> None:
+    p = planted(SHAPES["distinct"])
+    with pytest.raises(InputError, match=r"^max_bits: must be at least 64, not 63"):
+        enclose_error(p.data, p.layer.to_numpy(), max_bits=63)
+    assert MAX_BITS >= 64

@@ -1,0 +1,453 @@
+"""Three routes to interpolation: each finds what is planted, and none leans on another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+from flint import fmpq, fmpq_mat
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.small_layers import (
+    SHAPES,
+    Matrix,
+    Planted,
+    Shape,
+    draws,
+    features,
+    flint,
+    fractions,
+    outputs,
+    planted,
+    readout,
+    times,
+)
+
+from attncert.constructions import layer as constructions_layer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.verify.audit.defects.spoil import changed, with_head, with_label
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.interpolation import multiprecision, rational, symbolic
+
+HOLDS = {"rational": Level.PROVED, "symbolic": Level.PROVED, "multiprecision": Level.NUMERICAL}
+
+
+def routes(p: Planted) -> dict[str, Claim]:
+    return {
+        "rational": rational.rational(p.data, p.layer),
+        "symbolic": symbolic.symbolic(p.data, p.layer, p.right_inverse),
+        "multiprecision": multiprecision.multiprecision(p.data, p.layer),
+    }
+
+
+def levels(p: Planted) -> dict[str, Level]:
+    return {name: claim.level for name, claim in routes(p).items()}
+
+
+def excess(p: Planted) -> Matrix:
+    """A - y, T×m, by the fixture's own Fractions."""
+    pairs = zip(outputs(p.data, p.layer), p.data.labels.fractions(), strict=True)
+    return [[a - y for a, y in zip(*pair, strict=True)] for pair in pairs]
+
+
+# --- what is planted is found ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_all_three_confirm_a_planted_layer(name: str) -> None:
+    p = planted(SHAPES[name])
+    assert not any(map(any, excess(p)))  # the fixture's oracle agrees that it interpolates
+    claims = routes(p)
+    assert {route: claim.level for route, claim in claims.items()} == HOLDS
+    assert [claim.id for claim in claims.values()] == [f"interpolation.{r}" for r in HOLDS]
+    assert all(claim.numbers["examples"] == p.data.T for claim in claims.values())
+    assert claims["multiprecision"].numbers["separates"]
+    assert json.loads(json.dumps([c.as_dict() for c in claims.values()]))
+    assert routes(p) == claims  # the same again, word for word
+
+
+def test_all_three_confirm_at_the_size_of_the_main_job() -> None:
+    # T = 25, H = 8, d = 16, n = 4: symbolic labels by plain substitution take minutes here.
+    p = planted(Shape(25, 8, 4, 16, head_width=4))
+    assert max(x.height_bits() for x in p.right_inverse.entries()) > 5_000
+    assert symbolic.feasible(p.data, p.layer, p.right_inverse)
+    claims = routes(p)
+    assert {route: claim.level for route, claim in claims.items()} == HOLDS
+    assert claims["multiprecision"].numbers["separates"]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("by", [Fraction(1), Fraction(-1, 2**300)])
+def test_a_changed_label_is_refuted_by_all_three(name: str, by: Fraction) -> None:
+    p = planted(SHAPES[name])
+    t, c = p.data.T - 1, p.data.m - 1
+    wrong = replace(p, data=with_label(p.data, t, c, by))
+    claims = routes(wrong)
+    assert {claim.level for claim in claims.values()} == {Level.REFUTED}
+    assert claims["rational"].witness == {
+        "example": t,
+        "label": c,
+        "output_minus_label": str(-by),
+        "failing_examples": [t],
+    }
+    assert claims["symbolic"].witness is not None  # the readout is no longer R·Y
+    assert claims["symbolic"].witness["label"] == c
+    witness = claims["multiprecision"].witness
+    assert witness is not None
+    assert (witness["example"], witness["label"]) == (t, c)
+    assert mpmath.almosteq(
+        mpmath.mpf(witness["output_minus_label"]), -mpmath.mpf(by.numerator) / by.denominator, 1e-5
+    )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_last_bit_of_a_value_is_seen_by_all_three(name: str) -> None:
+    p = planted(SHAPES[name])
+    value = p.layer.heads[0].value
+    assert value is not None
+    i = next(i for i, z in enumerate(features(p.data, p.layer)[0]) if z and i < p.data.d)
+    bit = fmpq(1, value[i, 0].q << 20)
+    wrong = replace(p, layer=with_head(p.layer, 0, value=changed(value, i, 0, bit)))
+    claims = routes(wrong)
+    assert {claim.level for claim in claims.values()} == {Level.REFUTED}
+    differences = excess(wrong)
+    first = next(t for t, row in enumerate(differences) if any(row))
+    witness = claims["rational"].witness
+    assert witness is not None
+    assert (witness["example"], witness["label"]) == (first, 0)
+    assert Fraction(witness["output_minus_label"]) == differences[first][0]
+    assert witness["failing_examples"] == [t for t, row in enumerate(differences) if any(row)]
+    output = fractions(p.layer.output)[0][0]
+    assert claims["symbolic"].witness == {
+        "head": 0,
+        "row": i,
+        "label": 0,
+        "value_output_minus_RY": str(Fraction(int(bit.p), int(bit.q)) * output),
+    }
+
+
+@pytest.mark.parametrize("name", ["distinct", "shared", "width one", "padded, labels of 2"])
+def test_a_changed_key_is_refuted_by_all_three(name: str) -> None:
+    p = planted(SHAPES[name])
+    key = p.layer.heads[0].key
+    changes = (changed(key, i, j, 1) for i in range(p.data.d) for j in range(key.ncols()))
+    layers = (with_head(p.layer, 0, key=other) for other in changes)
+    wrong = next(w for w in (replace(p, layer=x) for x in layers) if any(map(any, excess(w))))
+    product = times(features(p.data, wrong.layer), fractions(p.right_inverse))
+    claims = routes(wrong)
+    assert {claim.level for claim in claims.values()} == {Level.REFUTED}
+    witness = claims["symbolic"].witness
+    assert witness is not None
+    t, s = witness["example"], int(witness["symbol"].removeprefix("y")) - 1
+    expected = Fraction(int(s == t))
+    assert product[t][s] != expected
+    assert Fraction(witness["coefficient_minus_expected"]) == product[t][s] - expected
+
+
+def test_twice_the_logits_another_base_is_refuted_by_all_three() -> None:
+    p = planted(SHAPES["distinct"])
+    heads = tuple(replace(h, query=h.query * fmpq(2)) for h in p.layer.heads)
+    assert set(levels(replace(p, layer=replace(p.layer, heads=heads))).values()) == {Level.REFUTED}
+
+
+def test_symbolic_labels_speak_for_other_labels_and_for_other_readouts_not() -> None:
+    p = planted(SHAPES["distinct"])
+    labels = [[Fraction(t * t, 3)] for t in range(p.data.T)]
+    data = Dataset.of(p.data.contexts.fractions(), p.data.queries.fractions(), labels)
+    v = times(fractions(p.right_inverse), labels)
+    heads = tuple(
+        replace(h, value=flint(v[k * data.d : (k + 1) * data.d]))
+        for k, h in enumerate(p.layer.heads)
+    )
+    other = replace(p, data=data, layer=replace(p.layer, heads=heads))
+    assert levels(other) == HOLDS
+    # Another right inverse of the same features proves the identity but is not this readout.
+    z = features(p.data, p.layer)
+    null = _null_vector(z)
+    shifted = [
+        [r + (x if s == 0 else 0) for s, r in enumerate(row)]
+        for row, x in zip(fractions(p.right_inverse), null, strict=True)
+    ]
+    claim = symbolic.symbolic(p.data, p.layer, flint(shifted))
+    assert claim.level is Level.REFUTED
+    assert claim.witness is not None
+    assert "value_output_minus_RY" in claim.witness
+
+
+def _null_vector(z: Matrix) -> list[Fraction]:
+    rows, rank = flint(z).rref()
+    pivots = [next(j for j, x in enumerate(row) if x) for row in rows.tolist()[:rank]]
+    free = next(j for j in range(len(z[0])) if j not in pivots)
+    vector = [Fraction(int(j == free)) for j in range(len(z[0]))]
+    for i, pivot in enumerate(pivots):
+        vector[pivot] = -fractions(rows)[i][free]
+    return vector
+
+
+# --- none leans on another ------------------------------------------------------------------------
+
+
+def _off_by_one(table: Any) -> Any:
+    """The first number found in nested lists, tuples and matrices, made larger by 1."""
+    if isinstance(table, fmpq_mat):
+        return changed(table, 0, 0, 1)
+    if isinstance(table, (list, tuple)):
+        return type(table)([_off_by_one(table[0]), *table[1:]])
+    return table + 1
+
+
+def _first_yield(function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(*arguments: Any) -> Any:
+        iterator = function(*arguments)
+        yield _off_by_one(next(iterator))
+        yield from iterator
+
+    return wrong
+
+
+def _returned(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *arguments: _off_by_one(function(*arguments))
+
+
+PLANTS: list[tuple[Any, str, Callable[..., Any]]] = [
+    (rational, "_logits", _returned),
+    (rational, "_sum_of_fractions", _returned),
+    (rational, "_integer_context", lambda f: lambda data, t: f(data, t) * 2),
+    (rational, "_values", lambda f: lambda *a: [(n, unit * 2) for n, unit in f(*a)]),
+    (symbolic, "_features", _returned),
+    (symbolic, "_softmax", _returned),
+    (symbolic, "_readout_forms", _returned),
+    (symbolic, "_not_an_instance", lambda f: lambda *a: {"head": 0}),
+    (multiprecision, "_evaluate", _first_yield),
+    (multiprecision, "_logits", _first_yield),
+    (multiprecision, "_projections", _first_yield),
+    (multiprecision, "_rows", _returned),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "plant"), PLANTS, ids=[f"{m.__name__[21:]}.{n}" for m, n, _ in PLANTS]
+)
+def test_an_error_in_one_route_is_seen_there_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, plant: Callable[..., Any]
+) -> None:
+    p = planted(SHAPES["distinct"])
+    monkeypatch.setattr(module, name, plant(getattr(module, name)))
+    found = levels(p)
+    hit = module.__name__.rpartition(".")[2]
+    assert found.pop(hit) is Level.REFUTED
+    assert found == {route: level for route, level in HOLDS.items() if route != hit}
+
+
+def test_no_route_uses_the_forward_pass_of_the_builders(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = planted(SHAPES["shared"])
+
+    def broken(*arguments: Any) -> None:
+        raise AssertionError("the builders' forward pass")
+
+    for name in ("integer_logits", "features", "powers_of_two", "to_float"):
+        monkeypatch.setattr(constructions_layer, name, broken)
+        for module in (rational, symbolic, multiprecision):
+            assert not hasattr(module, name)
+    assert levels(p) == HOLDS
+
+
+def test_mpmath_without_the_ln_2_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = planted(SHAPES["distinct"])
+
+    def base_e(precision: int) -> Any:
+        context = mpmath.MPContext()
+        context.prec, context.ln2 = precision, context.mpf(1)
+        return context
+
+    monkeypatch.setattr(multiprecision, "_context", base_e)
+    assert levels(p) == HOLDS | {"multiprecision": Level.REFUTED}
+
+
+# --- what a route cannot decide, it says ----------------------------------------------------------
+
+
+def test_logits_that_are_not_whole_are_named() -> None:
+    p = planted(SHAPES["distinct"])
+    half = p.layer.heads[1].query * fmpq(1, 2)
+    claims = routes(replace(p, layer=with_head(p.layer, 1, query=half)))
+    assert claims["rational"].level is Level.UNDECIDED
+    witness = claims["rational"].witness
+    assert witness is not None
+    assert witness["head"] == 1
+    t, i = witness["example"], witness["row"]
+    row, query = p.data.contexts.fractions()[t][i], p.data.queries.fractions()[t]
+    key = times([row], fractions(p.layer.heads[1].key))[0]
+    logit = sum(a * b for a, b in zip(key, times([query], fractions(half))[0], strict=True))
+    assert Fraction(witness["logit_over_ln2"]) == logit
+    assert logit.denominator == 2
+    assert claims["multiprecision"].level is Level.REFUTED  # it needs no whole logits
+    assert not claims["multiprecision"].numbers["separates"]
+
+
+def test_irrational_weights_leave_the_symbolic_route_undecided() -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 0]], [1])
+    half = fmpq_mat([[fmpq(1, 2)], [0]])
+    layer = Layer((Head(fmpq_mat([[1], [0]]), half, fmpq_mat([[1], [1]])),), fmpq_mat([[1]]))
+    claim = symbolic.symbolic(data, layer, fmpq_mat([[1], [1]]))  # A = 1: true, but not by ℚ
+    assert claim.level is Level.UNDECIDED
+    assert claim.witness is not None
+    assert claim.witness["example"] == 0
+    assert multiprecision.multiprecision(data, layer).level is Level.NUMERICAL
+
+
+def test_one_token_needs_no_whole_logits() -> None:
+    data = Dataset.of([[[2, 1]]], [["1/3", 0]], [5])
+    layer = Layer(
+        (Head(fmpq_mat([[1], [0]]), fmpq_mat([[1], [0]]), fmpq_mat([[fmpq(5, 2)], [0]])),),
+        fmpq_mat([[1]]),
+    )
+    p = Planted(data, layer, fmpq_mat([[fmpq(1, 2)], [0]]))
+    assert levels(p) == HOLDS | {"rational": Level.UNDECIDED}
+
+
+def test_limits_are_stated_and_kept() -> None:
+    p = planted(SHAPES["distinct"])
+    claim = rational.rational(p.data, p.layer, max_bits=3)
+    assert claim.level is Level.UNDECIDED
+    assert claim.witness is not None
+    assert claim.witness["bits"] > 3
+    estimate = symbolic.work(p.data, p.layer, p.right_inverse)
+    assert symbolic.feasible(p.data, p.layer, p.right_inverse)
+    assert not symbolic.feasible(p.data, p.layer, p.right_inverse, estimate - 1)
+    claim = symbolic.symbolic(p.data, p.layer, p.right_inverse, limit=estimate - 1)
+    assert claim.level is Level.UNDECIDED
+    full = multiprecision.multiprecision(p.data, p.layer)
+    claim = multiprecision.multiprecision(
+        p.data, p.layer, max_bits=full.numbers["precision_bits"] - 1
+    )
+    assert claim.level is Level.NUMERICAL
+    assert not claim.numbers["separates"]
+    claim = multiprecision.multiprecision(p.data, p.layer, max_bits=70)
+    assert claim.level is Level.UNDECIDED
+    assert multiprecision.affordable_bits(p.data, p.layer, limit=1) < 0
+
+
+def test_logits_of_10_to_the_17_need_no_memory_and_are_not_overstated() -> None:
+    # σ = (1 - ε, ε) with ε = 2^-10^17: the output is not exactly 1, but nothing can show it.
+    head = Head(fmpq_mat([[10**17], [0]]), fmpq_mat([[1], [0]]), fmpq_mat([[1], [0]]))
+    data = Dataset.of([[[1, 0], [0, 1]]], [[1, 0]], [1])
+    p = Planted(data, Layer((head,), fmpq_mat([[1]])), fmpq_mat([[1], [0]]))
+    claims = routes(p)
+    assert claims["rational"].level is Level.UNDECIDED
+    assert claims["symbolic"].level is Level.UNDECIDED
+    assert claims["multiprecision"].level is Level.NUMERICAL
+    assert not claims["multiprecision"].numbers["separates"]
+    assert claims["multiprecision"].numbers["off_peak_log2"][1] <= -(10**17) + 1
+
+
+def test_the_estimate_survives_numbers_beyond_float64() -> None:
+    p = planted(SHAPES["distinct"])
+    huge = changed(p.layer.heads[0].key, 0, 0, fmpq(10) ** 400)
+    layer = with_head(p.layer, 0, key=huge)
+    assert symbolic.work(p.data, layer, p.right_inverse) > symbolic.WORK_LIMIT
+
+
+# --- the derived tolerance ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("bits", [140, 200, 400])
+def test_the_tolerance_bounds_the_real_rounding_error(name: str, bits: int) -> None:
+    p = planted(SHAPES[name])
+    wrong = replace(p, data=with_label(p.data, 0, 0, 1))
+    claim = multiprecision.multiprecision(wrong.data, wrong.layer, max_bits=bits)
+    precision = claim.numbers["precision_bits"]
+    assert precision == bits or claim.numbers["separates"]
+    context = multiprecision._context(precision)
+    values = [head.value for head in wrong.layer.heads]
+    computed = multiprecision._evaluate(context, wrong.data, wrong.layer, values, p.layer.output)
+    tolerance = Fraction(2) ** claim.numbers["tolerance_log2"]
+    for (row, _), exact in zip(computed, outputs(wrong.data, wrong.layer), strict=True):
+        for a, b in zip(row, exact, strict=True):
+            sign, mantissa, exponent, _ = a._mpf_
+            value = (-1) ** sign * int(mantissa) * Fraction(2) ** int(exponent)
+            assert abs(value - b) <= tolerance
+    assert claim.level is Level.REFUTED  # a label that is off by 1 is far outside of it
+
+
+def test_mpmath_s_own_precision_is_left_alone() -> None:
+    before = mpmath.mp.prec
+    routes(planted(SHAPES["shared"]))
+    assert mpmath.mp.prec == before
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def test_what_does_not_fit_is_named() -> None:
+    p = planted(SHAPES["distinct"])
+    bare = Layer(tuple(replace(h, value=None) for h in p.layer.heads))
+    for route in (rational.rational, multiprecision.multiprecision):
+        with pytest.raises(InputError, match=r"^layer: must be complete"):
+            route(p.data, bare)
+        with pytest.raises(InputError, match=r"^layer: must be of one head or more"):
+            route(p.data, Layer((), p.layer.output))
+        with pytest.raises(InputError, match=r"^layer.heads\[1\].key: must be 4×2, not 3×2"):
+            route(p.data, with_head(p.layer, 1, key=fmpq_mat(3, 2)))
+        with pytest.raises(InputError, match=r"^layer.heads\[0\].value: must be 4×1"):
+            route(p.data, with_head(p.layer, 0, value=fmpq_mat(5, 1)))
+        with pytest.raises(InputError, match=r"^layer.output: must be 2×1, not 2×2"):
+            route(p.data, replace(p.layer, output=fmpq_mat(2, 2)))
+    with pytest.raises(InputError, match=r"^right_inverse: must be 8×5, not 5×8"):
+        symbolic.symbolic(p.data, p.layer, p.right_inverse.transpose())
+
+
+# --- any small layer, any change ------------------------------------------------------------------
+
+
+shapes = st.builds(
+    Shape,
+    T=st.integers(1, 3),
+    H=st.integers(1, 2),
+    n=st.integers(1, 3),
+    d=st.integers(1, 3),
+    head_width=st.integers(1, 2),
+    m=st.integers(1, 2),
+    padding=st.integers(0, 1),
+    shared=st.booleans(),
+    denominator=st.sampled_from([1, 2]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(shapes, st.integers(0, 10**6), st.sampled_from(["", "label", "value", "key"]), st.data())
+def test_all_three_agree_with_fractions_on_any_change(
+    shape: Shape, seed: int, part: str, draw: st.DataObject
+) -> None:
+    p = next(draws(shape, seed))
+    assume(p is not None)
+    assert p is not None
+    by = draw.draw(st.sampled_from([Fraction(1), Fraction(-3), Fraction(1, 2**40)]))
+    h, i = draw.draw(st.integers(0, shape.H - 1)), draw.draw(st.integers(0, shape.d - 1))
+    if part == "label":
+        t = draw.draw(st.integers(0, shape.T - 1))
+        p = replace(p, data=with_label(p.data, t, 0, by))
+    elif part == "value":
+        value = changed(p.layer.heads[h].value, i, 0, fmpq(by.numerator, by.denominator))
+        p = replace(p, layer=with_head(p.layer, h, value=value))
+    elif part == "key":
+        by = Fraction(shape.denominator)
+        key = changed(p.layer.heads[h].key, i, 0, fmpq(by.numerator, by.denominator))
+        p = replace(p, layer=with_head(p.layer, h, key=key))
+    interpolates = not any(map(any, excess(p)))
+    identity = [[Fraction(int(s == t)) for s in range(shape.T)] for t in range(shape.T)]
+    every_label = times(features(p.data, p.layer), fractions(p.right_inverse)) == identity
+    instance = readout(p.layer) == times(fractions(p.right_inverse), p.data.labels.fractions())
+    claims = routes(p)
+    assert claims["rational"].level is (Level.PROVED if interpolates else Level.REFUTED)
+    assert claims["symbolic"].level is (Level.PROVED if every_label and instance else Level.REFUTED)
+    assert claims["multiprecision"].level is (Level.NUMERICAL if interpolates else Level.REFUTED)
+    assert claims["multiprecision"].numbers["separates"]

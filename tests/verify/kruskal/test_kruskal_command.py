@@ -1,0 +1,438 @@
+"""attncert kruskal and merge as a user runs them: verdicts, files, statuses, refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.dask_cluster import two_workers
+from support.paths import ROOT
+
+import attncert
+from attncert.verify.kruskal.records import rules
+from attncert.verify.scale.log import read_log
+
+QUICK = ["--work", "1", "--subsets", "200", "--bases", "8", "--device", "cpu"]
+
+
+def table(N: int = 40, d: int = 8, size: int | None = 4, seed: int = 0) -> np.ndarray:
+    """Random integers with one planted dependent set: vectors 0 .. size-1."""
+    found = np.random.default_rng(seed).integers(-50, 51, (N, d)).astype(np.float64)
+    if size is not None:
+        found[size - 1] = found[: size - 1].sum(axis=0)
+    return found
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> str:
+    """40 vectors of width 8, of which 0, 1, 2, 3 are dependent and no three are: Kruskal rank 3."""
+    path = tmp_path / "planted.npz"
+    np.savez(path, vectors=table())
+    return str(path)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "timings.json"}
+
+
+# Verdicts.
+
+
+def test_the_planted_set_is_found_and_a_stranger_can_check_it(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert attncert.main(["kruskal", planted, "--out", str(out), *QUICK]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "" and "vectors 0, 1, 2 and 3 are dependent" in printed.out
+    assert set(files(out)) == {"report.md", "kruskal.json", "witness.json"}
+    found = json.loads((out / "kruskal.json").read_text())
+    assert found["interval"]["upper"]["value"] == 3
+    assert found["interval"]["upper"]["dependency"]["coefficients"] == ["1", "1", "1", "-1"]
+    assert attncert.main(["check", str(out / "witness.json")]) == 0
+    checker = [sys.executable, "-I", "-S", str(ROOT / "verify" / "checker.py")]
+    alone = subprocess.run([*checker, str(out / "witness.json")], capture_output=True, text=True)
+    assert (alone.returncode, alone.stdout) == (0, "holds: 4 of the 40 vectors are dependent\n")
+
+
+def test_a_forged_witness_does_not_check(planted: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    attncert.main(["kruskal", planted, "--out", str(out), *QUICK])
+    witness = json.loads((out / "witness.json").read_text())
+    witness["relation"]["coefficients"][0] = "2"
+    (tmp_path / "forged.json").write_text(json.dumps(witness))
+    assert attncert.main(["check", str(tmp_path / "forged.json")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("k", "work", "status", "says"),
+    [
+        (2, "1", 0, "Every 2 of the 40 vectors are independent (proved)."),
+        (5, "1", 1, "Not every 5 of the 40 vectors are independent (proved): vectors 0, 1, 2 and"),
+        (8, "1", 1, "Not every 8 of the 40 vectors are independent (proved)"),
+    ],
+)
+def test_a_question_about_k_has_an_exit_status(
+    k: int,
+    work: str,
+    status: int,
+    says: str,
+    planted: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["kruskal", planted, "--k", str(k), "--out", str(tmp_path / "o"), "--subsets", "2000"]
+    assert attncert.main([*words, "--bases", "8", "--work", work, "--device", "cpu"]) == status
+    assert capsys.readouterr().out.startswith(says)
+    assert (tmp_path / "o" / "witness.json").exists() or status == 0
+
+
+def test_what_the_work_does_not_decide_is_undecided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = tmp_path / "random.npz", tmp_path / "o"
+    np.savez(data, vectors=table(N=300, d=40, size=None))
+    words = ["kruskal", str(data), "--k", "20", "--out", str(out), "--work", "0.001"]
+    assert attncert.main([*words, "--subsets", "50", "--device", "cpu", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert found["answer"] is None and found["sentence"].startswith("Undecided whether every 20")
+    assert found["sampled"]["independent"] == 50 and "witness.json" not in files(out)
+    report = (out / "report.md").read_text()
+    assert "does **not** bound the Kruskal rank" in report
+
+
+def test_where_the_question_is_settled_only_what_was_asked_for_is_sampled(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "o"
+    words = ["kruskal", planted, "--work", "1", "--device", "cpu", "--out", str(out)]
+    for k, asked in ((None, False), ("3", False), (None, True)):
+        options = [*(["--k", k] if k else []), *(["--subsets", "1000"] if asked else [])]
+        assert attncert.main([*words, *options]) == 0
+        report = (out / "report.md").read_text()
+        assert ("Sampled: " in capsys.readouterr().out) is asked
+        assert ("## Sampled" in report) is asked is not ("Nothing was sampled" in report)
+        assert ("## Against rounding" in report) is (k is not None)
+
+
+def test_sizes_of_one_are_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = tmp_path / "one.json"
+    for vectors, says in (
+        ([[1, 2]], ["The Kruskal rank of 1 vector of width 2 is 1 ", "None of 1 vector is zero "]),
+        ([[1, 2], [0, 0]], ["The Kruskal rank of 2 vectors of width 2 is 0 ", "One or more of 2 "]),
+    ):
+        one.write_text(json.dumps({"vectors": vectors}))
+        for options, line in zip(([], ["--k", "1"]), says, strict=True):
+            attncert.main(["kruskal", str(one), "--out", str(tmp_path / "o"), *options])
+            assert capsys.readouterr().out.startswith(line)
+
+
+def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
+    """All that is said to be proved in a report of random vectors is the interval's two ends."""
+    data, out = tmp_path / "random.npz", tmp_path / "o"
+    np.savez(data, vectors=table(N=300, d=12, size=None).astype(np.float32))
+    words = ["kruskal", str(data), "--k", "10", "--out", str(out), "--work", "0.001"]
+    attncert.main([*words, "--subsets", "100", "--device", "cpu"])
+    sampled = (out / "report.md").read_text().split("## Sampled")[1]
+    claims = [line for line in sampled.splitlines() if "proved" in line]
+    assert claims == [
+        "| independent, proved | dependent, proved | undecided |",
+    ] or not [line for line in claims if "Kruskal" in line and "proved" in line]
+    assert "With 95 % confidence at most **3.0 %**" in sampled
+    assert "## Against rounding: numerical" in sampled and "robustly independent" in sampled
+
+
+def test_a_large_table_has_a_witness_of_its_own_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attncert.verify.certificate._MOST_NUMBERS", 100)
+    data, out = tmp_path / "d.json", tmp_path / "o"
+    rows = table(size=3)
+    rows[[0, 7]], rows[[1, 30]] = rows[[7, 0]], rows[[30, 1]]
+    data.write_text(json.dumps({"vectors": [[f"{int(x)}/3" for x in row] for row in rows]}))
+    assert attncert.main(["kruskal", str(data), "--out", str(out), *QUICK]) == 0
+    witness = json.loads((out / "witness.json").read_text())
+    assert witness["dims"] == {"vectors": 3, "width": 8}
+    assert attncert.main(["check", str(out / "witness.json")]) == 0
+    assert "only those of the relation, in this order: 2, 7, 30" in (out / "report.md").read_text()
+
+
+def test_json_is_all_that_stdout_holds(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["kruskal", planted, "--out", str(tmp_path / "o"), *QUICK, "--json"]
+    assert attncert.main(words) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert printed.err == "" and found["bases"]["witness"]["indices"] == [0, 1, 2, 3]
+    assert found["folder"] == str(tmp_path / "o")
+
+
+# Bad input.
+
+
+BAD_OPTIONS = {
+    "k 0": ["--k", "0"],
+    "k > d": ["--k", "9"],
+    "k > N": ["--k", "41"],
+    "k -1": ["--k", "-1"],
+    "k x": ["--k", "x"],
+    "budget 0": ["--budget", "0"],
+    "budget 0s": ["--budget", "0s"],
+    "budget empty": ["--budget", ""],
+    "budget -5": ["--budget", "-5"],
+    "budget nan": ["--budget", "nan"],
+    "budget inf": ["--budget", "inf"],
+    "budget word": ["--budget", "soon"],
+    "budget unit": ["--budget", "5d"],
+    "work 0": ["--work", "0"],
+    "work and budget": ["--work", "1", "--budget", "1"],
+    "subsets -1": ["--subsets", "-1"],
+    "subsets x": ["--subsets", "many"],
+    "bases -1": ["--bases", "-1"],
+    "jobs 0": ["--jobs", "0"],
+    "seed -1": ["--seed", "-1"],
+    "device": ["--device", "tpu"],
+    "shard 0/3": ["--shard", "0/3", "--log", "log"],
+    "shard 4/3": ["--shard", "4/3", "--log", "log"],
+    "shard without a log": ["--shard", "1/3"],
+    "shards of nothing": ["--log", "log", "--subsets", "0"],
+    "a folder as log": ["--log", "."],
+    "no scheduler": ["--dask", "nonsense://"],
+    "empty out": ["--out", ""],
+}
+
+
+@pytest.mark.parametrize("options", BAD_OPTIONS.values(), ids=BAD_OPTIONS)
+def test_bad_options_are_one_line_and_status_2(
+    options: list[str],
+    planted: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert attncert.main(["kruskal", planted, *options]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and printed.out == ""
+    named = options[0] if options[0] not in ("--shard", "--device", "--subsets") else "attncert: "
+    assert named in printed.err
+    assert not list(Path().iterdir())
+
+
+def test_missing_cuda_is_one_line(
+    planted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing() -> Any:
+        raise ModuleNotFoundError("cupy")
+
+    monkeypatch.setattr("attncert.verify.rank.engines.devices._load_cupy", missing)
+    assert attncert.main(["kruskal", planted, "--device", "cuda"]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and "CuPy is not installed" in printed.err
+
+
+def _npz(values: Any, name: str = "vectors") -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        np.savez(folder / "data.npz", **{name: np.asarray(values)})
+        return folder / "data.npz"
+
+    return make
+
+
+def _json(content: object) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        (folder / "data.json").write_text(json.dumps(content))
+        return folder / "data.json"
+
+    return make
+
+
+BAD_DATA: dict[str, Callable[[Path], Path]] = {
+    "NaN": _npz([[1.0, float("nan")], [1.0, 2.0]]),
+    "inf": _npz([[1.0, float("inf")], [1.0, 2.0]]),
+    "JSON NaN": _json({"vectors": [[1.0, float("nan")]]}),
+    "one axis": _npz([1.0, 2.0]),
+    "three axes": _npz(np.zeros((2, 2, 2))),
+    "no vectors": _npz(np.zeros((0, 3))),
+    "no width": _npz(np.zeros((3, 0))),
+    "complex": _npz([[1j, 2.0]]),
+    "another name": _npz([[1.0]], "matrix"),
+    "ragged": _json({"vectors": [[1, 2], [3]]}),
+    "words": _json({"vectors": [["one", "two"]]}),
+    "a list": _json([[1, 2]]),
+    "missing": lambda folder: folder / "nothing.npz",
+    "a folder": lambda folder: folder,
+}
+
+
+@pytest.mark.parametrize("make", BAD_DATA.values(), ids=BAD_DATA)
+def test_bad_data_is_one_line_and_nothing_is_written(
+    make: Callable[[Path], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert attncert.main(["kruskal", str(make(tmp_path)), "--out", str(out), *QUICK]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1 and printed.out == ""
+    assert not out.exists()
+
+
+def test_a_log_of_other_data_is_refused(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.npz"
+    np.savez(other, vectors=table(seed=1))
+    kept = ["--log", str(tmp_path / "log"), "--out", str(tmp_path / "o")]
+    assert attncert.main(["kruskal", planted, *QUICK, *kept]) == 0
+    before = (tmp_path / "log").read_bytes()
+    capsys.readouterr()
+    assert attncert.main(["kruskal", str(other), *QUICK, *kept]) == 2
+    assert attncert.main(["kruskal", planted, *QUICK, *kept, "--seed", "1"]) == 2
+    of_data, of_seed = capsys.readouterr().err.splitlines()
+    assert "must be new, or the log of this run (SHA-256 of the vectors " in of_data
+    assert "this run (bases: seed 1), not the log of another (bases: seed 0): " in of_seed
+    assert (tmp_path / "log").read_bytes() == before
+
+
+# The same result, however it is run.
+
+
+def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> None:
+    """Here; in a process with other hashes and a log; and on two workers."""
+    words = ["kruskal", planted, *QUICK, "--out"]
+    assert attncert.main([*words, str(tmp_path / "here")]) == 0
+    log = ["--log", str(tmp_path / "log")]
+    command = [sys.executable, "-m", "attncert", *words, str(tmp_path / "there"), *log]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "7"})
+    assert attncert.main([*words, str(tmp_path / "workers"), "--jobs", "2"]) == 0
+    here = files(tmp_path / "here")
+    assert len(here) == 3 and here == files(tmp_path / "there") == files(tmp_path / "workers")
+    again = b"attncert kruskal DATA --work 1 --subsets 200 --bases 8 --seed 0\n```\n\nwrites this"
+    assert again in here["report.md"] and b"byte for byte" in here["report.md"]
+
+
+def test_a_run_that_the_clock_ended_says_so(planted: str, tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    words = ["kruskal", planted, "--budget", "0.0001", "--out", str(out), "--device", "cpu"]
+    assert attncert.main(words) == 0
+    report = (out / "report.md").read_text()
+    assert "**Where this run ended depends on the time that things took**" in report
+    assert "attncert kruskal DATA --work 0.0001 --seed 0" in report
+    assert "1,000 were asked for, the rest was left out for lack of time" in report
+    assert json.loads((out / "kruskal.json").read_text())["depends on time"] is True
+
+
+def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    words = ["kruskal", planted, "--work", "0.1", "--subsets", "80000", "--device", "cpu"]
+    plain, resumed = tmp_path / "plain", tmp_path / "resumed"
+    assert attncert.main([*words, "--out", str(plain)]) == 0
+    command = [sys.executable, "-m", "attncert", *words, "--out", str(resumed), "--log", str(log)]
+    victim = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while victim.poll() is None and time.monotonic() < end:
+        if log.exists() and log.read_bytes().count(b"\n") >= 3:
+            break
+        time.sleep(0.002)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    assert 2 <= len(read_log(log, rules(None)).finished) < 20 and not resumed.exists()
+    assert attncert.main([*words, "--out", str(resumed), "--log", str(log)]) == 0
+    assert files(resumed) == files(plain)
+
+
+def test_parts_merged_are_the_whole(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["kruskal", planted, "--k", "3", *QUICK]
+    whole = [*words, "--out", str(tmp_path / "whole"), "--log", str(tmp_path / "whole.log")]
+    assert attncert.main(whole) in (0, 1, 3)
+    logs = [str(tmp_path / f"{i}.log") for i in (1, 2, 3)]
+    for i, log in enumerate(logs, start=1):
+        assert attncert.main([*words, "--shard", f"{i}/3", "--log", log]) == 0
+    capsys.readouterr()
+    assert attncert.main(["merge", *logs[:2], "--json"]) == 3
+    partial = json.loads(capsys.readouterr().out)
+    assert partial["sampled"]["subsets"] < 200 and len(partial["shards"]["missing"]) > 0
+    united = str(tmp_path / "united.log")
+    assert attncert.main(["merge", *logs, "--out", united, "--json", "--data", planted]) == 0
+    merged = json.loads(capsys.readouterr().out)
+    single = json.loads((tmp_path / "whole" / "kruskal.json").read_text())
+    assert merged["shards"]["missing"] == []
+    assert (merged["sampled"], merged["bases"]) == (single["sampled"], single["bases"])
+    assert attncert.main(["merge", str(tmp_path / "whole.log"), "--json", "--data", planted]) == 0
+    assert json.loads(capsys.readouterr().out) == merged
+    attncert.main([*words, "--out", str(tmp_path / "again"), "--log", united])
+    assert files(tmp_path / "again") == files(tmp_path / "whole")
+
+
+def test_merge_refuses_what_does_not_belong_together(
+    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = str(tmp_path / "1"), str(tmp_path / "2")
+    words = ["kruskal", planted, *QUICK, "--shard"]
+    attncert.main([*words, "1/2", "--log", first])
+    attncert.main([*words, "2/2", "--log", second, "--seed", "9"])
+    capsys.readouterr()
+    for bad in ([first, second], [first, planted], [str(tmp_path / "none")], [], ["--out", "x"]):
+        assert attncert.main(["merge", *bad]) == 2
+        printed = capsys.readouterr()
+        assert printed.err.count("\n") == 1 and printed.out == ""
+
+
+def test_a_log_that_is_not_there_is_called_what_the_command_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert attncert.main(["merge", "my/*.json"]) == 2
+    assert capsys.readouterr().err == (
+        "attncert: FILE: must be a log of shards that can be read, not my/*.json "
+        "(No such file or directory)\n"
+    )
+
+
+def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:
+    log = str(tmp_path / "log")
+    words = ["kruskal", planted, "--subsets", "100000000", "--log", log, "--budget", "1h"]
+    program = (
+        "import os, signal, sys, threading, time, attncert\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's & ignores it
+        "def interrupt():\n"
+        f"    while not (os.path.exists({log!r}) and open({log!r}).read().count('\\n') > 2):\n"
+        "        time.sleep(0.05)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt).start()\n"
+        f"sys.exit(attncert.main({[*words, '--out', str(tmp_path / 'o'), '--device', 'cpu']!r}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 130 and done.stdout == ""
+    assert re.fullmatch(
+        r"interrupted: no report was written; [0-9]+ finished shards are kept in .*\n", done.stderr
+    )
+    assert not (tmp_path / "o").exists() and len(read_log(log, rules(None)).finished) >= 2
+
+
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_dask_cluster_gives_the_same_bytes(
+    processes: bool, planted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    words = ["kruskal", planted, *QUICK]
+    assert attncert.main([*words, "--out", str(tmp_path / "alone")]) == 0
+    (tmp_path / "cluster").mkdir()
+    with two_workers(tmp_path / "cluster", processes) as address:
+        there = ["--out", str(tmp_path / "there"), "--dask", address]
+        assert attncert.main([*words, *there]) == 0
+    assert files(tmp_path / "there") == files(tmp_path / "alone")
+    assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder

@@ -1,0 +1,163 @@
+"""The interval around the Kruskal rank: it contains the truth, closes where it can, and says why
+it stops."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
+
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.budget import Budget, Limit, Weighed
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.interval import close
+from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.vectors import Vectors, load_vectors
+
+
+@settings(deadline=None, max_examples=40)
+@given(small_vectors())
+def test_the_kruskal_rank_of_a_few_vectors_is_found(vectors: Vectors) -> None:
+    true = truth(vectors)
+    found = close(vectors, budget_s=None, work=30.0)
+    assert found.lower.value == found.upper.value == true
+    assert found.decided
+    assert not found.timed
+    steps = [b for b in found.trail if b.method != "definition"]
+    assert all(is_sound(b, vectors, true) for b in steps if b.dependency or b.end == "lower")
+
+
+@settings(deadline=None, max_examples=40)
+@given(small_vectors(), st.integers(1, 5), st.floats(1e-6, 0.01))
+def test_with_little_work_the_interval_still_contains_the_truth(
+    vectors: Vectors, k: int, work: float
+) -> None:
+    true = truth(vectors)
+    k = min(k, vectors.N, vectors.d)
+    found = close(vectors, k=k, budget_s=None, work=work)
+    assert found.lower.value <= true <= found.upper.value
+    assert found.answers(k) in (None, true >= k)
+    assert found == close(vectors, k=k, budget_s=None, work=work)  # the clock has no say
+
+
+@pytest.mark.parametrize(("N", "d"), [(3, 6), (6, 6), (12, 5), (20, 3), (36, 32)])
+def test_vectors_in_general_position(N: int, d: int) -> None:
+    found = close(vandermonde(N, d), budget_s=None, work=2.0)
+    assert found.upper.value == min(N, d)
+    assert found.lower.value == min(N, d) or N == 36  # 36 choose 32: the lower end stays open
+    assert found.lower.value >= min(23, N, d)
+
+
+@pytest.mark.parametrize("relations", [1, 2])
+def test_few_relations_are_all_looked_at(relations: int) -> None:
+    """N <= d vectors with one or two relations: the code of relations has dimension one or two."""
+    rng = np.random.default_rng(relations)
+    table = rng.integers(-99, 100, (50, 60))
+    table[49] = table[3:20].sum(axis=0)
+    if relations == 2:
+        table[48] = table[10:30].sum(axis=0)
+    found = close(Vectors.of(table), budget_s=None, work=5.0)
+    assert found.decided
+    assert found.upper.value == 17
+    assert found.upper.dependency is not None
+    assert found.upper.dependency.indices == (*range(3, 20), 49)
+
+
+def test_a_planted_circuit_bounds_from_both_sides() -> None:
+    vectors, members = planted(120, 12, 4)
+    narrower: list[Interval] = []
+    found = close(vectors, budget_s=None, work=20.0, watch=narrower.append)
+    assert (found.lower.value, found.upper.value) == (3, 3)
+    assert found.upper.dependency is not None
+    assert found.upper.dependency.indices == members
+    assert found.stopped == "The Kruskal rank is known."
+    assert len(narrower) == len(found.trail) - 2
+    lengths = [i.upper.value - i.lower.value for i in narrower]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@pytest.mark.parametrize(("k", "answer"), [(3, True), (4, False), (5, False)])
+def test_one_k_is_answered(k: int, answer: bool) -> None:
+    vectors, _ = planted(120, 12, 4)
+    found = close(vectors, k=k, budget_s=None, work=20.0)
+    assert found.answers(k) is answer
+
+
+def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
+    found = close(vandermonde(300, 8), budget_s=None, work=0.2)
+    assert not found.decided
+    assert found.lower.value >= 2
+    assert found.upper.value == 8
+    says = r"and (\S+) s were left \(of 0.2 s, (\S+) s went to .*\). A budget of (\S+) s should do"
+    numbers = re.search(says, found.stopped)
+    assert numbers is not None
+    left, spent, enough = map(float, numbers.groups())
+    assert left + spent == pytest.approx(0.2, abs=0.01) and enough > 0.2
+    further = close(vandermonde(300, 8), budget_s=None, work=enough)
+    assert further.lower.value > found.lower.value
+    assert not found.timed
+    assert close(vandermonde(300, 8), budget_s=0.2).timed
+
+
+def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
+    limit = Limit(20.0, kept=0.25)
+    begun = limit.fall_short(4, 5.7, Weighed(left=9.0, begun=True))
+    assert "and did not end in the 9 s that were left" in begun
+    assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
+    assert begun.endswith("A budget of 46 s should do.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
+    assert limit.fall_short(4, 5.7, Weighed(left=9.0)).endswith("A budget of 20 s should do.")
+
+
+@pytest.mark.parametrize("k", [0, 4, -1])
+def test_k_out_of_range_is_refused(k: int) -> None:
+    with pytest.raises(InputError, match="k: must be from 1"):
+        close(vandermonde(5, 3), k=k)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_a_budget_that_is_none_is_refused(seconds: float) -> None:
+    with pytest.raises(InputError, match="budget: must be a positive number"):
+        close(vandermonde(5, 3), budget_s=seconds)
+
+
+def test_contradicting_bounds_are_noticed() -> None:
+    start = Interval.trivial(vandermonde(5, 3))
+    high = start.tighten(Bound("upper", 1, "test", ""))
+    with pytest.raises(ArithmeticError, match="contradict"):
+        high.tighten(Bound("lower", 2, "test", ""))
+    assert high.tighten(Bound("upper", 2, "test", "")) is high
+    assert replace(high, stopped="x").as_dict()["stopped"] == "x"
+
+
+def test_a_share_of_a_budget_is_a_budget() -> None:
+    budget = Budget(work=10.0)
+    budget.charge(5.0)
+    part = budget.share(0.5)
+    part.charge(2.0)
+    assert (part.left, part.over, part.affords(0.5), part.affords(0.6)) == (0.5, False, True, False)
+
+
+def test_eight_of_the_digits_queries_are_dependent_and_no_three() -> None:
+    """The eight vanish on the same eight of sixteen coordinates; the search is the slow test."""
+    digits = load_vectors("digits")
+    members = (121, 347, 819, 1092, 1107, 1222, 1232, 1388)
+    circuit = Dependency(members, (188, 376, -88, -602, -280, -562, 625, 490))
+    assert circuit.is_circuit(digits)
+    assert np.count_nonzero(~np.any(digits.array[list(members)], axis=0)) == 8
+    assert decide(digits, 3).independent
+
+
+@pytest.mark.slow
+def test_the_digits_lie_between_four_and_seven() -> None:
+    digits = load_vectors("digits")
+    found = close(digits, budget_s=None, work=40.0)
+    assert (found.lower.value, found.upper.value) == (4, 7)
+    assert found.upper.method == "supports"
+    assert found.upper.dependency is not None
+    assert found.upper.dependency.is_circuit(digits)

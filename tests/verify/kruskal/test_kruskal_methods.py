@@ -1,0 +1,331 @@
+"""Each method of the Kruskal interval against enumeration in Fractions: never a false bound, and
+the planted set found."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
+from support.oracles import rank, rank_mod
+
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.methods import exhaustive
+from attncert.verify.kruskal.methods.circuits import meeting_probability, small_circuits
+from attncert.verify.kruskal.methods.coherence import coherence_bound
+from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.methods.information_sets import information_set_bounds
+from attncert.verify.kruskal.methods.parallel import parallel_bounds, parallel_classes
+from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.small_primes import inverses, search_primes
+from attncert.verify.kruskal.methods.supports import coordinate_subspaces, support_bounds
+from attncert.verify.kruskal.vectors import Vectors
+
+quick = settings(deadline=None, max_examples=40)
+
+
+# --- dependencies --------------------------------------------------------------------------------
+
+
+@quick
+@given(small_vectors())
+def test_a_circuit_is_found_just_where_the_vectors_are_dependent(vectors: Vectors) -> None:
+    rows = [[Fraction(x) for x in row] for row in vectors.array.tolist()]
+    found = Dependency.among(vectors, range(vectors.N))
+    assert (found is None) == (rank(rows) == vectors.N)
+    if found is not None:
+        part = [rows[i] for i in found.indices]
+        assert rank(part) == found.size - 1
+        assert all(rank(s) == len(s) for s in itertools.combinations(part, found.size - 1))
+        assert found.is_circuit(vectors)
+        assert found.circuit(vectors) == found
+
+
+def test_a_relation_that_is_no_circuit_shrinks_to_one() -> None:
+    vectors = Vectors.of([[1, 0], [0, 1], [1, 1], [2, 2]])
+    loose = Dependency((0, 1, 2, 3), (1, 1, 1, -1))
+    assert loose.holds(vectors)
+    assert not loose.is_circuit(vectors)
+    assert loose.circuit(vectors).is_circuit(vectors)
+    assert Dependency((0, 1, 2), (1, 1, -1)).is_circuit(vectors)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Dependency((0, 1), (1, -1)),
+        Dependency((0, 7), (1, -1)),
+        Dependency((-1, 2), (1, -1)),
+        Dependency((2, 2), (1, -1)),
+        Dependency((2,), (0,)),
+        Dependency((), ()),
+    ],
+)
+def test_a_false_relation_does_not_hold(wrong: Dependency) -> None:
+    vectors = Vectors.of([[1, 0], [0, 1], [1, 1], [1, 1]])
+    assert not wrong.holds(vectors)
+    with pytest.raises(ValueError):
+        wrong.circuit(vectors)
+
+
+# --- parallel ------------------------------------------------------------------------------------
+
+
+@quick
+@given(small_vectors())
+def test_parallel_bounds_are_true_and_decide_up_to_two(vectors: Vectors) -> None:
+    true = truth(vectors)
+    bounds = parallel_bounds(vectors)
+    assert all(is_sound(bound, vectors, true) for bound in bounds)
+    if true < min(2, vectors.N):
+        assert [b.value for b in bounds if b.end == "upper"] == [true]
+    else:
+        assert [b.value for b in bounds if b.end == "lower"] == [min(2, vectors.N)]
+
+
+def test_vectors_equal_modulo_the_prime_are_not_called_parallel() -> None:
+    p = 11863067
+    vectors = Vectors.of([[1, 2], [1 + p, 2], [p, 0], [0, p], [2 * p + 2, 4]])
+    assert parallel_classes(vectors) == [[1, 4]]
+
+
+# --- exhaustive ----------------------------------------------------------------------------------
+
+
+@quick
+@given(small_vectors(), st.integers(1, 5), st.integers(0, 3))
+def test_decide_agrees_with_enumeration(vectors: Vectors, k: int, seed: int) -> None:
+    k = min(k, vectors.N, vectors.d)
+    true = truth(vectors)
+    found = decide(vectors, k, seed=seed, threads=1)
+    assert found.independent == (true >= k)
+    bound = found.bound()
+    assert bound is not None
+    assert is_sound(bound, vectors, true)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.integers(2, 4),
+    st.sampled_from([11, 59]),
+    st.lists(st.lists(st.integers(0, 10), min_size=5, max_size=5), min_size=5, max_size=9),
+)
+def test_the_kernel_reports_every_dependent_set(k: int, p: int, rows: list[list[int]]) -> None:
+    """A tiny prime makes chance, zeros and repeated directions common."""
+    table = np.array(rows, dtype=np.float64)
+    hits = np.zeros((HITS, k), dtype=np.int64)
+    modulus = (inverses(p), float(p))
+    narrow = np.ascontiguousarray(table[:, :k].T)
+    count, _ = search(narrow, table, 0, len(rows), k, *modulus, *modulus, hits)
+    expected = {
+        subset
+        for subset in itertools.combinations(range(len(rows)), k)
+        if rank_mod([rows[i] for i in subset], p) < k
+    }
+    found = {tuple(row) for row in hits[: max(count, 0)].tolist()}
+    assert found <= expected
+    if 0 <= count < HITS:
+        assert found == expected
+        assert len(found) == count
+    elif count < 0:  # some k - 2 of them are dependent in k coordinates
+        assert any(
+            rank_mod([rows[i][:k] for i in subset], p) < k - 2
+            for subset in itertools.combinations(range(len(rows)), k - 2)
+        )
+    else:
+        assert len(expected) >= HITS
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_one_planted_set_among_many_is_found(k: int) -> None:
+    vectors, members = planted(150, 9, k, seed=1)
+    below, here = decide(vectors, k - 1), decide(vectors, k)
+    assert below.independent
+    assert here.dependency is not None
+    assert here.dependency.indices == members
+
+
+def test_dependence_modulo_both_primes_is_a_false_alarm() -> None:
+    p, q = search_primes(5)
+    vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [1, 1, p * q], [1, 2, 1], [3, 1, 2]])
+    found = decide(vectors, 3, threads=1)
+    assert (found.independent, found.false_alarms) == (True, 1)
+    bound = found.bound()
+    assert bound is not None
+    assert "but for 1" in bound.statement
+
+
+def test_many_false_alarms_end_in_a_decision_or_none_never_a_wrong_one() -> None:
+    p, q = search_primes(12)
+    rows = [[x**j * (p * q if j == 2 else 1) for j in range(3)] for x in range(1, 13)]
+    assert decide(Vectors.of(rows), 3, threads=1).independent is not False
+
+
+def test_a_search_too_dear_is_refused_before_it_starts() -> None:
+    with pytest.raises(InputError, match="k: must be small enough for 1 s"):
+        decide(vandermonde(500, 6), 6, limit_s=1)
+    for k in (0, 4):
+        with pytest.raises(InputError, match="k: must be from 1 to min"):
+            decide(vandermonde(3, 5), k)
+
+
+def test_a_search_that_is_stopped_claims_nothing() -> None:
+    found = decide(vandermonde(60, 5), 4, stop=lambda: True)
+    assert found.independent is None
+    assert found.bound() is None
+
+
+def test_the_estimate_grows_with_the_number_of_sets() -> None:
+    prices = [exhaustive.nominal_seconds(1782, 11, k) for k in range(3, 8)]
+    assert all(90 * low < high for low, high in itertools.pairwise(prices))
+
+
+# --- coherence and information sets --------------------------------------------------------------
+
+
+@quick
+@given(small_vectors())
+def test_the_coherence_bound_is_true(vectors: Vectors) -> None:
+    bound = coherence_bound(vectors)
+    true = truth(vectors)
+    assert (bound is None) == (not np.all(np.any(vectors.array != 0, axis=1)))
+    if bound is not None:
+        assert is_sound(bound, vectors, true)
+        assert bound.level is Level.ENCLOSED
+
+
+@pytest.mark.parametrize(("d", "expected"), [(8, 3), (16, 4), (17, 5), (64, 8), (100, 10)])
+def test_the_coherence_bound_of_an_equal_mixture(d: int, expected: int) -> None:
+    """Unit vectors and their sum: every entry 1/sqrt(d), so k - 1 < sqrt(d)."""
+    vectors = Vectors.of(np.vstack([np.eye(d), np.ones((1, d))]))
+    bound = coherence_bound(vectors)
+    assert bound is not None
+    assert bound.value == expected == math.isqrt(d - 1) + 1
+
+
+def test_orthogonal_vectors_are_independent_by_coherence_whatever_their_lengths() -> None:
+    table = np.diag([1e-300, 1e300, 5e-324, 1.0, 2.0**60])
+    bound = coherence_bound(Vectors.of(table))
+    assert bound is not None
+    assert bound.value == 5
+
+
+@quick
+@given(small_vectors(), st.booleans())
+def test_information_set_bounds_are_true(vectors: Vectors, pairs: bool) -> None:
+    true = truth(vectors)
+    bounds = information_set_bounds(vectors, upper=min(vectors.N, vectors.d), pairs=pairs)
+    assert all(is_sound(bound, vectors, true) for bound in bounds)
+
+
+@pytest.mark.parametrize(("N", "d", "pairs", "least"), [(44, 40, False, 21), (44, 40, True, 32)])
+def test_little_more_than_d_vectors_have_a_large_kruskal_rank(
+    N: int, d: int, pairs: bool, least: int
+) -> None:
+    table = np.random.default_rng(0).integers(-99, 100, (N, d))
+    lower, *_ = information_set_bounds(Vectors.of(table), upper=d, pairs=pairs)
+    assert lower.value == least  # 11 bases, each with 2 or 3 vectors outside, less one
+
+
+def test_information_sets_meet_a_planted_circuit() -> None:
+    vectors, members = planted(44, 40, 6)
+    lower, upper = information_set_bounds(vectors, upper=40)
+    assert (lower.value, upper.value) == (5, 5)
+    assert upper.dependency is not None
+    assert upper.dependency.indices == members
+
+
+# --- circuits and supports -----------------------------------------------------------------------
+
+
+@quick
+@given(small_vectors(), st.integers(0, 5))
+def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
+    true = truth(vectors)
+    below = vectors.N + 1
+    for found in small_circuits(
+        vectors, below=below, budget=Budget(), seed=seed, threads=1, bases=3
+    ):
+        assert true < found.dependency.size < below
+        assert found.dependency.is_circuit(vectors)
+        below = found.dependency.size
+
+
+@pytest.mark.parametrize("outside", [1, 2, 3])
+def test_each_number_of_vectors_outside_the_basis_shows_a_planted_circuit(outside: int) -> None:
+    """Where only j = `outside` is left to find it, it is found with j outside."""
+    vectors, members = planted(60, 24, 5, seed=2)
+    seen = set()
+    for seed in range(40):
+        run = small_circuits(
+            vectors, below=6, budget=Budget(), seed=seed, depth=outside, bases=4, threads=1
+        )
+        for found in run:
+            assert found.dependency.indices == members
+            seen.add(found.outside)
+    assert outside in seen
+    assert max(seen) <= outside
+
+
+def test_the_probability_of_meeting_a_circuit_is_what_is_seen() -> None:
+    vectors, _ = planted(60, 24, 5, seed=3)
+    expected = meeting_probability(5, 60, 24, 2)
+    met = sum(
+        any(small_circuits(vectors, below=6, budget=Budget(), seed=s, depth=2, bases=1, threads=1))
+        for s in range(200)
+    )
+    assert abs(met / 200 - expected) < 4 * math.sqrt(expected * (1 - expected) / 200)
+
+
+def test_five_of_two_thousand_vectors_in_dimension_768() -> None:
+    vectors, members = planted(2000, 768, 5)
+    found = next(small_circuits(vectors, below=768, budget=Budget(60), seed=0))
+    assert found.dependency.indices == members
+    assert found.dependency.holds(vectors)
+
+
+@quick
+@given(small_vectors())
+def test_support_bounds_are_true(vectors: Vectors) -> None:
+    true = truth(vectors)
+    upper = min(vectors.N, vectors.d)
+    for bound in support_bounds(vectors, upper, Budget(work=0.5), threads=1):
+        assert is_sound(bound, vectors, true)
+        assert bound.value < upper
+        upper = bound.value
+
+
+@pytest.mark.parametrize("d", [12, 30])
+def test_sparse_vectors_in_a_coordinate_subspace_are_found(d: int) -> None:
+    rng = np.random.default_rng(d)
+    table = rng.integers(1, 50, (200, d))
+    hidden, axes = np.sort(rng.choice(200, 7, replace=False)), rng.choice(d, 4, replace=False)
+    outside = np.setdiff1d(np.arange(d), axes)
+    table[np.ix_(hidden, outside)] = 0
+    vectors = Vectors.of(table)
+    inside = coordinate_subspaces(vectors)[0]
+    assert inside.coordinates == tuple(sorted(axes.tolist()))
+    assert inside.members == tuple(hidden.tolist())
+    bounds = list(support_bounds(vectors, d, Budget(work=1)))
+    assert bounds[0].value <= 4
+    assert all(set(b.dependency.indices) <= set(hidden) for b in bounds if b.dependency)
+
+
+def test_the_circuit_inside_a_subspace_is_the_smallest_one() -> None:
+    """Five of seven vectors of a 5-dimensional subspace satisfy a relation of their own."""
+    rng = np.random.default_rng(7)
+    table = rng.integers(1, 50, (60, 9))
+    table[10:17, 5:] = 0
+    table[16] = 0
+    table[16, :5] = 2 * table[10, :5] - table[11, :5] + 3 * table[12, :5]
+    bounds = list(support_bounds(Vectors.of(table), 9, Budget(work=5)))
+    assert bounds[-1].dependency is not None
+    assert bounds[-1].dependency.indices == (10, 11, 12, 16)

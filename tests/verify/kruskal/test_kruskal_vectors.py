@@ -1,0 +1,100 @@
+"""Vectors from files: what is valid is read exactly, whatever else gives one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.data_files import VALID, as_json
+
+from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.vectors import Vectors, load_vectors
+
+
+def saved(folder: Path, **arrays: Any) -> Path:
+    path = folder / "v.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", ">f8", "uint64"])
+def test_an_archive_of_vectors(tmp_path: Path, dtype: str) -> None:
+    table = np.array([[1.0, 2.0, 0.0], [3.0, 4.0, 0.0]], dtype=dtype)
+    found = load_vectors(saved(tmp_path, vectors=table, other=np.zeros(3)))
+    assert (found.name, found.N, found.d) == ("v", 2, 3)
+    assert found.array.dtype == np.dtype(dtype).newbyteorder("=")
+    assert found.array.tolist() == table.tolist()
+    assert not found.array.flags.writeable
+
+
+def test_vectors_come_before_queries_and_queries_are_those_of_a_data_set(tmp_path: Path) -> None:
+    arrays = {key: np.array(value) for key, value in VALID.items()}
+    assert load_vectors(saved(tmp_path, **arrays)).array.tolist() == VALID["queries"]
+    both = saved(tmp_path, **arrays, vectors=np.eye(2))
+    assert load_vectors(both).array.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("key", ["vectors", "queries"])
+def test_json_with_fractions(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(as_json({key: [["1/2", "1/3"], [1, 2]]})))
+    assert load_vectors(path).array.tolist() == [[3, 2], [6, 12]]
+
+
+def test_rows_are_exact_and_share_one_factor() -> None:
+    vectors = Vectors.of(np.array([[0.1, 3.0], [1e-30, 2.0]]))
+    whole, part = vectors.integers.tolist(), vectors.rows([1]).tolist()
+    assert int(whole[0][1]) * 2 == int(whole[1][1]) * 3
+    assert int(part[0][0]) * int(whole[1][1]) == int(part[0][1]) * int(whole[1][0])
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "NaN": ({"vectors": np.array([[1.0, np.nan]])}, "finite numbers, not nan at row 0, column 1"),
+    "infinite": ({"vectors": np.array([[np.inf]])}, "finite numbers, not inf"),
+    "one axis": ({"vectors": np.arange(3)}, r"an \(N, d\) matrix"),
+    "three axes": ({"vectors": np.zeros((2, 2, 2))}, r"an \(N, d\) matrix"),
+    "no vectors": ({"vectors": np.zeros((0, 3))}, r"an \(N, d\) matrix"),
+    "no width": ({"vectors": np.zeros((3, 0))}, r"an \(N, d\) matrix"),
+    "other name": ({"points": np.eye(2)}, "made of vectors, or of queries"),
+    "words": ({"vectors": np.array([["a"]])}, "integers, or floats of at most 64 bits"),
+    "objects": ({"vectors": np.array([[1, None]], dtype=object)}, "integers, or floats"),
+    "complex": ({"vectors": np.eye(2) * 1j}, "integers, or floats"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAD))
+def test_a_bad_archive_gives_one_line(tmp_path: Path, name: str) -> None:
+    arrays, line = BAD[name]
+    with pytest.raises(InputError, match=line) as refusal:
+        load_vectors(saved(tmp_path, **arrays))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('{"vectors": [[1, 2], [3]]}', "a list of 2"),
+        ('{"vectors": [["x"]]}', "an integer, a finite float"),
+        ('{"vectors": []}', "matrix"),
+        ('{"vectors": [[NaN]]}', "an integer, a finite float"),
+        ('{"labels": [[1]]}', "made of vectors, or of queries"),
+        ("[[1]]", "an object with"),
+        ("{", "JSON"),
+    ],
+)
+def test_bad_json_gives_one_line(tmp_path: Path, text: str, line: str) -> None:
+    path = tmp_path / "v.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=line) as refusal:
+        load_vectors(path)
+    assert "\n" not in str(refusal.value)
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not missing"):
+        load_vectors(tmp_path / "none.npz")
+    with pytest.raises(InputError, match="not a directory"):
+        load_vectors(tmp_path)

@@ -1,0 +1,347 @@
+"""The partition certificate: for a given grouping, and for the largest part that can be grouped."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.oracles import (
+    SAFE_PRIME,
+    features_mod,
+    is_relation,
+    kruskal_rank,
+    meets_partition_condition,
+    rank,
+    rank_mod,
+    some_grouping,
+)
+
+from attncert.constructions import paper, width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import all_digits, left_out
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.partition import certificate as partition
+from attncert.verify.partition import search as placing
+from attncert.verify.partition.bound import Sizes, upper_bound
+from attncert.verify.partition.certificate import BestPartition, best_partition, certificate
+from attncert.verify.partition.search import place
+from attncert.verify.rank.directions import direction
+
+# e_1, e_2, e_1 + e_2 are dependent: A1 is false for n = 3. In this order (e_1, e_2, e_1+e_2) would
+# be the first group; in another order the condition holds.
+DEPENDENT = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+# Nine queries of which two groups, of 5 and 4, hold eight; no flat of small rank says why.
+HARD = [
+    [0, 1, -1, 1, 1],
+    [-1, 0, 0, 0, 0],
+    [0, -1, 1, -1, 0],
+    [1, 1, 0, 0, 0],
+    [-1, 0, 0, 0, -1],
+    [1, 1, 0, 0, 1],
+    [1, 0, -1, 1, 0],
+    [0, 1, 0, 0, -1],
+    [0, 1, -1, 0, 0],
+]
+
+
+def with_queries(queries: Any, n: int) -> Dataset:
+    context = np.eye(len(queries[0]), dtype=int)[:n]
+    return Dataset.of(context, queries, [0] * len(queries))
+
+
+def most_placed(queries: Any, sizes: Sizes) -> int:
+    """By trying all subsets and all their groupings."""
+    for count in range(len(queries), 0, -1):
+        for subset in itertools.combinations(queries, count):
+            if some_grouping(subset, sizes.first, sizes.further, sizes.heads):
+                return count
+    return 0
+
+
+def maximum(best: BestPartition) -> Any:
+    return next(claim for claim in best.claims if claim.id == "partition.maximum")
+
+
+def level(best: BestPartition, claim_id: str) -> Level:
+    return ProofTrace(best.claims).standing(claim_id)
+
+
+@st.composite
+def cases(draw: st.DrawFn, most: int = 6) -> tuple[list[list[int]], Sizes]:
+    d = draw(st.integers(1, 4))
+    entry = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
+    queries = draw(st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most))
+    first = draw(st.integers(1, d))
+    return queries, Sizes(first, draw(st.integers(0, first - 1)), draw(st.integers(1, 4)))
+
+
+# A1 is false, memorization is proved.
+
+
+@pytest.mark.parametrize("build", [paper.build, width_one.build])
+def test_memorization_is_proved_where_a1_is_false(build: Callable[..., Construction]) -> None:
+    assert kruskal_rank(DEPENDENT) == 2  # A1 asks for 3
+    rng = random.Random(4)
+    contexts = [[[rng.randint(-5, 5) for _ in range(4)] for _ in range(3)] for _ in DEPENDENT]
+    data = Dataset.of(contexts, DEPENDENT, [3, 1, 4, 1, 5])
+    best = best_partition(data, 3, 2, 2)
+    assert best.examples == (0, 1, 2, 3, 4)
+    assert meets_partition_condition(DEPENDENT, best.groups)
+    assert [len(group) for group in best.groups] == [3, 2]
+    assert level(best, "partition.memorizes") is Level.ARGUED
+    layer = build(data, heads=2).layer
+    assert rank_mod(features_mod(data, layer), SAFE_PRIME) == data.T  # so rank Z = T over ℚ
+
+
+def test_the_order_given_is_kept_where_it_holds() -> None:
+    queries = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 3]]
+    best = best_partition(with_queries(queries, 3), 3, 2, 2)
+    assert best.groups == ((0, 1, 2), (3, 4))
+    assert maximum(best).level is Level.PROVED
+
+
+# The largest part.
+
+
+@settings(max_examples=120, deadline=None)
+@given(cases(), st.integers(0, 3))
+@example(([[0, 0]], Sizes(1, 0, 2)), 0)
+@example(([[1], [2], [-1]], Sizes(1, 0, 3)), 0)
+def test_the_largest_part_against_enumeration(
+    case: tuple[list[list[int]], Sizes], seed: int
+) -> None:
+    queries, sizes = case
+    data = with_queries(queries, min(sizes.first, len(queries[0])))
+    best = best_partition(data, sizes.first, sizes.further, sizes.heads, seed)
+    wanted = most_placed(queries, sizes)
+    claim = maximum(best)
+    assert meets_partition_condition(queries, best.groups)
+    assert len(best.groups) <= sizes.heads
+    assert all(len(g) <= (sizes.further if h else sizes.first) for h, g in enumerate(best.groups))
+    assert len(best.examples) <= wanted <= claim.numbers["at most"]
+    if claim.level is Level.PROVED:
+        assert len(best.examples) == wanted
+    assert claim.witness["left out"] == [t for t in range(data.T) if t not in best.examples]
+    json.dumps([c.as_dict() for c in best.claims], allow_nan=False)
+
+
+def test_no_case_is_left_open_that_small() -> None:
+    """The property above would hold for a search that never decides anything."""
+    rng = random.Random(0)
+    levels = []
+    for _ in range(60):
+        d = rng.randint(2, 5)
+        queries = [
+            [rng.choice([0, 0, 1, -1, 2]) for _ in range(d)] for _ in range(rng.randint(8, 16))
+        ]
+        n = rng.randint(2, d)
+        best = best_partition(with_queries(queries, n), n, n - 1, rng.randint(1, 5))
+        levels.append(maximum(best).level)
+    assert levels == [Level.PROVED] * 60
+
+
+@settings(max_examples=80, deadline=None)
+@given(cases())
+def test_the_upper_bound_is_one(case: tuple[list[list[int]], Sizes]) -> None:
+    queries, sizes = case
+    data = with_queries(queries, 1)
+    for hint in ((), range(data.T)):
+        parts = upper_bound(data, range(data.T), sizes, list(hint))
+        assert sorted(t for part in parts for t in part.examples) == list(range(data.T))
+        assert all(rank([queries[t] for t in part.examples]) == part.rank for part in parts)
+        assert sum(part.most for part in parts) >= most_placed(queries, sizes)
+
+
+def test_a_plane_that_holds_too_many() -> None:
+    """Twelve lines in one plane: at most H + 1 of them; the witness names the plane."""
+    plane = [[1, k, 0, 0] for k in range(12)]
+    queries = [*plane, [0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]]
+    best = best_partition(with_queries(queries, 3), 3, 2, 5)
+    assert len(best.examples) == 6 + 3
+    claim = maximum(best)
+    assert claim.level is Level.PROVED
+    assert claim.witness["parts"] == [{"examples": list(range(12)), "rank": 2, "at most": 6}]
+
+
+def test_one_of_parallel_queries_and_no_zero_query() -> None:
+    queries = [[1, 2], [0, 0], [-2, -4], [3, 1]]
+    best = best_partition(with_queries(queries, 2), 2, 1, 3)
+    assert len(best.examples) == 2 and 1 not in best.examples and 3 in best.examples
+    assert {(part["rank"], part["at most"]) for part in maximum(best).witness["parts"]} == {
+        (0, 0),
+        (1, 1),
+    }
+
+
+def test_trying_all_sets_decides_what_the_bound_leaves_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    best = best_partition(with_queries(HARD, 5), 5, 4, 2)
+    assert len(best.examples) == 8
+    assert maximum(best).level is Level.PROVED
+    assert "tried: the one set of one more" in maximum(best).statement
+    monkeypatch.setattr(partition, "_SUBSETS", 0)
+    left_open = maximum(best_partition(with_queries(HARD, 5), 5, 4, 2))
+    assert left_open.level is Level.UNDECIDED
+    assert left_open.numbers["at most"] == 9
+
+
+def test_a_search_that_gives_up_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gives_up(*arguments: Any) -> None:
+        raise HypothesisFails("some-partition", "too many steps", {}, decided=False)
+
+    monkeypatch.setattr(partition, "find", gives_up)
+    claim = maximum(best_partition(with_queries(HARD, 5), 5, 4, 2))
+    assert claim.level is Level.UNDECIDED and claim.numbers["at most"] == 9
+
+
+def test_trying_all_sets_finds_what_the_search_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a search that gives up at once the rest still finds the largest part."""
+    queries = [[1, 0], [2, 0], [0, 1], [1, 1]]
+    data = with_queries(queries, 2)
+    monkeypatch.setattr(partition, "place", lambda *arguments: ((0,),))
+    best = best_partition(data, 2, 1, 2)
+    assert len(best.examples) == 3 == most_placed(queries, Sizes(2, 1, 2))
+    assert maximum(best).level is Level.PROVED
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_examples_are_moved(seed: int) -> None:
+    """Queries in a bad order, in exactly as many groups as can hold them: nothing to spare."""
+    rng = np.random.default_rng(seed)
+    queries = rng.integers(-9, 10, (25, 4))
+    queries[2] = queries[0] + queries[1]
+    queries[20:24] = [queries[3] * a + queries[4] * b for a, b in ((1, 1), (1, 2), (2, 1), (3, 1))]
+    sizes = Sizes(4, 3, 8)
+    data = with_queries(queries.tolist(), 4)
+    groups = place(data, range(25), sizes, 25, seed)
+    assert sorted(t for group in groups for t in group) == list(range(25))
+    assert meets_partition_condition(queries.tolist(), groups)
+
+
+def test_a_member_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = [[1, 0, -1], [0, 1, 1], [1, -1, 0], [-1, 1, 1], [1, -1, 1]]
+    data, sizes = with_queries(queries, 3), Sizes(3, 2, 2)
+    monkeypatch.setattr(placing, "_ORDERS", 1)
+    groups = place(data, range(5), sizes, 5, 0)
+    assert sorted(t for group in groups for t in group) == list(range(5))
+    assert meets_partition_condition(queries, groups)
+    monkeypatch.setattr(placing._Attempt, "exchange", lambda self, t: False)
+    assert sum(map(len, place(data, range(5), sizes, 5, 0))) < 5
+
+
+def test_what_a_group_admits() -> None:
+    """Not a query of its span, nor of a later group's span; nor one that adds an earlier query."""
+    queries = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0], [2, 0, 0]]
+    attempt = placing._Attempt(with_queries(queries, 3), Sizes(3, 2, 2), 0)
+    for h, group in enumerate([[0], [1, 2]]):
+        for t in group:
+            admitted = attempt._with(h, t)
+            assert admitted is not None
+            attempt.members[h].append(t)
+            attempt.outside[h] = admitted
+    assert attempt._with(0, 3) is None  # in the span of the later group
+    assert attempt._with(0, 5) is None  # parallel to 0
+    assert attempt._with(1, 4) is None  # the group is full
+    attempt.members[1].remove(2)
+    attempt.outside[1] = attempt._span([1])
+    assert attempt._with(1, 4) is None  # with 1 it spans 0, which is earlier
+    assert attempt._with(1, 3) is not None and attempt._with(0, 3) is not None
+
+
+def test_deterministic() -> None:
+    data = with_queries(HARD, 5)
+    assert best_partition(data, 5, 4, 2, 1) == best_partition(data, 5, 4, 2, 1)
+
+
+# Contexts of rank below n.
+
+
+def test_a_dependent_context_is_left_out() -> None:
+    contexts = [[[1, 0], [0, 1]], [[1, 2], [2, 4]], [[1, 1], [0, 3]]]
+    data = Dataset.of(contexts, [[1, 0], [0, 1], [1, 1]], [1, 2, 3])
+    best = best_partition(data, 2, 1, 2)
+    assert best.groups == ((0, 2),)
+    assert maximum(best).level is Level.PROVED and maximum(best).witness["left out"] == [1]
+
+
+def test_the_dependent_context_is_named_in_the_data_sets_numbers() -> None:
+    contexts = [[[1, 0], [0, 1]], [[1, 1], [0, 3]], [[1, 2], [2, 4]]]
+    data = Dataset.of(contexts, [[1, 0], [0, 1], [1, 1]], [1, 2, 3])
+    claims = certificate(data, [(1, 2)], 2, 1)
+    assert claims[0].level is Level.REFUTED
+    assert claims[0].witness == {"context": 2, "coefficients": ["2", "-1"]}
+    assert claims[0].numbers["found"] == "rank 1 in context 2"
+    assert ProofTrace(claims).standing("partition.memorizes") is Level.UNDECIDED
+
+
+def test_no_context_of_full_rank() -> None:
+    data = Dataset.of([[1, 2], [2, 4]], [[1, 0], [0, 1]], [1, 2])
+    best = best_partition(data, 2, 1, 2)
+    assert best.groups == () and best.claims[0].level is Level.REFUTED
+
+
+# A given grouping.
+
+
+def test_a_wrong_grouping_is_refuted_with_a_relation() -> None:
+    data = with_queries(DEPENDENT, 3)
+    claims = {claim.id: claim for claim in certificate(data, [(0, 1, 2), (3, 4)], 3, 2)}
+    refuted = claims["hypothesis.partition"]
+    assert refuted.level is Level.REFUTED and refuted.witness is not None
+    assert is_relation(DEPENDENT, refuted.witness)
+    assert ProofTrace(claims.values()).standing("partition.memorizes") is Level.UNDECIDED
+    spanned = certificate(data, [(2, 3, 4), (0, 1)], 3, 2)[1]
+    assert spanned.level is Level.REFUTED and spanned.witness is not None
+    assert sorted(spanned.witness["examples"]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("groups", "first", "further", "named"),
+    [
+        ([(0, 0)], 3, 2, "groups"),
+        ([(0, 5)], 3, 2, "groups"),
+        ([(0, 1, 3, 4)], 3, 2, "groups"),
+        ([(0,), (1, 3, 4)], 3, 2, "groups"),
+        ([(0,), ()], 3, 2, "groups"),
+        ([(0,)], 4, 2, "first"),
+        ([(0,)], 0, 0, "first"),
+        ([(0,)], 3, 3, "further"),
+        ([], 3, 2, "heads"),
+    ],
+)
+def test_unusable_groupings(
+    groups: Sequence[Sequence[int]], first: int, further: int, named: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        certificate(with_queries(DEPENDENT, 3), groups, first, further)
+    assert error.value.argument == named
+
+
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=4))
+def test_direction(vector: list[int]) -> None:
+    primitive, scale = direction(vector)
+    if primitive is None:
+        assert not any(vector) and scale == 0
+    else:
+        assert [scale * x for x in primitive] == vector
+        assert direction([-2 * x for x in vector]) == (primitive, -2 * scale)
+
+
+@pytest.mark.slow
+def test_all_digits_with_independent_contexts_are_placed() -> None:
+    best = best_partition(all_digits(), 4, 3, 594)
+    assert len(best.examples) == 1782
+    assert maximum(best).level is Level.PROVED
+    assert maximum(best).witness["left out"] == sorted(left_out())

@@ -1,0 +1,258 @@
+"""Subsets and prefixes certified modulo primes: planted answers, FLINT, and soundness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.rank_cases import exact_rank, planted
+
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.decide import settle
+from attncert.verify.rank.modular import (
+    IndependenceTester,
+    certify_prefixes,
+    independent_subsets,
+    rank_mod,
+)
+from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+
+
+def gaussian(vectors: int, width: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((vectors, width)).astype(np.float32)
+
+
+def decaying(vectors: int, width: int, seed: int = 0) -> np.ndarray:
+    """Singular values down to 1e-12 of the largest: float32 rank tests fail on it."""
+    rng = np.random.default_rng(seed)
+    spectrum = np.logspace(0, -12, width)
+    mixing = np.linalg.qr(rng.standard_normal((width, width)))[0]
+    return ((rng.standard_normal((vectors, width)) * spectrum) @ mixing).astype(np.float32)
+
+
+def random_subsets(vectors: int, k: int, count: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.array([rng.permutation(vectors)[:k] for _ in range(count)])
+
+
+@pytest.mark.parametrize("make", [gaussian, decaying])
+@pytest.mark.parametrize("coordinates", ["projected", "systematic"])
+def test_independent_subsets_are_all_certified(make: Any, coordinates: str) -> None:
+    tester = IndependenceTester(make(150, 60), device="cpu", coordinates=coordinates)
+    for k in (1, 8, 37, 60):
+        ranks = tester.subsets(random_subsets(150, k, 40))
+        assert ranks.certified.all() and ranks.size == k
+        assert set(ranks.prime.tolist()) <= set(ranks.primes)
+
+
+@pytest.mark.parametrize("coordinates", ["projected", "systematic"])
+@pytest.mark.parametrize("relation_size", [2, 3, 5, 12])
+def test_planted_dependent_subsets_are_never_certified(
+    coordinates: str, relation_size: int
+) -> None:
+    rng = np.random.default_rng(relation_size)
+    table = rng.integers(-99, 100, (120, 50)).astype(np.float64)
+    members = rng.permutation(120)[:relation_size]
+    table[members[0]] = rng.integers(1, 9, relation_size - 1) @ table[members[1:]]
+    subsets = random_subsets(120, 40, 60)
+    for i in range(0, 60, 2):
+        keep = np.setdiff1d(subsets[i], members)[: 40 - relation_size]
+        subsets[i] = rng.permutation(np.r_[members, keep])
+    contains = np.array([np.isin(members, s).all() for s in subsets])
+    assert contains.sum() >= 30
+    tester = IndependenceTester(table, device="cpu", coordinates=coordinates)
+    ranks = tester.subsets(subsets)
+    assert np.array_equal(ranks.certified, ~contains)
+    assert np.array_equal(ranks.prime > 0, ~contains)
+    witnesses = list(settle(table, subsets, ranks, limit=3))
+    assert [i for i, _ in witnesses] == ranks.undecided[:3].tolist()
+    for _, decision in witnesses:
+        assert decision.relation is not None and decision.relation.holds(table)
+        assert set(decision.relation.indices) == set(members.tolist())
+
+
+def test_sparse_tables_fall_back_from_systematic_to_projected_coordinates() -> None:
+    """Unit vectors and their sums: consecutive coordinates of the form see almost nothing."""
+    rng = np.random.default_rng(0)
+    table = np.vstack([np.eye(40, dtype=int), np.eye(40, k=1, dtype=int) + np.eye(40, dtype=int)])
+    subsets = np.array([rng.permutation(80)[:12] for _ in range(200)])
+    truth = np.array([exact_rank(table[s]) == 12 for s in subsets])
+    ranks = IndependenceTester(table, device="cpu", coordinates="systematic").subsets(subsets)
+    assert np.array_equal(ranks.certified, truth)
+    assert (ranks.prime[truth] != PRIME_FLOAT32).any()
+
+
+def mixed_table(rng: np.random.Generator) -> np.ndarray:
+    """A small table of one of eight kinds, most of them with some dependent subsets."""
+    largest = 40 if rng.random() < 0.1 else 9
+    n, d = int(rng.integers(2, largest + 2)), int(rng.integers(1, largest))
+    kind = int(rng.integers(8))
+    if kind == 0:
+        return rng.integers(-1, 2, (n, d))
+    if kind == 1:
+        return planted(n, d, int(rng.integers(0, min(n, d) + 1)), seed=int(rng.integers(1 << 30)))
+    if kind == 2:
+        return rng.standard_normal((n, d)).astype(np.float32)
+    if kind == 3:
+        return rng.standard_normal((n, d)) * 10.0 ** rng.integers(-150, 150, (n, 1))
+    if kind == 4:
+        table = rng.standard_normal((n, d))
+        table[0] = 2 * table[n - 1]
+        return table
+    if kind == 5:
+        return np.array(rng.integers(-9, 10, (n, d)).tolist(), dtype=object) * 7**150
+    if kind == 6:  # multiples of the primes in use: the first ladder steps are misled
+        return rng.integers(-2, 3, (n, d)) * PRIME_FLOAT32 * PRIMES_FLOAT64[0]
+    return (rng.random((n, d)) < 0.3).astype(np.float16)
+
+
+def disagreements(tables: int, subsets_each: int, seed: int) -> tuple[int, int, int]:
+    """(cases, dependent cases, disagreements) between settled modular answers and FLINT."""
+    rng = np.random.default_rng(seed)
+    cases = dependent = wrong = 0
+    for _ in range(tables):
+        table = mixed_table(rng)
+        k = int(rng.integers((min(table.shape) + 1) // 2, min(table.shape) + 1))
+        subsets = np.array([rng.permutation(len(table))[:k] for _ in range(subsets_each)])
+        coordinates = str(rng.choice(["projected", "systematic"]))
+        tester = IndependenceTester(table, device="cpu", coordinates=coordinates, threads=1)
+        ranks = tester.subsets(subsets)
+        answers = ranks.certified.copy()
+        for i, decision in settle(table, subsets, ranks):
+            answers[i] = decision.independent
+        for subset, certified, answer in zip(subsets, ranks.certified, answers, strict=True):
+            truth = exact_rank(table[subset]) == k
+            cases, dependent = cases + 1, dependent + (not truth)
+            wrong += answer != truth or (certified and not truth)
+    return cases, dependent, wrong
+
+
+def test_no_disagreement_with_flint_on_ten_thousand_mixed_cases() -> None:
+    cases, dependent, wrong = disagreements(tables=500, subsets_each=20, seed=2)
+    assert (cases, wrong) == (10_000, 0)
+    assert 2000 < dependent < 8000
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 3))
+def test_prefixes_are_the_longest_independent_ones(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = mixed_table(rng)
+    orders = np.array([rng.permutation(len(table)) for _ in range(count)])
+    found = certify_prefixes(table, orders, device="cpu")
+    for order, length in zip(orders, found.lengths, strict=True):
+        assert exact_rank(table[order[:length]]) == length
+        if length < min(table.shape):
+            assert exact_rank(table[order[: length + 1]]) == length
+
+
+def test_one_elimination_certifies_every_prefix_of_a_decaying_table() -> None:
+    table = decaying(120, 100)
+    orders = np.array([np.random.default_rng(s).permutation(120) for s in range(3)])
+    assert certify_prefixes(table, orders, device="cpu").lengths.tolist() == [100] * 3
+
+
+def test_engines_give_the_same_answers() -> None:
+    table = planted(60, 40, 22, seed=1).astype(np.float64)
+    subsets = random_subsets(60, 20, 30)
+    truth = [exact_rank(table[s]) == 20 for s in subsets]
+    numba = independent_subsets(table, subsets, device="cpu")
+    strict = independent_subsets(array_api_strict.asarray(table), subsets)
+    assert numba.certified.tolist() == strict.certified.tolist() == truth
+    assert strict.device.engine == "array" and strict.primes == PRIMES_FLOAT64[:2]
+
+
+def test_same_seed_same_result_whatever_the_threads() -> None:
+    table, subsets = gaussian(90, 40), random_subsets(90, 40, 60)
+    first = IndependenceTester(table, device="cpu", seed=3, threads=1).subsets(subsets)
+    again = IndependenceTester(table, device="cpu", seed=3, threads=3).subsets(subsets)
+    assert np.array_equal(first.prime, again.prime)
+    assert first.as_dict() == again.as_dict()
+
+
+def test_memory_budget_is_obeyed_in_chunks_and_refused_when_too_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from attncert.verify.rank.engines import batched
+
+    seen: list[int] = []
+    real = batched.prefixes
+
+    def watched(stack: Any, p: int, kernels: Any) -> Any:
+        seen.append(8 * int(np.prod(stack.shape)))
+        return real(stack, p, kernels)
+
+    monkeypatch.setattr(batched, "prefixes", watched)
+    table = array_api_strict.asarray(gaussian(40, 32).astype(np.float64))
+    subsets = random_subsets(40, 16, 50)
+    budget = 40 * 16 * 8 + 10 * 4 * 8 * 16 * 16
+    assert independent_subsets(table, subsets, memory=budget).certified.all()
+    assert len(seen) == 5 and max(seen) * 4 + 40 * 16 * 8 <= budget
+    for engine_table in (table, gaussian(40, 32)):
+        with pytest.raises(InputError, match=r"memory: must be at least [0-9]+ bytes"):
+            independent_subsets(engine_table, subsets, memory=100)
+
+
+def test_tables_of_many_rows_are_prepared_in_blocks() -> None:
+    table = np.random.default_rng(0).integers(-9, 10, (9000, 40))
+    table[8999] = table[0] + table[4500]
+    subsets = np.vstack([np.arange(9000).reshape(-1, 8), [[0, 4500, 8999, 1, 2, 3, 4, 5]]])
+    for engine_table in (table, array_api_strict.asarray(table)):
+        ranks = independent_subsets(engine_table, subsets)
+        assert ranks.undecided.tolist() == [1125]
+
+
+def test_the_systematic_form_is_chosen_when_it_pays_and_kept() -> None:
+    table, few, many = gaussian(200, 100), random_subsets(200, 60, 5), random_subsets(200, 60, 400)
+    tester = IndependenceTester(table, device="cpu", threads=1)
+    assert tester.subsets(few).certified.all() and not tester._use_systematic(60, 5)
+    assert tester.subsets(many).certified.all() and tester._use_systematic(60, 5)
+    ahead = IndependenceTester(table, device="cpu", threads=1, expected=400)
+    assert ahead._use_systematic(60, 5)
+    small = IndependenceTester(table, device="cpu", threads=1, expected=400, memory=200 * 100 * 20)
+    assert not small._use_systematic(60, 5) and small.subsets(few).certified.all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"subsets": [[0, 1, 2, 3]]}, r"sets of at most as many rows .* \(3\), not sets of 4"),
+        ({"subsets": [[0, 9]]}, "indices from 0 to 4"),
+        ({"seed": -1}, "seed: must be a non-negative integer, not -1"),
+        ({"seed": 1.5}, "seed: must be a non-negative integer"),
+        ({"memory": True}, "memory: must be a non-negative integer"),
+        ({"table": [[float("nan")]]}, "table: must be a matrix of finite numbers"),
+        ({"device": "tpu"}, "device: must be one of"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: dict[str, Any], message: str) -> None:
+    call = {"table": gaussian(5, 3), "subsets": [[0, 1]], "device": "cpu", **arguments}
+    with pytest.raises(InputError, match=message) as raised:
+        independent_subsets(call.pop("table"), call.pop("subsets"), **call)
+    assert "\n" not in str(raised.value)
+
+
+def test_unknown_coordinates_are_refused() -> None:
+    with pytest.raises(InputError, match="coordinates: must be one of auto, projected"):
+        IndependenceTester([[1]], coordinates="polar")
+
+
+def test_empty_and_repeated_subsets() -> None:
+    table = gaussian(5, 3)
+    assert independent_subsets(table, np.zeros((4, 0), int), device="cpu").certified.all()
+    assert len(independent_subsets(table, np.zeros((0, 2), int), device="cpu").certified) == 0
+    for coordinates in ("projected", "systematic"):
+        tester = IndependenceTester(table, device="cpu", coordinates=coordinates)
+        assert tester.subsets([[1, 1], [0, 0], [4, 4]]).undecided.tolist() == [0, 1, 2]
+
+
+def test_float32_heuristic_is_wrong_where_the_certificate_is_right() -> None:
+    table = decaying(80, 64)
+    subset = np.arange(64)
+    assert np.linalg.matrix_rank(table[subset]) < 64
+    assert independent_subsets(table, [subset], device="cpu").certified.all()
+    assert rank_mod(table[subset]).full_row_rank

@@ -1,0 +1,187 @@
+"""Exact rank, relations and null vectors: planted relations, FLINT and SymPy as oracles."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.rank_cases import CASES, Case, exact_rank, planted
+
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.decide import Decision, decide
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.rational import (
+    Relation,
+    find_relation,
+    integer_matrix,
+    null_vectors,
+    rank,
+)
+from attncert.verify.rank.rational import relations as all_relations
+from attncert.verify.rank.residues import as_table
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+LADDER = math.prod(PRIMES_FLOAT64)
+entries = st.integers(-3, 3)
+matrices = st.integers(1, 7).flatmap(
+    lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=1, max_size=7)
+)
+
+
+@each_case
+def test_relations_are_a_basis_of_the_left_kernel(case: Case) -> None:
+    found = all_relations(case.matrix)
+    assert len(found) == case.shape[0] - case.rank
+    assert all(relation.holds(case.matrix) for relation in found)
+    full = [[dict(zip(r.indices, r.coefficients, strict=True)).get(i, 0) for i in
+             range(case.shape[0])] for r in found]  # fmt: skip
+    assert exact_rank(full) == len(found)
+
+
+@each_case
+def test_null_vectors_are_a_basis_of_the_right_kernel(case: Case) -> None:
+    found = null_vectors(case.matrix)
+    assert len(found) == case.shape[1] - case.rank
+    rows = case.matrix.tolist() if isinstance(case.matrix, np.ndarray) else case.matrix
+    for vector in found:
+        assert math.gcd(*vector) == 1 and next(x for x in vector if x) > 0
+        for row in rows:
+            assert sum(Fraction(a) * x for a, x in zip(row, vector, strict=True)) == 0
+    assert exact_rank([list(v) for v in found]) == len(found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices)
+def test_against_sympy(rows: list[list[int]]) -> None:
+    found = rank(rows)
+    matrix = sympy.Matrix(rows)
+    assert found.rank == matrix.rank()
+    minor = matrix.extract(list(found.rows), list(found.columns))
+    assert found.rank == 0 or minor.det() != 0
+    assert len(null_vectors(rows)) == len(matrix.nullspace())
+    relation = find_relation(rows)
+    assert (relation is None) == (matrix.rank() == len(rows))
+    assert relation is None or relation.holds(rows)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices)
+def test_a_found_relation_is_a_circuit(rows: list[list[int]]) -> None:
+    """Minimal: every proper subset of it is independent."""
+    relation = find_relation(rows)
+    if relation is not None:
+        members = [rows[i] for i in relation.indices]
+        assert exact_rank(members) == len(members) - 1
+        for i in range(len(members)):
+            assert exact_rank(members[:i] + members[i + 1 :]) == len(members) - 1
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 12])
+def test_a_planted_small_relation_is_found_among_many_vectors(size: int) -> None:
+    rng = np.random.default_rng(size)
+    table = rng.integers(-(2**20), 2**20, (150, 90)).astype(np.float32)
+    members = np.sort(rng.permutation(150)[:size])
+    weights = rng.choice([-2, -1, 1, 2], size)
+    weights[0] = 1
+    table[members[0]] = -(weights[1:].astype(np.float64) @ table[members[1:]].astype(np.float64))
+    others = np.setdiff1d(np.arange(150), members)[: 80 - size]
+    rows = rng.permutation(np.r_[members, others]).tolist()
+    assert find_relation(table, rows) == Relation.of(members.tolist(), weights.tolist())
+    assert find_relation(table, others.tolist()) is None
+
+
+def test_a_dense_relation_with_large_coefficients() -> None:
+    table = np.random.default_rng(0).standard_normal((31, 30)).astype(np.float32)
+    relation = find_relation(table)
+    assert relation is not None and relation.indices == tuple(range(31))
+    assert relation.holds(table)
+    assert max(abs(c) for c in relation.coefficients) > 2**500
+
+
+@pytest.mark.parametrize(
+    ("matrix", "true_rank"),
+    [
+        ([[LADDER, 0], [0, 1]], 2),
+        ([[LADDER]], 1),
+        ([[1, 1], [1, 1 + LADDER]], 2),
+        ([[LADDER, 2 * LADDER], [3 * LADDER, 6 * LADDER]], 1),
+        ([[1, 2, 3], [1, 2 + LADDER, 3], [2, 4 + LADDER, 6]], 2),
+    ],
+)
+def test_matrices_that_mislead_every_prime_are_still_right(
+    matrix: list[list[int]], true_rank: int
+) -> None:
+    found = rank(matrix)
+    assert (found.rank, found.prime) == (true_rank, 0)
+    assert found.rank + len(all_relations(matrix)) == len(matrix)
+    decision = decide(matrix)
+    assert decision.independent == (true_rank == len(matrix)) and decision.prime == 0
+    relation = find_relation(matrix)
+    assert (relation is None) == decision.independent
+    assert relation is None or relation.holds(matrix)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Relation((0, 1), (2, -3)),
+        Relation((0, 2), (2, -1)),
+        Relation((0,), (1,)),
+        Relation((), ()),
+        Relation((0, 1, 2), (2, -1, 0)),
+    ],
+)
+def test_a_wrong_relation_does_not_hold(wrong: Relation) -> None:
+    table = [[1, 2], [2, 4], [1, 0]]
+    assert Relation((0, 1), (2, -1)).holds(table)
+    assert not wrong.holds(table)
+
+
+def test_relations_are_normalised_and_serialisable() -> None:
+    relation = Relation.of([9, 3, 4], [-(10**30), 10**30, 0])
+    assert relation == Relation((3, 9), (1, -1))
+    assert relation.as_dict() == {"indices": [3, 9], "coefficients": ["1", "-1"]}
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4))
+def test_integer_matrix_is_the_table_times_a_power_of_two(row: list[float]) -> None:
+    whole = [int(x) for x in integer_matrix(as_table([row])).entries()]
+    ratios = {Fraction(w) / Fraction(x) for w, x in zip(whole, row, strict=True) if x}
+    assert len(ratios) <= 1
+    assert all((w == 0) == (x == 0) for w, x in zip(whole, row, strict=True))
+    for ratio in ratios:
+        assert ratio > 0 and 1 in (ratio.numerator, ratio.denominator)
+        assert (ratio.numerator * ratio.denominator).bit_count() == 1
+
+
+def test_fractions_share_one_scale() -> None:
+    """Scaling rows separately would change the relation."""
+    table = [[Fraction(1, 3), Fraction(1)], [Fraction(1), Fraction(3)]]
+    assert find_relation(table) == Relation((0, 1), (3, -1))
+
+
+def test_pivot_rows_are_the_lexicographically_first() -> None:
+    found = rank(planted(20, 15, 9, seed=8))
+    rows = planted(20, 15, 9, seed=8)
+    chosen = [i for i in range(20) if exact_rank(rows[: i + 1]) > exact_rank(rows[:i])]
+    assert list(found.rows) == chosen
+
+
+def test_repeated_rows_in_the_question_are_refused() -> None:
+    with pytest.raises(InputError, match="rows: must be distinct"):
+        find_relation([[1], [2]], [0, 0])
+    with pytest.raises(InputError, match="subset: must be distinct indices"):
+        decide([[1], [2]], [1, 1])
+    with pytest.raises(InputError, match="subset: must be indices from 0 to 1"):
+        decide([[1], [2]], [0, 2])
+
+
+def test_a_decision_names_its_evidence() -> None:
+    assert decide([[1, 0], [0, 1]]) == Decision(True, PRIMES_FLOAT64[0], None)
+    assert decide([[PRIMES_FLOAT64[0]]]) == Decision(True, PRIMES_FLOAT64[1], None)
+    assert decide([[0, 0]]).relation == Relation((0,), (1,))

@@ -1,0 +1,237 @@
+"""The hypotheses of Theorem 1 on the data at hand, against enumeration in Fractions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.oracles import is_relation, kruskal_rank, meets_partition_condition, rank
+from support.strategies import planted
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import Planted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.features import PRIMES
+from attncert.verify.steps import hypotheses
+from attncert.verify.steps.hypotheses import (
+    capacity,
+    independent_contexts,
+    kruskal_at_least,
+    partition,
+    sizes,
+    value_width,
+)
+
+
+def with_queries(queries: Any) -> Dataset:
+    d = len(queries[0])
+    eye = [[int(i == j) for j in range(d)] for i in range(d)]
+    return Dataset.of(eye, queries, [0] * len(queries))
+
+
+def sound(claim: Claim) -> None:
+    """What every claim owes: a witness exactly where it is refuted, and JSON."""
+    assert (claim.witness is not None) == (not claim.level.holds)
+    json.dumps(claim.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(("n", "holds"), [(1, True), (2, True), (3, False)])
+def test_sizes(n: int, holds: bool) -> None:
+    claim = sizes(Dataset.of([[1, 0]] * n, [[1, 0]], [0]))
+    assert claim.level is (Level.PROVED if holds else Level.REFUTED)
+    sound(claim)
+
+
+@pytest.mark.parametrize(("width", "holds"), [(1, False), (2, True), (7, True)])
+def test_value_width(width: int, holds: bool) -> None:
+    claim = value_width(Dataset.of([[1]], [[1]], [[0, 1]]), width)
+    assert claim.level is (Level.PROVED if holds else Level.REFUTED)
+    sound(claim)
+
+
+@pytest.mark.parametrize(
+    ("examples", "heads", "r", "most"), [(5, 2, 3, 5), (6, 2, 3, 5), (1, 9, 1, 1), (2, 9, 1, 1)]
+)
+def test_capacity(examples: int, heads: int, r: int, most: int) -> None:
+    """Beyond capacity the theorem is silent: not applicable, never refuted."""
+    claim = capacity(examples, heads, r, "n")
+    assert claim.level is (Level.PROVED if examples <= most else Level.REFUTED)
+    if examples > most:
+        assert claim.witness == {"T": examples, "capacity": most}
+    sound(claim)
+
+
+# Assumption 2.
+
+
+entries = st.sampled_from([0, 0, 1, -1, 2, Fraction(1, 3), 10**20, PRIMES[0]])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_contexts(data: st.DataObject, n: int, d: int, shared: bool) -> None:
+    row = st.lists(entries, min_size=d, max_size=d)
+    tables = [data.draw(st.lists(row, min_size=n, max_size=n)) for _ in range(1 if shared else 2)]
+    E = Dataset.of(tables, [[1] * d] * 2, [0, 1])
+    claim = independent_contexts(E)
+    ranks = [rank(table) for table in tables]
+    assert (claim.level is Level.PROVED) == all(r == n for r in ranks)
+    assert claim.level in (Level.PROVED, Level.REFUTED)
+    sound(claim)
+    if claim.witness is not None:
+        t = claim.witness["context"]
+        assert t == next(t for t, r in enumerate(ranks) if r < n)
+        coefficients = [Fraction(c) for c in claim.witness["coefficients"]]
+        assert any(coefficients)
+        for column in zip(*tables[t], strict=True):
+            assert sum(c * x for c, x in zip(coefficients, column, strict=True)) == 0
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_independent_only_over_the_rationals(p: int) -> None:
+    """(1, 0), (1, p): dependent mod p, independent over ℚ; and a row p·(1, 1) that is 0 mod p."""
+    assert independent_contexts(Dataset.of([[1, 0], [1, p]], [[1, 1]], [0])).level is Level.PROVED
+    assert independent_contexts(Dataset.of([[1, 0], [p, p]], [[1, 1]], [0])).level is Level.PROVED
+
+
+@settings(max_examples=40, deadline=None)
+@given(planted())
+def test_a_planted_dependency_is_found(spoilt: Planted) -> None:
+    data = spoilt.data
+    if spoilt.context is not None:
+        claim = independent_contexts(data)
+        assert claim.level is Level.REFUTED
+        assert claim.witness is not None and claim.witness["context"] == spoilt.context
+        return
+    assert independent_contexts(data).level is Level.PROVED
+    everything = [tuple(range(data.T))]
+    claim = partition(data, everything)
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    assert is_relation(data.queries.fractions(), claim.witness)
+
+
+# The partition condition.
+
+
+def query_lists(most: int = 6) -> st.SearchStrategy[list[list[int]]]:
+    entry = st.sampled_from([0, 0, 1, 1, -1, 2, PRIMES[0]])
+    return st.integers(1, 4).flatmap(
+        lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(query_lists(), st.integers(1, 3), st.integers(1, 3))
+@example([[0, 1, 0], [1, 0, 0], [1, PRIMES[0], 0]], 1, 2)
+def test_partition_is_decided_exactly(queries: list[list[int]], first: int, further: int) -> None:
+    data, count = with_queries(queries), len(queries)
+    cuts = [0, *range(first, count, further), count]
+    groups = [tuple(range(a, b)) for a, b in itertools.pairwise(cuts) if a < b]
+    claim = partition(data, groups)
+    assert (claim.level is Level.PROVED) == meets_partition_condition(queries, groups)
+    sound(claim)
+    if claim.witness is not None:
+        assert is_relation(queries, claim.witness)
+        h = claim.witness["group"] - 1
+        before = [t for group in groups[:h] for t in group]
+        outside = [t for t in claim.witness["examples"] if t not in groups[h]]
+        assert len(outside) <= 1 and all(t in before for t in outside)
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_a_span_that_only_shows_over_the_rationals(p: int) -> None:
+    """e_0 = (q_2 - q_1)/p is in the span of q_1, q_2, which are equal mod p: a vector orthogonal to
+    them mod p need not be orthogonal to e_0, and must not be taken for a proof."""
+    data = with_queries([[0, 1, 0], [1, 0, 0], [1, p, 0]])
+    claim = partition(data, [(0,), (1, 2)])
+    assert claim.level is Level.REFUTED
+    assert claim.witness is not None
+    assert is_relation(data.queries.fractions(), claim.witness)
+    assert sorted(claim.witness["examples"]) == [0, 1, 2]
+
+
+def test_rational_queries_of_different_denominators() -> None:
+    data = with_queries([["1/3", 0], [0, "1/5"], ["1/3", "2/5"]])
+    assert partition(data, [(0, 1), (2,)]).level is Level.PROVED
+    claim = partition(data, [(0,), (1, 2)])
+    assert claim.witness is not None and is_relation(data.queries.fractions(), claim.witness)
+
+
+# Assumption 1.
+
+
+@settings(max_examples=120, deadline=None)
+@given(query_lists(), st.integers(1, 5))
+def test_kruskal_rank_is_decided_where_subsets_are_few(
+    queries: list[list[int]], strength: int
+) -> None:
+    """Read as: every min(strength, T) of them are independent."""
+    data = with_queries(queries)
+    claim = kruskal_at_least(data, strength, "hypothesis.A1", 0)
+    holds = kruskal_rank(queries) >= min(strength, len(queries))
+    assert claim.level is (Level.PROVED if holds else Level.REFUTED)
+    assert claim.id == "hypothesis.A1"
+    sound(claim)
+    if claim.witness is not None:
+        assert is_relation(queries, claim.witness)
+        assert len(claim.witness["examples"]) <= min(strength, len(queries))
+
+
+def test_many_subsets_are_sampled_and_called_so() -> None:
+    """C(60, 4) = 487,635: not proved, with the bound of Clopper and Pearson."""
+    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0)
+    assert claim.level is Level.SAMPLED
+    bound = 1 - 0.05 ** (1 / 2000)
+    assert f"{bound:.2g}" in claim.statement and "not bounded" in claim.statement
+    assert math.isclose(
+        float(claim.statement.split("fraction ")[1].split()[0]), bound, rel_tol=0.01
+    )
+    again = kruskal_at_least(data, 4, "hypothesis.A1", 0)
+    assert claim == again
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+def test_many_samples_are_certified_in_batches_with_the_same_claim(
+    monkeypatch: pytest.MonkeyPatch, dependent: bool
+) -> None:
+    """Also the witness is the one that checking the samples one by one finds."""
+    queries = np.random.default_rng(1).integers(-9, 9, (60, 5))
+    if dependent:
+        queries[7:30] = queries[0] * np.arange(1, 24)[:, None]
+    data = with_queries(queries.tolist())
+    batched, claims = [], []
+    real = hypotheses.independent_subsets
+    monkeypatch.setattr(
+        hypotheses, "independent_subsets", lambda *a, **k: batched.append(1) or real(*a, **k)
+    )
+    for wide in (10**9, 0):
+        monkeypatch.setattr(hypotheses, "_WIDE", wide)
+        claims.append(kruskal_at_least(data, 4, "hypothesis.A1", 0))
+    assert claims[0] == claims[1] and len(batched) == 1
+    assert claims[0].level is (Level.REFUTED if dependent else Level.SAMPLED)
+
+
+def test_sampling_finds_what_is_everywhere() -> None:
+    """All queries in a plane: any three are dependent, also where subsets are only sampled."""
+    data = with_queries([[1, t, 2 * t, 0] for t in range(60)])
+    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0)
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    assert is_relation(data.queries.fractions(), claim.witness)
+
+
+def test_at_the_limit_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = with_queries(np.eye(6, dtype=int).tolist())
+    subsets = math.comb(6, 3)
+    monkeypatch.setattr(hypotheses, "_EXHAUSTIVE", subsets)
+    assert kruskal_at_least(data, 3, "A", 0).level is Level.PROVED
+    monkeypatch.setattr(hypotheses, "_EXHAUSTIVE", subsets - 1)
+    assert kruskal_at_least(data, 3, "A", 0).level is Level.SAMPLED

@@ -1,0 +1,115 @@
+"""The claims about the paper's heads: all there and proved on correct runs, witnesses where not.
+
+That each check fires on the errors of its own step is tests/verify/audit/test_defects.py.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from support.oracles import rank
+from support.small_layers import features
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.audit.defects import paper as defects
+from attncert.verify.audit.defects import steps
+from attncert.verify.audit.defects.runs import PAPER, Built, paper
+from attncert.verify.audit.defects.spoil import HEAD, head
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.steps import conclusions
+from attncert.verify.steps import paper as paper_steps
+
+STEPS = ["duals", "steering", "selector", "separator", "weights", "integral", "saturation",
+         "independence", "rank"]  # fmt: skip
+
+
+def claims(run: Built) -> dict[str, Claim]:
+    found = steps.claims(run)
+    assert len({claim.id for claim in found}) == len(found)
+    return {claim.id: claim for claim in found}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_correct_construction_passes_every_check(name: str) -> None:
+    found = claims(paper(name))
+    assert {claim.level for claim in found.values()} == {Level.PROVED}
+    assert all(claim.witness is None for claim in found.values())
+    first = ["duals", "steering", "weights", "integral", "rank"]
+    wanted = {f"head.1.{step}" for step in first} | {"groups"}
+    heads = range(2, len(paper(name).construction.heads) + 1)
+    wanted |= {f"head.{h}.{step}" for h in heads for step in STEPS}
+    assert set(found) == wanted
+    json.dumps([claim.as_dict() for claim in found.values()], allow_nan=False)
+
+
+def test_ranks_can_be_left_out() -> None:
+    run = paper("interior")
+    claims = paper_steps.head_claims(run.data, run.construction, with_ranks=False)
+    found = {claim.id for claim in claims}
+    assert "head.2.saturation" in found
+    assert not any(name.endswith((".rank", ".independence")) for name in found)
+
+
+# Witnesses, and defects that need a word more than their row in verify/audit/defects/.
+
+
+def witness_of(name: str) -> dict[str, Any]:
+    """What the check of the defect's own step says."""
+    defect = next(d for d in defects.PAPER_STEPS.defects if d.name == name)
+    found = claims(defect.plant())[defect.check]
+    assert found.witness is not None
+    return dict(found.witness)
+
+
+def test_witnesses_name_the_place() -> None:
+    """The examples and products of a few defects, worked out again in Fractions."""
+    run = paper("interior")
+    group, earlier = head(run).group, head(run).earlier
+    blinded = witness_of("selector vanishing on an earlier query")
+    assert blinded == {"example": earlier[0], "product": "0"}
+    assert witness_of("tie at the top of Eu") == {"example": earlier[-1]}
+    assert witness_of("other logits on record") == {"example": group[0]}
+    found = witness_of("gap overstated")
+    assert found["claimed"] == found["least gap"] + 1 and found["examples with another row"] == []
+    assert witness_of("wrong target row")["examples with another row"] == [earlier[0]]
+    swapped = witness_of("two duals exchanged")
+    assert swapped["product"] == "0" and len(set(swapped["examples"])) == 1
+    fraction = Fraction(witness_of("half the key: logits not whole")["logit"])
+    assert fraction.denominator == 2
+    assert witness_of("rank of M above r")["rank"] == 4
+
+
+def test_rank_above_r_alone_is_caught() -> None:
+    """The weights follow the formula, but d_h promises a smaller rank."""
+    run = paper("vertices")
+    weights = run.construction.layer.heads[HEAD]
+    claim = paper_steps.head_weights(run.data, head(run), weights, 2, HEAD + 1)
+    assert claim.level is Level.REFUTED
+    assert claim.witness == {"rank": 3, "equal": True}
+
+
+def test_a_repeated_example_spoils_the_ranks() -> None:
+    """Example 6 made a copy of example 0: its head cannot make their rows independent."""
+    run = paper("shared")
+    queries = run.data.queries.fractions()
+    queries[6] = queries[0]
+    doubled = Dataset.of(run.data.contexts, queries, run.data.labels)
+    assert rank(features(doubled, run.construction.layer)) < 7
+    spoilt = Built(doubled, run.construction)
+    assert {"head.3.rank", "head.3.duals", "head.3.selector"} <= steps.fired(spoilt)
+    found = claims(spoilt)["head.3.rank"]
+    assert found.level is Level.UNDECIDED and found.numbers["rank"] == 6
+    whole = conclusions.full_rank(doubled, run.construction.layer)
+    assert whole.level is Level.UNDECIDED and whole.numbers["rank"] == 6
+    assert conclusions.full_rank(run.data, run.construction.layer).level is Level.PROVED
+
+
+def test_two_examples_sent_to_one_new_direction() -> None:
+    """Step 7's trap: every other step is as it should be."""
+    spoilt = defects.greedy_choice_skipped()
+    assert steps.fired(spoilt) == {"head.2.independence", "head.2.rank"}
+    whole = conclusions.full_rank(spoilt.data, spoilt.construction.layer)
+    assert whole.level is Level.UNDECIDED

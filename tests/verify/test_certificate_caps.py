@@ -1,0 +1,225 @@
+"""No certificate is written that the checker would not read: every kind, at and above each cap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from support.small_certificates import CASES as CERTIFICATES
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.data.generators import family
+from attncert.constructions.layer import Head, Layer
+from attncert.reports import render
+from attncert.reports.kruskal import page
+from attncert.verify import certificate, checker
+from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
+from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.examine import examine
+from attncert.verify.kruskal.sampling.jobs import Question
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.prove import prove
+from attncert.verify.rank.rational import Relation
+from attncert.verify.settings import Settings
+from attncert.verify.tightness.studies import study
+
+CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
+LIMITS = ("LIMIT_SECONDS", "LIMIT_MIB")
+LONG = Dataset.of([["1/1700003", 0], [0, 1]], [[1, 2]], [1])  # its readout: 511,752 digits
+SMALL = family(3, 2, 3, seed=1)
+
+
+def verdict(body: Any, folder: Path) -> str:
+    path = folder / "certificate.json"
+    path.write_bytes(canonical_bytes(body))
+    return checker.check_file(str(path)).status
+
+
+@pytest.mark.parametrize("name", (*CAPS, *LIMITS))
+def test_writer_and_checker_agree_on_the_caps(name: str) -> None:
+    assert getattr(certificate, name) == getattr(checker, name)
+
+
+# Where `prove` meets one.
+
+
+def test_a_readout_with_too_many_digits_gives_way_to_the_rank(tmp_path: Path) -> None:
+    """The case of a context with a denominator of 1,700,003: proved, and the file holds."""
+    proof = prove(LONG, Settings("generic"))
+    assert proof.standing is Level.PROVED and proof.certificate is not None
+    assert proof.certificate["claim"] == proof.settings.claim == "full-rank"
+    assert "the checker reads 500,000" in proof.trace["readout"].statement
+    assert verdict(proof.certificate, tmp_path) == "holds"
+
+
+def test_asked_for_by_name_the_verdict_says_that_there_is_no_certificate() -> None:
+    proof = prove(LONG, Settings("generic", claim="interpolation"))
+    assert proof.standing is Level.PROVED and proof.certificate is None
+    said = proof.trace["memorization"].statement
+    assert said.endswith(
+        "There is no certificate: a number has 511,752 digits, and the checker reads 500,000."
+    )
+    files = render(proof)
+    assert "certificate.json" not in files
+    assert b"nothing was built" not in files["report.md"]
+
+
+@pytest.mark.parametrize("cap", CAPS)
+@pytest.mark.parametrize("construction", ["paper", "rank-one", "generic"])
+def test_whatever_the_caps_no_certificate_is_above_them(
+    cap: str, construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both sides with lower caps, lower and lower: what prove hands over always holds."""
+    seen = set()
+    for settings in (Settings(construction), Settings(construction, claim="interpolation")):
+        for value in (10**9, 3000, 1500, 900, 200, 60, 8, 3, 1):
+            for module in (certificate, checker):
+                monkeypatch.setattr(module, cap, value)
+            proof = prove(SMALL, settings)
+            assert proof.standing is Level.PROVED
+            uncertified = "There is no certificate" in proof.trace["memorization"].statement
+            assert uncertified == (proof.certificate is None)
+            if proof.certificate is not None:
+                assert verdict(proof.certificate, tmp_path) == "holds"
+                seen.add(proof.certificate["claim"])
+            else:
+                seen.add("none")
+    assert "interpolation" in seen and len(seen) > 1
+
+
+PRICED = {
+    "small": (SMALL, Settings()),
+    "vertices": (family(5, 3, 4, seed=2), Settings(interior=False)),
+    "width one": (family(9, 3, 4, seed=3), Settings("width-one")),
+    "generic": (family(9, 4, 5, seed=4), Settings("generic")),
+    "digits": (digits().take(13), Settings()),
+    "long logits": (Dataset.of([["1/997", 0], [0, 1]], [[1, 2]], [1]), Settings("generic")),
+}
+
+
+@pytest.mark.parametrize("name", PRICED)
+def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None:
+    """To within a factor of five of what the checker counts, where that is a second or a MiB."""
+    data, settings = PRICED[name]
+    proof = prove(data, replace(settings, claim="interpolation"))
+    assert proof.certificate is not None and proof.layer is not None
+    path = tmp_path / "certificate.json"
+    path.write_bytes(canonical_bytes(proof.certificate))
+    work = checker.Work(checker.LIMIT_SECONDS, checker.LIMIT_MIB)
+    checker.interpolation(checker.parse(str(path), work), work)
+    seconds, mib = certificate.cost_of_checking(data, proof.layer)
+    assert seconds < 5 * max(work.seconds, 1.0) and work.seconds < 5 * max(seconds, 1.0)
+    assert mib < 5 * max(work.peak / 2**20, 1.0) and work.peak / 2**20 < 5 * max(mib, 4.0)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_above_a_limit_of_the_checker_the_rank_is_the_answer(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attncert.verify.stages." + limit, 0.0)
+    proof = prove(SMALL, Settings())
+    assert proof.settings.claim == "full-rank" and proof.certificate is not None
+    asked = prove(SMALL, Settings(claim="interpolation"))
+    assert asked.certificate is None
+    assert "checking it would take" in asked.trace["memorization"].statement
+
+
+def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2]] * 2, [1, 2])
+    assert prove(data, Settings()).certificate is not None
+    monkeypatch.setattr(certificate, "MAX_FILE_BYTES", 100)
+    proof = prove(data, Settings())
+    assert (proof.standing, proof.certificate) == (Level.REFUTED, None)
+    assert study(SMALL, 2).certificate is None, "and tightness writes none either"
+
+
+def test_dependent_vectors_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = Vectors.of([[1, 0], [0, 1], [2, 0]])
+    found = examine(vectors, Question())
+    assert "witness.json" in page.render(found)
+    monkeypatch.setattr(certificate, "MAX_ITEMS", 20)
+    files = page.render(found)
+    assert "witness.json" not in files
+    shown = files["report.md"].decode()
+    assert "There is no `witness.json`: the file has" in shown and "check witness.json" not in shown
+
+
+# The writer itself, at the caps.
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+@pytest.mark.parametrize("cap", ["MAX_FILE_BYTES", "MAX_ITEMS"])
+def test_the_writer_counts_what_the_checker_counts(
+    name: str, cap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With both caps at the file's own size it is sealed and read; one less, and neither."""
+    made = CERTIFICATES[name]()
+    body = {key: value for key, value in made.items() if key != "digest"}
+    text = canonical_bytes(made)
+    size = len(text) if cap == "MAX_FILE_BYTES" else sum(map(text.count, (b",", b"[", b"{")))
+    monkeypatch.setattr(certificate, cap, size)
+    monkeypatch.setattr(checker, cap, size)
+    assert verdict(sealed(body), tmp_path) == "holds"
+    monkeypatch.setattr(certificate, cap, size - 1)
+    monkeypatch.setattr(checker, cap, size - 1)
+    with pytest.raises(TooLarge):
+        sealed(body)
+    assert verdict(made, tmp_path) == "unusable"
+
+
+def _layer(entry: fmpq) -> Layer:
+    one = fmpq_mat(1, 1, [fmpq(1)])
+    return Layer((Head(one, one, fmpq_mat(1, 1, [entry])),), one)
+
+
+BIG = 10**certificate.MAX_DIGITS  # one digit more than allowed
+ONE = Dataset.of([[1]], [[1]], [1])
+
+
+def _interpolation(x: int) -> Any:
+    return certificate.certificate(
+        ONE, _layer(fmpq(x)), [(0,)], construction="", produced_by={}, value_width=1
+    )
+
+
+def _full_rank(x: int) -> Any:
+    layer = Layer((Head(fmpq_mat(1, 1, [x]), fmpq_mat(1, 1, [1])),))
+    return certificate.certificate(
+        ONE, layer, [(0,)], construction="", produced_by={}, value_width=1, prime=5
+    )
+
+
+def _impossible(x: int) -> Any:
+    data = replace(ONE, labels=Dataset.of([[1]], [[1]], [x]).labels)
+    return certificate.impossible_certificate(
+        data, Relation((0,), (1,)), construction="", produced_by={}
+    )
+
+
+def _dependent(x: int) -> Any:
+    vectors = Vectors.of(np.array([[x], [1]], dtype=object))
+    return dependent_set(vectors, Dependency((0, 1), (1, -x)), {})[0]
+
+
+@pytest.mark.parametrize("make", [_interpolation, _full_rank, _impossible, _dependent])
+def test_one_digit_too_many_is_refused_for_every_kind(make: Callable[[int], Any]) -> None:
+    assert json.dumps(make(BIG - 1))
+    with pytest.raises(TooLarge, match="500,001 digits, and the checker reads 500,000"):
+        make(BIG)
+
+
+def test_what_is_far_too_long_is_refused_before_it_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(certificate, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr(certificate, "strings", lambda matrix: pytest.fail("written out"))
+    with pytest.raises(TooLarge, match=r"its numbers have about 3,0\d\d digits"):
+        _interpolation(10**3000)

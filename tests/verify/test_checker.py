@@ -1,0 +1,309 @@
+"""The checker on small certificates: what holds, what cannot be read, limits, the command."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    changed,
+    layer_certificate,
+    sealed,
+    written,
+)
+from sympy import isprime
+
+from attncert.verify import checker
+from attncert.verify.checker import EXIT, Verdict, check_file
+
+CHECKER = Path(checker.__file__)
+SCHEMA = json.loads((CHECKER.parent / "schema" / "attncert-1.schema.json").read_text())
+LAYER = CASES["interpolation"]()
+RANK = CASES["full-rank"]()
+SET = CASES["dependent-set"]()
+TIED = CASES["impossible"]()
+
+# What holds.
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_true_certificates_hold(name: str, tmp_path: Path) -> None:
+    certificate = CASES[name]()
+    verdict = check_file(written(certificate, tmp_path))
+    assert verdict.status == "holds", verdict.message
+    assert verdict.claim == certificate["claim"] == name.split(",")[0]
+    assert verdict.numbers == certificate["dims"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_schema_admits_true_certificates(name: str) -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert list(Draft202012Validator(SCHEMA).iter_errors(CASES[name]())) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("dims.heads", 0),
+        ("dims.heads", True),
+        ("data.queries.0.0", 1),
+        ("data.queries.0.0", "1.5"),
+        ("data.queries.0", []),
+        ("groups.0", ["0"]),
+        ("layer.logit_unit", "ln 3"),
+        ("layer.heads.0.bias", [["0"]]),
+        ("claim", "improbable"),
+        ("digest", "0" * 63),
+        ("extra", 1),
+    ],
+)
+def test_the_schema_refuses_malformed_ones(path: str, value: Any) -> None:
+    certificate = copy.deepcopy(changed(CASES["interpolation"](), path, value))
+    if path == "digest":
+        certificate["digest"] = value
+    assert not Draft202012Validator(SCHEMA).is_valid(certificate)
+
+
+def test_unreduced_numbers_and_any_white_space_are_fine(tmp_path: Path) -> None:
+    certificate = CASES["interpolation"]()
+    query = certificate["data"]["queries"][0][0]
+    certificate = changed(
+        certificate, "data.queries.0.0", f"{3 * int(query)}/03".replace("/0", "/")
+    )
+    certificate = changed(
+        certificate, "data.labels.0.0", f"{certificate['data']['labels'][0][0]}/1"
+    )
+    certificate = changed(certificate, "layer.output.0.0", "001")
+    assert (
+        check_file(written(json.dumps(certificate, indent=3) + "\n\n", tmp_path)).status == "holds"
+    )
+
+
+def test_free_text_is_free(tmp_path: Path) -> None:
+    certificate = changed(CASES["full-rank"](), "construction", "caf\u00e9 \ud800 \n")
+    certificate = changed(certificate, "produced_by", {"": None, "seed": 10**19, "a": ["b", True]})
+    assert check_file(written(certificate, tmp_path)).status == "holds"
+
+
+def test_numbers_beyond_the_limit_of_python(tmp_path: Path) -> None:
+    """One head, one token: the output is the value, here of 60,000 digits."""
+    top, bottom = "7" * 60_000, "1" + "0" * 50_000
+    certificate = CASES["interpolation, one"]()
+    for path, value in {
+        "data.contexts": [[["1"]]],
+        "data.labels.0.0": f"-{top}/{bottom}",
+        "layer.heads.0.value": [[f"-{top}/{bottom}"]],
+    }.items():
+        certificate = changed(certificate, path, value)
+    before = sys.get_int_max_str_digits()
+    assert check_file(written(certificate, tmp_path)).status == "holds"
+    certificate = changed(certificate, "data.labels.0.0", f"-{top}/{bottom}1")
+    message = "the output of example 0 is not its label"
+    verdict = Verdict("wrong", "interpolation", message, certificate["dims"])
+    assert check_file(written(certificate, tmp_path)) == verdict
+    assert sys.get_int_max_str_digits() == before < 60_000
+
+
+@given(st.integers(1, 10**700))
+def test_integer_is_int(value: int) -> None:
+    assert checker.integer(str(value)) == value
+    assert checker.integer(f"{value}" + "0" * 999) == value * 10**999
+
+
+PSEUDOPRIMES = [341, 561, 645, 1105, 46337**2, 3215031751, 3825123056546413051 % 2**62]
+
+
+@pytest.mark.parametrize("n", [*range(-3, 45), *PSEUDOPRIMES, *range(2**62 - 60, 2**62 + 3)])
+def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
+    """An odd prime below 2^62, and no composite, not even one to many bases."""
+    verdict = check_file(written(changed(RANK, "rank.prime", str(n)), tmp_path))
+    asked = 2 < n < 2**62 and isprime(n)
+    assert ("not an odd prime" in verdict.message) == (not asked)
+    assert verdict.status in (("holds", "wrong") if asked else ("wrong",))
+
+
+@given(st.integers(1, 2**61) | st.integers(1, 10**5))
+def test_primes_are_primes(n: int) -> None:
+    assert checker.is_prime(2 * n + 1) == isprime(2 * n + 1)
+
+
+def test_products_of_two_primes_are_none() -> None:
+    """Of the form (k + 1)(2 k + 1), which most strong pseudoprimes have."""
+    pairs = [(k + 1, 2 * k + 1) for k in range(2, 20_000, 2)]
+    products = [p * q for p, q in pairs if isprime(p) and isprime(q)]
+    assert len(products) > 300 and not any(map(checker.is_prime, products))
+
+
+# Files that cannot be read, and limits.
+
+
+@pytest.mark.parametrize("path", ["missing.json", "\0", "a" * 5000, "\udcff"])
+def test_unreadable_paths(path: str, tmp_path: Path) -> None:
+    verdict = check_file(str(tmp_path / path))
+    assert verdict.status == "unusable" and verdict.claim is None
+    assert "Error: " in verdict.message and "\n" not in verdict.message
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_refused_unread(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.mkdir() if kind == "folder" else os.mkfifo(path)
+    assert check_file(str(path)) == Verdict("unusable", None, "this is not a regular file", {})
+
+
+def test_lack_of_memory_is_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(checker, "dot", exhausted)
+    verdict = check_file(written(LAYER, tmp_path))
+    assert (verdict.status, verdict.message) == ("unusable", "MemoryError: ''")
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-9, float("nan"), -1.0])
+@pytest.mark.parametrize("name", CASES)
+def test_work_above_the_limit(name: str, limit: float, tmp_path: Path) -> None:
+    verdict = check_file(written(CASES[name](), tmp_path), limit_seconds=limit)
+    assert verdict.status == "over limit"
+    assert verdict.message.startswith("estimated at ")
+
+
+def test_a_wide_rank_claim_is_estimated_not_attempted(tmp_path: Path) -> None:
+    """2,000 examples, 10,000 features: refused within the time it takes to read the file."""
+    T, d = 2000, 100
+    rows = [["1"] * d] * T
+    head = {"key": [["0"]] * d, "query": [["0"]] * d}
+    certificate = copy.deepcopy(RANK)
+    certificate["dims"] |= {"examples": T, "context": 1, "width": d, "heads": 100, "head_width": 1}
+    certificate["data"] = {"contexts": [[["1"] * d]], "queries": rows, "labels": [["1"]] * T}
+    certificate["layer"]["heads"] = [head] * 100
+    certificate |= {"groups": [list(range(T))], "rank": {"prime": "7", "value": T}}
+    verdict = check_file(written(sealed(certificate), tmp_path))
+    assert verdict.status == "over limit"
+    assert "attncert check --fast" in verdict.message
+
+
+# The file itself, and the command.
+
+
+def test_an_auditor_can_read_it_in_one_sitting() -> None:
+    source = CHECKER.read_text()
+    assert len(source.splitlines()) < 400
+    assert max(map(len, source.splitlines())) <= 100
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+        )
+    }
+    assert imported <= sys.stdlib_module_names
+    assert not imported & {"verify", "constructions", "reports"}
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    code = "import sys, verify.checker; print([x for x in ('numpy', 'flint') if x in sys.modules])"
+    folder = CHECKER.parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_long_logits_under_a_short_readout_are_refused_at_once(tmp_path: Path) -> None:
+    """Found by fuzzing: 1 KB of numbers, values all 0, and fractions of 10^8 bits to bring over one
+    denominator. The work on these was left out of the estimate, and the checker ran for hours."""
+    certificate = layer_certificate("interpolation", shared=True, T=4, H=3)
+    for head in certificate["layer"]["heads"]:
+        head["value"] = [["0"]] * 3
+        head["key"] = [["1"], ["0"], ["1"]]
+        head["query"] = [["1"], ["1"], ["0"]]
+    certificate["data"]["labels"] = [["0"]] * 4
+    small = check_file(written(sealed(certificate), tmp_path))
+    certificate["data"]["queries"][2] = ["-18388608", "0", "1"]
+    start = time.perf_counter()
+    verdict = check_file(written(sealed(certificate), tmp_path))
+    assert (small.status, verdict.status) == ("holds", "over limit")
+    assert time.perf_counter() - start < 5
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The checker as an auditor runs it: no site packages, no environment, no current folder."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", str(CHECKER), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "code", "line"),
+    [
+        (LAYER, [], 0, "holds: the outputs equal the labels of all 4 examples, exactly"),
+        (RANK, [], 0, "holds: the features of all 4 examples are independent: rank 4 modulo"),
+        (SET, [], 0, "holds: 4 of the 5 vectors are dependent"),
+        (TIED, [], 0, "holds: no weights give these labels: 2 examples are tied otherwise"),
+        (changed(TIED, "data.labels.2.0", "5"), [], 1, "wrong: the labels obey the relation"),
+        (LAYER | {"groups": []}, [], 1, "wrong: digest is stale: the content was changed"),
+        (changed(LAYER, "data.labels.2.0", "9/7"), [], 1, "wrong: the output of example 2 is not"),
+        (changed(RANK, "rank.prime", "2147483581"), [], 1, "wrong: rank.prime is not an odd prime"),
+        (changed(SET, "relation.coefficients.0", "0"), [], 1, "wrong: a coefficient is 0"),
+        ("[" * 10**6, [], 2, "unusable: RecursionError: "),
+        ('{"a": 1, "a": 1}', [], 2, "unusable: a key occurs twice in one object"),
+        (b"\xff", [], 2, "unusable: UnicodeDecodeError: "),
+        (changed(LAYER, "dims.heads", 2), [], 2, "unusable: key must be nested lists of the"),
+        (changed(LAYER, "layer.heads.0.key.0.0", f"1{0:0>18}"), [], 3, "over limit: estimated at"),
+        (LAYER, ["--limit-seconds", "0"], 3, "over limit: estimated at"),
+        (LAYER, ["--limit-mib", "0"], 3, "over limit: estimated at"),
+    ],
+)
+def test_the_command(
+    content: Certificate | bytes | str, options: list[str], code: int, line: str, tmp_path: Path
+) -> None:
+    path = written(content, tmp_path)
+    done = command(path, *options)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.startswith(line) and done.stdout.count("\n") == 1
+    done = command(path, *options, "--json")
+    assert (done.returncode, done.stderr) == (code, "")
+    report = json.loads(done.stdout)
+    assert EXIT[report["status"]] == code
+    assert f"{report['status']}: {report['message']}".startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: file"),
+        (["a", "b"], "unrecognized arguments: b"),
+        (["a", "--limit-seconds", "x"], "argument --limit-seconds: invalid float value: 'x'"),
+    ],
+)
+def test_usage_errors_are_one_line(arguments: list[str], message: str) -> None:
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"checker.py: error: {message}\n"
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    done = command(str(tmp_path / "missing.json"))
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout.startswith("unusable: FileNotFoundError: ") and done.stdout.count("\n") == 1

@@ -1,0 +1,212 @@
+"""Mutated certificates: none is accepted unless what it states is true.
+
+The judge of truth is `certificate_judge.true_statement`. With digests left as they were every
+change is rejected; with digests computed afresh the checker and the judge agree on every changed
+number, and the checker accepts no structural change that the judge does not find true.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.certificate_judge import judgement, true_statement
+from support.file_strategies import certificates, garbage, mutants, mutated
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    dependent_set_certificate,
+    digested,
+    echelon,
+    layer_certificate,
+    sealed,
+    written,
+)
+
+from attncert.verify.checker import check_file
+
+Place = tuple[str | int, ...]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_judge_finds_true_certificates_true(name: str) -> None:
+    assert true_statement(CASES[name]())
+
+
+def test_the_judge_finds_false_ones_false() -> None:
+    certificate = layer_certificate("full-rank")
+    certificate["data"]["queries"][0] = ["0", "0", "0"]
+    certificate["data"]["contexts"][0] = [["0", "0", "0"]] * 2
+    assert not true_statement(certificate)
+    certificate = layer_certificate("interpolation")
+    certificate["data"]["labels"][0] = ["101"]
+    assert not true_statement(certificate)
+    certificate = dependent_set_certificate()
+    certificate["relation"]["coefficients"][0] = "101"
+    assert not true_statement(certificate)
+
+
+# Every leaf, changed.
+
+
+def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, (*place, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from leaves(item, (*place, i))
+    else:
+        yield place, value
+
+
+def replaced(certificate: Certificate, place: Place, value: Any) -> Certificate:
+    certificate = copy.deepcopy(certificate)
+    inner: Any = certificate
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    return certificate
+
+
+def other_numbers(text: str) -> list[str]:
+    x = Fraction(text)
+    values = [x + 1, -x, 2 * x, Fraction(0), x + Fraction(1, 3), x - 30]
+    return [str(value) for value in values if value != x]
+
+
+def other_values(place: Place, value: Any) -> list[Any]:
+    """Changes of one leaf: well-formed numbers first, then what is no number."""
+    if place[0] == "data" or (place[0] == "layer" and place[1] != "logit_unit"):
+        return [*other_numbers(value), value + " ", 1, None]
+    if isinstance(value, int):
+        return [value + 1, value - 1, -value - 1, str(value), True, None, 10**9, [value]]
+    if place == ("rank", "prime"):
+        return ["7", "3", "2", "1", "2147483647", "2147483581", int(value), value + "0"]
+    if place[0] == "relation":
+        return [*other_numbers(value), value + "/0", 1]
+    return ["", "interpolation", "full-rank", "dependent-set", "impossible", f"{value}0", 0, None]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_changed_leaf_under_the_old_digest_is_rejected(name: str, tmp_path: Path) -> None:
+    certificate = CASES[name]()
+    count = 0
+    for place, value in leaves(certificate):
+        for other in other_values(place, value)[:3]:
+            if other != value or type(other) is not type(value):
+                verdict = check_file(written(replaced(certificate, place, other), tmp_path))
+                assert verdict.status in ("wrong", "unusable"), (place, other)
+                count += 1
+    assert count > 60 or "one" in name or "dependent" in name
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_changed_leaf_under_a_fresh_digest_is_judged(name: str, tmp_path: Path) -> None:
+    certificate = CASES[name]()
+    accepted = rejected = 0
+    for place, value in leaves(certificate):
+        if place[0] in ("digest", "input_sha256"):
+            continue
+        for other in other_values(place, value):
+            changed = sealed(replaced(certificate, place, other))
+            verdict = check_file(written(changed, tmp_path))
+            assert (verdict.status == "holds") == true_statement(changed), (place, other, verdict)
+            accepted += verdict.status == "holds"
+            rejected += verdict.status != "holds"
+    assert accepted > 0 and rejected > accepted, "free text may change, numbers rarely"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_changed_data_under_an_old_input_digest_are_rejected(name: str, tmp_path: Path) -> None:
+    certificate = CASES[name]()
+    for place, value in leaves({"data": certificate["data"]}):
+        changed = digested(replaced(certificate, place, value + "0"))
+        if changed["data"] != certificate["data"]:
+            verdict = check_file(written(changed, tmp_path))
+            assert (verdict.status, verdict.message[:12]) == ("wrong", "input_sha256")
+
+
+def test_a_padded_zero_may_change_without_effect(tmp_path: Path) -> None:
+    """Values of width 3 for labels of width 2: the last column meets a row of zeros in `output`."""
+    certificate = CASES["interpolation, padded"]()
+    assert certificate["layer"]["output"][2] == ["0", "0"]
+    changed = sealed(replaced(certificate, ("layer", "heads", 0, "value", 1, 2), "12345/678"))
+    assert true_statement(changed)
+    assert check_file(written(changed, tmp_path)).status == "holds"
+
+
+@pytest.mark.parametrize("prime", [3, 5, 7, 11, 13, 101])
+def test_ranks_modulo_small_primes(prime: int, tmp_path: Path) -> None:
+    """Logits far above p - 1, sums that vanish modulo p, ranks that fall: as the judge has it."""
+    seen = []
+    for seed in range(40):
+        certificate = layer_certificate(
+            "full-rank", T=2, d=2, H=2, seed=seed, spread=5, prime=prime, rational=seed % 4 == 0
+        )
+        verdict = check_file(written(certificate, tmp_path))
+        seen.append(verdict.status)
+        assert (verdict.status == "holds") == true_statement(certificate), verdict
+    assert {"holds", "wrong"} == set(seen) or prime == 101
+
+
+# Structure, changed at random, and certificates of random shapes.
+
+
+def judged(certificate: Any, tmp_path: Path) -> str:
+    """The status; whatever is accepted is true, and its digests are right."""
+    verdict = check_file(written(certificate, tmp_path))
+    assert verdict.status in ("holds", "wrong", "unusable", "over limit")
+    assert "\n" not in verdict.message
+    if verdict.status == "holds":
+        assert judgement(certificate) is not False
+        assert digested(sealed(certificate)) == certificate
+    return verdict.status
+
+
+some = partial(
+    settings,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@some(max_examples=600)
+@given(mutant=mutants(), fresh=st.sampled_from([sealed, digested, dict]))
+def test_no_mutant_is_accepted_that_is_not_true(mutant: Any, fresh: Any, tmp_path: Path) -> None:
+    judged(fresh(mutant), tmp_path)
+
+
+@some(max_examples=60)
+@given(certificate=certificates())
+def test_valid_certificates_of_random_shapes_hold(certificate: Any, tmp_path: Path) -> None:
+    assert judged(certificate, tmp_path) == "holds"
+
+
+@some(max_examples=50)
+@given(certificate=st.dictionaries(st.text(), garbage) | mutated({"format": "attncert/1"}))
+def test_garbage_is_refused(certificate: Any, tmp_path: Path) -> None:
+    assert judged(certificate, tmp_path) == "unusable"
+
+
+@pytest.mark.slow
+@some(max_examples=10_000)
+@given(
+    certificate=certificates() | mutants() | certificates().flatmap(mutated),
+    fresh=st.sampled_from([sealed, sealed, digested]),
+)
+def test_ten_thousand_certificates(certificate: Any, fresh: Any, tmp_path: Path) -> None:
+    judged(fresh(certificate), tmp_path)
+
+
+def test_echelon_is_right() -> None:
+    """The tool that the certificates themselves are made with."""
+    rows = [[Fraction(x) for x in row] for row in ([0, 2, 4], [0, 1, 2], [3, 0, 3])]
+    assert echelon(rows) == ([[1, 0, 1], [0, 1, 2]], [0, 1])

@@ -1,0 +1,353 @@
+"""Every rejection of the checker: one case for each call of `need`, and the caps."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    changed,
+    digested,
+    layer_certificate,
+    sealed,
+    written,
+)
+
+from attncert.verify import checker
+from attncert.verify.checker import Verdict, check_file
+
+# Every rejection. Each entry names the call of `need` it reaches by its message; a test below
+# compares with the source of the checker that none is missing.
+
+LAYER = CASES["interpolation"]()
+RANK = CASES["full-rank"]()
+SET = CASES["dependent-set"]()
+TIED = CASES["impossible"]()
+Content = Certificate | bytes | str
+
+
+def repeated_row() -> Certificate:
+    certificate = layer_certificate("full-rank")
+    for name in ("contexts", "queries"):
+        certificate["data"][name][3] = certificate["data"][name][1]
+    return sealed(certificate)
+
+
+def zero_softmax_sum() -> Certificate:
+    """One token against one logit 1 higher: the sum of powers is 1 + 2 = 3."""
+    certificate = layer_certificate("full-rank", T=1, n=2, d=2, H=1)
+    certificate["data"]["contexts"] = [[["1", "0"], ["0", "1"]]]
+    certificate["data"]["queries"] = [["1", "0"]]
+    certificate["layer"]["heads"] = [{"key": [["1"], ["0"]], "query": [["1"], ["0"]]}]
+    certificate["rank"]["prime"] = "3"
+    return sealed(certificate)
+
+
+def one_head() -> Certificate:
+    certificate = layer_certificate("full-rank")
+    certificate["dims"]["heads"] = 1
+    certificate["layer"]["heads"] = certificate["layer"]["heads"][:1]
+    return sealed(certificate)
+
+
+REJECTIONS: dict[str, tuple[Content, str, str]] = {
+    "no file of JSON": ("{", "unusable", "JSONDecodeError: 'Expecting property name"),
+    "empty": ("", "unusable", "JSONDecodeError"),
+    "not UTF-8": (b'{"format": "\xff"}', "unusable", "UnicodeDecodeError"),
+    "UTF-16": (json.dumps(LAYER).encode("utf-16"), "unusable", "UnicodeDecodeError"),
+    "byte order mark": (b"\xef\xbb\xbf{}", "unusable", "JSONDecodeError"),
+    "nested too deeply": ("[" * 100_000 + "]" * 100_000, "unusable", "RecursionError"),
+    "nested objects": ('{"format":' * 100_000, "unusable", "RecursionError"),
+    "nested in free text": (
+        json.dumps(LAYER).replace('"random"', "[" * 100 + "]" * 100),
+        "unusable",
+        "brackets in brackets",
+    ),
+    "a key twice": ('{"format": "attncert/1", "format": "attncert/1"}', "unusable", "twice"),
+    "a float": (json.dumps(changed(LAYER, "produced_by.seed", 1.5)), "unusable", "'1.5'"),
+    "a float exponent": (
+        json.dumps(LAYER).replace('"seed": 0', '"seed": 1e400000'),
+        "unusable",
+        "1e4",
+    ),
+    "NaN": (json.dumps(changed(LAYER, "produced_by.seed", float("nan"))), "unusable", "'NaN'"),
+    "Infinity": (
+        json.dumps(LAYER).replace('"seed": 0', '"seed": -Infinity'),
+        "unusable",
+        "Infinity",
+    ),
+    "a JSON integer of 5,000 digits": (
+        json.dumps(LAYER).replace('"seed": 0', '"seed": ' + "1" * 5000),
+        "unusable",
+        "ValueError: 'Exceeds the limit",
+    ),
+    "not an object": ("[]", "unusable", "the format is not attncert/1"),
+    "another format": (changed(LAYER, "format", "attncert/2"), "unusable", "not attncert/1"),
+    "an unknown claim": (changed(LAYER, "claim", "everything"), "unusable", "must be one of"),
+    "a claim that is no string": (changed(LAYER, "claim", ["full-rank"]), "unusable", "one of"),
+    "an unknown key": (changed(LAYER, "extra", 1), "unusable", "with the keys format claim"),
+    "a missing key": (
+        {key: value for key, value in LAYER.items() if key != "groups"},
+        "unusable",
+        "with the keys format claim",
+    ),
+    "a stale digest": (LAYER | {"construction": "other"}, "wrong", "digest is stale"),
+    "a stale input digest": (
+        digested(LAYER | {"input_sha256": "0" * 64}),
+        "wrong",
+        "input_sha256 is stale",
+    ),
+    "unknown data": (changed(LAYER, "data.more", []), "unusable", "data must be of type dict"),
+    "a size that is no integer": (changed(LAYER, "dims.heads", "3"), "unusable", "type int"),
+    "a boolean size": (changed(LAYER, "dims.labels", True), "unusable", "type int"),
+    "a size of 0": (changed(LAYER, "dims.heads", 0), "unusable", "dims.heads must be 1 to 8388608"),
+    "a negative size": (changed(LAYER, "dims.heads", -1), "unusable", "must be 1 to"),
+    "10^9 examples": (changed(LAYER, "dims.examples", 10**9), "unusable", "must be 1 to"),
+    "dims that lie": (changed(LAYER, "dims.width", 2), "unusable", "nested lists of the lengths"),
+    "ragged rows": (changed(LAYER, "data.queries.1", ["1"]), "unusable", "queries must be nested"),
+    "no contexts": (changed(LAYER, "data.contexts", []), "unusable", "contexts must be nested"),
+    "contexts for some": (
+        changed(LAYER, "data.contexts", LAYER["data"]["contexts"][:2]),
+        "unusable",
+        "contexts must be nested",
+    ),
+    "contexts of another type": (changed(LAYER, "data.contexts", "1"), "unusable", "type list"),
+    "a number that is no string": (changed(LAYER, "data.queries.0.0", 1), "unusable", "'p/q'"),
+    "a row that is a string": (changed(LAYER, "data.queries.0", "123"), "unusable", "nested lists"),
+    "layer of another type": (changed(LAYER, "layer", []), "unusable", "of type dict"),
+    "layer of another type, rank": (changed(RANK, "layer", []), "unusable", "of type dict"),
+    "heads of another type": (changed(LAYER, "layer.heads", {}), "unusable", "of type list"),
+    "heads of another type, rank": (changed(RANK, "layer.heads", {}), "unusable", "of type list"),
+    "a head of another type": (
+        changed(LAYER, "layer.heads.0", []),
+        "unusable",
+        "with the keys key",
+    ),
+    "a head without a value": (
+        changed(LAYER, "layer.heads.0", {"key": [], "query": []}),
+        "unusable",
+        "layer.heads must be of type list with the keys key query value",
+    ),
+    "a head with more": (
+        changed(LAYER, "layer.heads.0.bias", "0"),
+        "unusable",
+        "with the keys key query value",
+    ),
+    "a head too few": (
+        changed(LAYER, "layer.heads", LAYER["layer"]["heads"][:2]),
+        "unusable",
+        "key must be nested",
+    ),
+    "another unit": (changed(LAYER, "layer.logit_unit", "ln 3"), "unusable", "must be 'ln 2'"),
+    "groups of another type": (
+        changed(LAYER, "groups", "01"),
+        "unusable",
+        "groups must be of type list",
+    ),
+    "groups as an object": (
+        changed(LAYER, "groups", {"0": [0, 1]}),
+        "unusable",
+        "groups must be of",
+    ),
+    "a group of another type": (
+        changed(LAYER, "groups.0", 0),
+        "unusable",
+        "each group must be of type list",
+    ),
+    "a group as an object": (
+        changed(LAYER, "groups.0", {"0": 1}),
+        "unusable",
+        "each group must be",
+    ),
+    "a member of another type": (changed(LAYER, "groups.0.1", True), "unusable", "each member"),
+    "groups that overlap": (changed(LAYER, "groups.0.1", 0), "wrong", "groups must hold each"),
+    "groups that leave one out": (
+        changed(LAYER, "groups.1", [3]),
+        "wrong",
+        "groups must hold each",
+    ),
+    "an empty group": (changed(LAYER, "groups.1", [[2, 3], []]), "unusable", "each member"),
+    "a group of none": (changed(LAYER, "groups", [[0, 1, 2, 3], []]), "wrong", "groups must hold"),
+    "a logit between integers": (changed(LAYER, "data.queries.0.0", "1/7"), "wrong", "no integer"),
+    "a false equality": (changed(LAYER, "data.labels.2.0", "100"), "wrong", "output of example 2"),
+    "a false value": (
+        changed(LAYER, "layer.output", [["2"], ["3"], ["5"]]),
+        "wrong",
+        "is not its label",
+    ),
+    "a logit of 10^18": (
+        changed(LAYER, "layer.heads.1.key.0.0", str(10**18)),
+        "over limit",
+        "estimated at",
+    ),
+    "a logit of 10^400,000": (
+        changed(LAYER, "layer.heads.1.key.0.0", "1" + "0" * 400_000),
+        "over limit",
+        "estimated at",
+    ),
+    "a logit of 10^9": (
+        changed(LAYER, "layer.heads.1.key.0.0", str(10**10)),
+        "over limit",
+        "above --limit-seconds 600 or --limit-mib 2048",
+    ),
+    "rank of another type": (changed(RANK, "rank", 4), "unusable", "rank must be of type dict"),
+    "a prime that is no string": (
+        changed(RANK, "rank.prime", 7),
+        "unusable",
+        "rank.prime must hold",
+    ),
+    "a prime of letters": (changed(RANK, "rank.prime", "p"), "unusable", "rank.prime must hold"),
+    "a composite": (changed(RANK, "rank.prime", "2147483581"), "wrong", "not an odd prime"),
+    "a square": (changed(RANK, "rank.prime", str(46337**2)), "wrong", "not an odd prime"),
+    "a pseudoprime": (changed(RANK, "rank.prime", "561"), "wrong", "not an odd prime"),
+    "the prime 2": (changed(RANK, "rank.prime", "2"), "wrong", "not an odd prime"),
+    "the prime 0": (changed(RANK, "rank.prime", "0"), "wrong", "not an odd prime"),
+    "the prime 1": (changed(RANK, "rank.prime", "1"), "wrong", "not an odd prime"),
+    "a negative prime": (changed(RANK, "rank.prime", "-7"), "wrong", "not an odd prime"),
+    "a fraction of a prime": (changed(RANK, "rank.prime", "7/3"), "wrong", "not an odd prime"),
+    "a prime above 2^62": (changed(RANK, "rank.prime", str(2**89 - 1)), "wrong", "below 2^62"),
+    "a prime of 400,000 digits": (changed(RANK, "rank.prime", "7" * 400_000), "wrong", "2^62"),
+    "a rank that is no integer": (changed(RANK, "rank.value", "4"), "unusable", "of type int"),
+    "a rank below T": (changed(RANK, "rank.value", 3), "wrong", "rank.value is not dims.examples"),
+    "values too narrow": (
+        layer_certificate("full-rank", m=2, d_v=1),
+        "wrong",
+        "dims.value_width is less",
+    ),
+    "more examples than features": (
+        one_head(),
+        "wrong",
+        "there are more examples than features",
+    ),
+    "labels of full-rank malformed": (
+        changed(RANK, "data.labels.0.0", ""),
+        "unusable",
+        "labels must",
+    ),
+    "a value in full-rank": (
+        changed(RANK, "layer.heads.0.value", [["1"]] * 3),
+        "unusable",
+        "with the keys key query",
+    ),
+    "an output in full-rank": (
+        changed(RANK, "layer.output", [["1"]] * 3),
+        "unusable",
+        "logit_unit heads",
+    ),
+    "a context denominator of 0 mod p": (
+        changed(layer_certificate("full-rank", rational=True), "rank.prime", "3"),
+        "wrong",
+        "a denominator of the contexts is 0 mod p",
+    ),
+    "a softmax sum of 0 mod p": (zero_softmax_sum(), "wrong", "a denominator of example 0"),
+    "rank too low": (repeated_row(), "wrong", "the features of example 3 depend on earlier ones"),
+    "relation of another type": (changed(SET, "relation", 4), "unusable", "relation must be of"),
+    "indices of another type": (changed(SET, "relation.indices", 4), "unusable", "indices must be"),
+    "an index of another type": (changed(SET, "relation.indices.0", "0"), "unusable", "each index"),
+    "a boolean index": (changed(SET, "relation.indices.0", True), "unusable", "each index"),
+    "an index out of range": (changed(SET, "relation.indices.0", 5), "wrong", "must be distinct"),
+    "a negative index": (changed(SET, "relation.indices.0", -1), "wrong", "must be distinct"),
+    "an index twice": (
+        changed(SET, "relation.indices.0", SET["relation"]["indices"][1]),
+        "wrong",
+        "must be distinct",
+    ),
+    "no index": (
+        changed(SET, "relation", {"indices": [], "coefficients": []}),
+        "wrong",
+        "distinct",
+    ),
+    "a coefficient too many": (
+        changed(SET, "relation.coefficients", ["1"] * 5),
+        "unusable",
+        "coefficients must be nested",
+    ),
+    "a coefficient of 0": (changed(SET, "relation.coefficients.3", "-0/5"), "wrong", "is 0"),
+    "a relation for some": (changed(TIED, "relation", ["1", "-1"]), "unusable", "relation must be"),
+    "a relation of another type": (changed(TIED, "relation", {}), "unusable", "relation must be"),
+    "labels that obey": (changed(TIED, "data.labels.0.0", "6"), "wrong", "the labels obey"),
+    "a relation of zeros": (changed(TIED, "relation", ["0"] * 3), "wrong", "the labels obey"),
+    "another query": (changed(TIED, "data.queries.2.1", "-3"), "wrong", "some weights break"),
+    "another token": (changed(TIED, "data.contexts.2.1.0", "9"), "wrong", "some weights break"),
+    "another coefficient": (changed(TIED, "relation.0", "2"), "wrong", "some weights break"),
+    "one example alone": (changed(TIED, "relation.2", "0"), "wrong", "some weights break"),
+    "no relation": (changed(SET, "relation.coefficients.3", "-2"), "wrong", "combination is not 0"),
+}
+
+
+@pytest.mark.parametrize("name", REJECTIONS)
+def test_rejections(name: str, tmp_path: Path) -> None:
+    content, status, fragment = REJECTIONS[name]
+    verdict = check_file(written(content, tmp_path))
+    assert verdict.status == status, verdict.message
+    assert fragment in verdict.message
+    assert "\n" not in verdict.message and len(verdict.message) < 300
+
+
+NO_NUMBERS = ["", "-", "/", "+1", "--1", " 1", "1 ", "1\n", "\x001", "1_0", "١", "½", "0x1", "NaN"]
+NO_NUMBERS += ["1.0", "1e3", "1e400000", "1/", "/2", "1/0", "1/-2", "1/02", "1//2", "1/2/3"]
+NO_NUMBERS += ["1" * 500_001, "1/" + "1" * 500_001]
+
+
+@pytest.mark.parametrize("number", NO_NUMBERS, ids=range(len(NO_NUMBERS)))
+def test_the_number_grammar(number: str, tmp_path: Path) -> None:
+    for certificate, path in ((LAYER, "data.labels.0.0"), (SET, "relation.coefficients.0")):
+        verdict = check_file(written(changed(certificate, path, number), tmp_path))
+        assert verdict.status == "unusable"
+        assert "must hold strings 'p' or 'p/q', q > 0, to 500000 digits each" in verdict.message
+
+
+CHECKER = Path(checker.__file__)
+
+
+def too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
+    """The two caps on the size of a file, lowered to what a small file exceeds."""
+    verdicts = []
+    for cap, value in (("MAX_FILE_BYTES", 1000), ("MAX_ITEMS", 50)):
+        with monkeypatch.context() as patch:
+            patch.setattr(checker, cap, value)
+            verdicts.append(check_file(written(LAYER, folder)))
+    return verdicts
+
+
+def test_caps_on_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [(x.status, x.message) for x in too_large(tmp_path, monkeypatch)] == [
+        ("unusable", "the file has over 1000 bytes"),
+        ("unusable", "the file has over 50 items"),
+    ]
+
+
+def test_a_file_of_300_megabytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.json"
+    with path.open("wb") as file:
+        file.truncate(300 * 10**6)
+    assert check_file(str(path)).message == f"the file has over {2**28} bytes"
+
+
+def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call of `need` in the checker is without a case above that it rejects."""
+    lines: set[int] = set()
+    need = checker.need
+
+    def noting(condition: object, message: str, status: str = "unusable") -> None:
+        if not condition:
+            lines.add(sys._getframe(1).f_lineno)
+        need(condition, message, status)
+
+    monkeypatch.setattr(checker, "need", noting)
+    for content, _, _ in REJECTIONS.values():
+        assert check_file(written(content, tmp_path)).status != "holds"
+    too_large(tmp_path, monkeypatch)
+    check_file(str(tmp_path))
+    calls = [
+        (node.lineno, node.end_lineno)
+        for node in ast.walk(ast.parse(CHECKER.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
+    ]
+    assert len(calls) > 20
+    assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []

@@ -1,0 +1,437 @@
+"""The whole pipeline: what is built, what is claimed, what it rests on, and every refusal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank_mod
+from support.small_layers import outputs
+from support.strategies import datasets, numbers
+
+from attncert.constructions import paper
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.errors import InputError
+from attncert.verify import stages as pipeline
+from attncert.verify.audit.defects.spoil import changed, with_head
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.checker import check_file
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
+from attncert.verify.tightness.probes import random_layer
+
+EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+DISTINCT = generators.family(7, 3, 4, queries="moment-curve", m=2, seed=1)
+SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
+FLOATS = generators.gaussian(5, 3, 4, seed=1)
+
+
+def rational() -> Dataset:
+    queries = [[x / 6 for x in row] for row in SHARED.queries.fractions()]
+    contexts = [[[x / 7 for x in row] for row in E] for E in SHARED.contexts.fractions()]
+    return Dataset.of(contexts, queries, [Fraction(t, 3) for t in range(7)])
+
+
+def verdict(proof: Proof, folder: Path) -> str:
+    """What the independent checker says of the certificate, from the file alone."""
+    assert proof.certificate is not None
+    file = folder / "certificate.json"
+    file.write_bytes(canonical_bytes(proof.certificate))
+    found = check_file(str(file))
+    assert found.claim == proof.settings.claim, found.message
+    return found.status
+
+
+PROVED: dict[str, tuple[Dataset, dict[str, Any]]] = {
+    "small": (SMALL, {}),
+    "distinct contexts": (DISTINCT, {}),
+    "shared context": (SHARED, {}),
+    "vertices": (SHARED, {"interior": False}),
+    "rational": (rational(), {}),
+    "wide values": (DISTINCT, {"value_width": 5}),
+    "wide heads": (SHARED, {"head_width": 6}),
+    "narrow heads": (SHARED, {"head_width": 2}),
+    "idle heads": (SHARED, {"heads": 9}),
+    "equal contexts, not shared": (
+        Dataset.of([EYE] * 5, [[t * t, t, 1] for t in range(5)], [0, 1, 2, 3, 4]),
+        {},
+    ),
+    "n = d": (generators.family(5, 3, 3, queries="moment-curve", seed=2), {}),
+    "one example": (Dataset.of([[2]], [[3]], [5]), {}),
+    "one head": (generators.family(3, 3, 4, seed=5), {"heads": 1}),
+    "step seven": (generators.step_seven_trap(), {"heads": 2, "head_width": 3}),
+    "regrouped": (Dataset.of(EYE, [*EYE[:2], [1, 1, 0], EYE[2]], [1, 2, 3, 4]), {}),
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_memorized_exactly(name: str, tmp_path: Path) -> None:
+    data, options = PROVED[name]
+    proof = prove(data, Settings(**options))
+    assert (proof.standing, proof.exit_status) == (Level.PROVED, 0)
+    assert proof.settings.claim == "interpolation"
+    assert proof.trace["memorization"].numbers == {"examples": data.T}
+    assert proof.layer is not None
+    assert outputs(data, proof.layer) == data.labels.fractions()
+    assert verdict(proof, tmp_path) == "holds"
+    assert all(claim.level.holds for claim in proof.trace if claim.id.startswith("head."))
+    assert sorted(t for group in proof.groups for t in group) == list(range(data.T))
+    assert [summary.group for summary in proof.heads] == list(proof.groups)
+    json.dumps(proof.trace.as_dict(), allow_nan=False)
+
+
+def test_the_three_routes_and_what_they_carry() -> None:
+    """Small numbers: all three run; the answer rests on the exact ones, and not on A1."""
+    proof = prove(SMALL)
+    trace = proof.trace
+    assert trace.standing("interpolation.rational") is Level.PROVED
+    assert trace.standing("interpolation.symbolic") is Level.PROVED
+    assert trace.standing("interpolation.multiprecision") is Level.NUMERICAL
+    assert trace["interpolation.agreement"].numbers["routes"] == 3
+    below = trace.ancestors("memorization")
+    assert below == {"interpolation.rational", "interpolation.symbolic"}
+    assert trace.standing("interpolation.agreement") is Level.NUMERICAL
+    assert trace.standing("universal") is Level.ARGUED  # by way of step 1, an argument
+    assert "rank" in trace.ancestors("universal")
+
+
+def test_trace_of_a_small_proof() -> None:
+    """Every step is there, in the order of the paper."""
+    ids = [claim.id for claim in prove(SMALL).trace]
+    wanted = [
+        "hypothesis.context-size", "hypothesis.value-width", "hypothesis.A2", "hypothesis.A1",
+        "hypothesis.capacity", "hypothesis.partition", "groups",
+        "head.1.duals", "head.1.steering", "head.1.weights", "head.1.integral", "head.1.rank",
+        "head.2.duals", "head.2.steering", "head.2.selector", "head.2.separator",
+        "head.2.weights", "head.2.integral", "head.2.saturation", "head.2.independence",
+        "head.2.rank", "theorem", "parameters", "rank", "reduction", "readout",
+        "interpolation.rational", "interpolation.symbolic", "interpolation.multiprecision",
+        "interpolation.agreement", "universal", "memorization",
+        "partition.memorizes",
+    ]  # fmt: skip
+    assert sorted(ids) == sorted(wanted)
+    place = {name: k for k, name in enumerate(ids)}
+    assert place["head.1.rank"] < place["head.2.rank"] < place["rank"] < place["memorization"]
+
+
+def test_settings_of_a_proof() -> None:
+    proof = prove(DISTINCT, Settings(heads=4, head_width=3, value_width=3, seed=5))
+    found = proof.settings
+    assert found.heads == 4 and found.head_width == 3 and found.value_width == 3
+    assert found.capacity == 4 * 2 + 1
+    assert found.parameters == 4 * (2 * 4 * 3 + 4 * 3 + 3 * 2)
+    assert proof.trace["parameters"].numbers["parameters"] == found.parameters
+    assert found.command == (
+        "attncert prove DATA --construction paper --examples 7 --heads 4 --head-width 3 "
+        "--value-width 3 --seed 5"
+    )
+    assert found.regrouped is False
+    assert prove(PROVED["regrouped"][0]).settings.regrouped is True
+
+
+def test_the_handwritten_digits(tmp_path: Path) -> None:
+    """H = 8, d_h = 4, T = 25: the main job."""
+    data = digits().take(25)
+    proof = prove(data, Settings(heads=8, head_width=4))
+    assert proof.standing is Level.PROVED and proof.settings.claim == "interpolation"
+    assert proof.settings.capacity == 25 and len(proof.heads) == 8
+    assert proof.trace.standing("interpolation.symbolic") is Level.PROVED
+    assert proof.trace.failures() == []
+    assert verdict(proof, tmp_path) == "holds"
+
+
+# Where no exact readout is written down.
+
+
+@pytest.mark.parametrize("data", [FLOATS, generators.gaussian(5, 3, 4, seed=2, shared=True)])
+def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -> None:
+    proof = prove(data)
+    assert proof.standing is Level.PROVED and proof.settings.claim == "full-rank"
+    assert proof.trace["readout"].level is Level.UNDECIDED
+    assert proof.trace.standing("enclosure.error") is Level.ENCLOSED
+    assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-6
+    assert proof.trace.ancestors("memorization") == {"rank"}
+    assert proof.layer is not None and proof.layer.output is None
+    assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
+    assert verdict(proof, tmp_path) == "holds"
+
+
+def test_full_rank_where_it_is_asked_for(tmp_path: Path) -> None:
+    proof = prove(SMALL, Settings(claim="full-rank"))
+    assert proof.standing is Level.PROVED and "as asked" in proof.trace["readout"].statement
+    assert proof.certificate is not None and "output" not in proof.certificate["layer"]
+    assert verdict(proof, tmp_path) == "holds"
+
+
+def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
+    """Asked for, and not to be had: about 2^60 bits. Not an error, and not called proved."""
+    proof = prove(FLOATS, Settings(claim="interpolation"))
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
+    assert proof.certificate is None
+    assert proof.trace.standing("rank") is Level.PROVED
+    assert proof.trace["readout"].level is Level.UNDECIDED
+
+
+def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> None:
+    contexts = [[x / 2147483579 for x in row] for row in SHARED.contexts.fractions()[0]]
+    data = Dataset.of(contexts, SHARED.queries, SHARED.labels)
+    proof = prove(data, Settings(claim="full-rank"))
+    assert proof.standing is Level.PROVED
+    assert proof.certificate is not None and proof.certificate["rank"]["prime"] != "2147483579"
+    assert verdict(proof, tmp_path) == "holds"
+
+
+# What the theorem says, and what was proved without it.
+
+
+def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
+    """e_1, e_2, e_1 + e_2, e_3 with n = 3: A1 is false, and the data are memorized all the same."""
+    proof = prove(PROVED["regrouped"][0])
+    assert proof.trace["hypothesis.A1"].level is Level.REFUTED
+    assert is_relation(
+        proof.data.queries.fractions(), dict(proof.trace["hypothesis.A1"].witness or {})
+    )
+    assert not proof.trace.standing("theorem").holds
+    assert proof.standing is Level.PROVED and proof.exit_status == 0
+
+
+def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
+    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    proof = prove(data, Settings(claim="full-rank"))
+    assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
+    assert proof.trace.standing("theorem") is Level.SAMPLED
+    assert proof.standing is Level.PROVED
+
+
+def test_the_theorem_applies_where_all_its_hypotheses_were_checked() -> None:
+    proof = prove(SHARED)
+    assert proof.trace.standing("theorem") is Level.PROVED
+
+
+def test_narrow_heads_use_a1_at_strength_r() -> None:
+    """Queries in one plane have Kruskal rank 2 < n: enough for d_h = 2."""
+    data = Dataset.of(EYE, [[1, t, 0] for t in range(4)], [0, 1, 2, 3])
+    proof = prove(data, Settings(head_width=2))
+    assert proof.trace["hypothesis.A1"].level is Level.REFUTED
+    assert proof.trace["hypothesis.A1-at-r"].level is Level.PROVED
+    assert proof.standing is Level.PROVED
+
+
+# Refusals.
+
+LEFT_OPEN, POSSIBLE, IMPOSSIBLE = "not decided", "serve every labelling", "Universal memorization"
+EXCLUDED = "Given labels"
+REFUSED: dict[str, tuple[Dataset, dict[str, Any], str, str]] = {
+    "context wider than d": (
+        Dataset.of([[1], [2]], [[1]], [0]), {}, "hypothesis.context-size", LEFT_OPEN
+    ),
+    "A2 false": (
+        Dataset.of([EYE, [[1, 1, 0], [0, 1, 0], [1, 0, 0]]], EYE[:2], [0, 1]), {},
+        "hypothesis.A2", LEFT_OPEN,
+    ),
+    "zero context": (Dataset.of([[0, 0]], [[1, 0]], [0]), {}, "hypothesis.A2", IMPOSSIBLE),
+    "equal rows": (Dataset.of([[1, 2], [1, 2]], [[1, 0]], [0]), {}, "hypothesis.A2", LEFT_OPEN),
+    "parallel queries": (
+        Dataset.of(EYE, [[1, 2, 0], [-2, -4, 0]], [0, 1]), {},
+        "hypothesis.some-partition", POSSIBLE,
+    ),
+    "zero query": (
+        Dataset.of(EYE, [[1, 2, 0], [0, 0, 0]], [0, 1]), {},
+        "hypothesis.some-partition", POSSIBLE,
+    ),
+    "repeated query, distinct contexts": (
+        Dataset.of([[[1, 0], [0, 1]], [[1, 1], [0, 1]]], [[1, 2], [1, 2]], [0, 1]), {},
+        "hypothesis.some-partition", LEFT_OPEN,
+    ),
+    "signed pairs": (generators.signed_pairs(), {}, "hypothesis.some-partition", EXCLUDED),
+    "no grouping into so few": (
+        Dataset.of(EYE, [[1, t, 0] for t in range(5)], [0] * 5), {"heads": 2},
+        "hypothesis.some-partition", POSSIBLE,
+    ),
+    "above the rank's bound": (SHARED, {"heads": 2}, "hypothesis.capacity", IMPOSSIBLE),
+    "above capacity": (DISTINCT, {"heads": 2}, "hypothesis.capacity", LEFT_OPEN),
+    "d_h = 1": (SHARED, {"head_width": 1}, "hypothesis.capacity", POSSIBLE),
+    "n = 1, T = 2": (
+        Dataset.of([[1, 0]], [[1, 0], [0, 1]], [0, 1]), {}, "hypothesis.capacity", EXCLUDED
+    ),
+    "narrow values": (DISTINCT, {"value_width": 1}, "hypothesis.value-width", LEFT_OPEN),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_the_hypothesis_that_fails(name: str) -> None:
+    data, options, hypothesis, verdict = REFUSED[name]
+    proof = prove(data, Settings(**options))
+    claim = proof.trace[hypothesis]
+    assert claim.level is Level.REFUTED and claim.witness
+    if verdict in (IMPOSSIBLE, EXCLUDED):
+        assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
+    else:
+        assert (proof.standing, proof.exit_status) == (Level.NOT_APPLICABLE, 3)
+        assert hypothesis in proof.trace.ancestors("memorization")
+    assert proof.layer is None and proof.heads == ()
+    assert (proof.certificate is not None) == (verdict == EXCLUDED)
+    assert verdict in proof.trace["memorization"].statement
+    if "examples" in claim.witness and isinstance(claim.witness["examples"], list):
+        assert is_relation(data.queries.fractions(), claim.witness)
+    json.dumps(proof.trace.as_dict(), allow_nan=False)
+
+
+def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attncert.constructions.search import grouping
+
+    planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
+    data = Dataset.of(np.eye(4, dtype=int).tolist(), planes, [0] * 12)
+    assert prove(data, Settings(heads=4)).standing is Level.NOT_APPLICABLE
+    monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
+    proof = prove(data, Settings(heads=4))
+    assert proof.trace["hypothesis.some-partition"].level is Level.UNDECIDED
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"heads": 0}, "--heads"),
+        ({"head_width": -1}, "--head-width"),
+        ({"value_width": 10**9}, "--value-width"),
+        ({"seed": -1}, "--seed"),
+        ({"claim": "all"}, "--claim"),
+        ({"construction": "magic"}, "--construction"),
+    ],
+)
+def test_senseless_settings(options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Settings(**options)
+    assert caught.value.argument == argument and "\n" not in str(caught.value)
+
+
+# A builder that errs: the answer rests on what was built, not on what the builder says of it.
+
+
+def built_with(
+    monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Construction], Construction]
+) -> None:
+    honest = paper.build
+    monkeypatch.setattr(paper, "build", lambda *args, **options: spoil(honest(*args, **options)))
+
+
+def test_a_false_record_is_refuted_and_the_answer_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    def overstated(built: Construction) -> Construction:
+        first, second = built.heads
+        return replace(built, heads=(first, replace(second, gap_bits=second.gap_bits + 1)))
+
+    built_with(monkeypatch, overstated)
+    proof = prove(SMALL)
+    assert [claim.id for claim in proof.trace.failures()] == ["head.2.saturation"]
+    assert proof.standing is Level.PROVED
+
+
+def test_weights_without_rank_are_not_called_memorizing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def idle(built: Construction) -> Construction:
+        zero = fmpq_mat(2, 2)
+        return replace(built, layer=with_head(built.layer, 1, key=zero, query=zero))
+
+    built_with(monkeypatch, idle)
+    proof = prove(SMALL, Settings(claim="full-rank"))
+    assert proof.trace["rank"].level is Level.UNDECIDED
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
+    assert proof.certificate is None
+
+
+def test_a_wrong_readout_refutes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = pipeline.readout
+    monkeypatch.setattr(pipeline, "readout", lambda *args: changed(honest(*args), 0, 0, 1))
+    proof = prove(SMALL)
+    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
+    assert proof.certificate is None
+    refuted = {claim.id for claim in proof.trace if claim.level is Level.REFUTED}
+    assert {"readout", "interpolation.rational", "interpolation.agreement"} <= refuted
+    assert proof.trace.standing("rank") is Level.PROVED
+
+
+def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The symbolic route alone sees another right inverse: no majority, the answer falls."""
+    honest = pipeline.right_inverse
+    monkeypatch.setattr(pipeline, "right_inverse", lambda *args: changed(honest(*args), 0, 0, 1))
+    proof = prove(SMALL)
+    assert proof.trace["interpolation.rational"].level is Level.PROVED
+    assert proof.trace["interpolation.symbolic"].level is Level.REFUTED
+    assert proof.standing is Level.REFUTED
+
+
+# Determinism and progress.
+
+
+@pytest.mark.parametrize("data", [DISTINCT, FLOATS])
+def test_two_runs_are_equal(data: Dataset) -> None:
+    first, second = prove(data), prove(data)
+    assert first.trace.as_dict() == second.trace.as_dict()
+    assert first.certificate is not None and second.certificate is not None
+    assert canonical_bytes(first.certificate) == canonical_bytes(second.certificate)
+    assert first.settings == second.settings and first.heads == second.heads
+
+
+def test_progress_runs_through_the_stages() -> None:
+    seen: list[str] = []
+    prove(SMALL, progress=lambda stage, done, of: seen.append(stage))
+    stages = list(dict.fromkeys(seen))
+    assert stages == [
+        "hypotheses", "building heads", "checking heads", "rank", "readout", "interpolation",
+        "figures",
+    ]  # fmt: skip
+
+
+# Anything at all.
+
+
+def test_a_condition_number_beyond_float64_is_left_out() -> None:
+    """Found by the test below: the ratio of the singular values overflowed."""
+    data = Dataset.of(
+        [
+            [["1/8", 0], [2.260136715356655e270, "1/2"]],
+            [[-3, "2/7"], ["2394626615110/280113", -510]],
+        ],
+        [[0, 1], [1, 0]],
+        [0, 0],
+    )
+    proof = prove(data)
+    assert proof.standing is Level.PROVED
+    assert proof.heads[0].condition is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    datasets(numbers, max_T=4, max_n=3, max_d=4),
+    st.sampled_from([None, 1, 2, 5]),
+    st.sampled_from([None, 1, 2, 4]),
+    st.sampled_from(["auto", "full-rank"]),
+)
+def test_no_data_crash_it_and_no_verdict_is_wrong(
+    data: Dataset, heads: int | None, width: int | None, claim: str
+) -> None:
+    """Huge, tiny, repeated, zero and degenerate numbers: proved exactly if the hypotheses hold."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pipeline, "SOLVE_WORK", 10**10)  # longer readouts take seconds each
+        proof = prove(data, Settings(heads=heads, head_width=width, claim=claim))
+    holds = hypotheses_hold(data, width or data.n, heads)
+    assert proof.exit_status in ((0,) if holds else (1, 3))
+    if proof.exit_status == 1:  # no weights will do: some at random do not
+        layer = random_layer(data, heads or 6, data.d, 3, np.random.default_rng(0))
+        assert rank_mod(features_mod(data, layer), SAFE_PRIME) < data.T
+    if proof.layer is not None:
+        assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T

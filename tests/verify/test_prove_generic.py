@@ -1,0 +1,170 @@
+"""`prove --construction generic`: small random weights, certified by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import fmpq, fmpq_mat
+from support.oracles import SAFE_PRIME, features_mod, rank_mod
+from support.small_layers import outputs
+
+from attncert.constructions import generic
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.checker import check_file
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import Settings, prove
+
+EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
+DISTINCT = generators.family(7, 3, 4, queries="moment-curve", m=2, bound=2, seed=1)
+LINE = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])
+ABOVE = generators.random(15, 4, 5, seed=1)
+
+
+def generically(data: Dataset, **options: Any) -> Proof:
+    return prove(data, Settings(construction="generic", **options))
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (SHARED, {}),
+        (SHARED, {"head_width": 3}),
+        (DISTINCT, {"head_width": 2, "value_width": 3}),
+        (LINE, {}),  # A1 is false and no grouping meets the partition condition
+        (ABOVE, {"heads": 3}),  # where H(n-1) + 1 = 10
+        (Dataset.of([[2]], [[3]], [5]), {}),
+        (generators.random(7, 3, 4, denominator=6, seed=2), {"claim": "full-rank"}),
+    ],
+    ids=["shared", "wide", "distinct", "on a line", "above", "one", "rational"],
+)
+def test_proved_with_a_certificate(data: Dataset, options: dict[str, Any], tmp_path: Path) -> None:
+    proof = generically(data, **options)
+    assert (proof.standing, proof.exit_status) == (Level.PROVED, 0)
+    assert proof.layer is not None
+    assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
+    if proof.settings.claim == "interpolation":
+        assert outputs(data, proof.layer) == data.labels.fractions()
+    assert proof.certificate is not None and proof.certificate["construction"] == "generic"
+    file = tmp_path / "certificate.json"
+    file.write_bytes(canonical_bytes(proof.certificate))
+    assert check_file(str(file)).status == "holds"
+    assert all(claim.level is Level.PROVED for claim in proof.trace if claim.id.startswith("head."))
+    assert proof.trace.standing("almost-all") is Level.ARGUED
+    assert proof.trace.ancestors("almost-all") == {"rank"}
+    hypotheses = {claim.id for claim in proof.trace if claim.id.startswith("hypothesis.")}
+    assert not hypotheses & proof.trace.ancestors("memorization")
+
+
+def test_the_steps_of_a_head() -> None:
+    def steps(proof: Proof) -> list[str]:
+        return [c.id.removeprefix("head.1.") for c in proof.trace if c.id.startswith("head.1.")]
+
+    assert steps(generically(SHARED)) == ["small", "distinct", "integral", "logits", "rank"]
+    assert steps(generically(SHARED, head_width=2)) == ["small", "integral", "logits", "rank"]
+    assert "distinct" not in steps(generically(DISTINCT))
+
+
+def test_corollary_2_is_claimed_where_its_hypotheses_hold_and_only_there() -> None:
+    assert generically(SHARED).trace.standing("theorem") is Level.PROVED
+    assert generically(LINE).trace["theorem"].level is Level.NOT_APPLICABLE
+    above = generically(ABOVE, heads=3)
+    assert above.trace["theorem"].level is Level.NOT_APPLICABLE
+    assert above.trace["hypothesis.capacity"].level is Level.REFUTED
+    assert above.settings.capacity == 10
+    assert above.settings.remarks["no weights of these heads serve more than"].startswith("15 ")
+
+
+def test_the_default_number_of_heads_is_what_is_promised() -> None:
+    assert generically(SHARED).settings.heads == 3  # 3·2 + 1 = 7
+    assert generic.promised_heads(generators.random(9, 4, 2, seed=0)) == 5  # H·d, not H(n-1) + 1
+    assert generic.promised_heads(generators.family(3, 1, 3, seed=3)) == 1
+
+
+IMPOSSIBLE: dict[str, tuple[Dataset, dict[str, Any], str]] = {
+    "shared, too few heads": (SHARED, {"heads": 2}, "tightness.bound"),
+    "more than H·d": (ABOVE, {"heads": 2}, "tightness.bound"),
+    "equal examples": (Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 2]), {}, "rows.relations"),
+    "e, -e, f, -f": (generators.signed_pairs(), {}, "rows.relations"),
+    "one token": (Dataset.of([[1, 0]], [[1, 0], [0, 1]], [0, 1]), {}, "rows.relations"),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_impossible_with_the_relations_that_show_it(name: str) -> None:
+    data, options, bound = IMPOSSIBLE[name]
+    proof = generically(data, **options)
+    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
+    assert bound in proof.trace.ancestors("memorization")
+    assert proof.trace.standing(bound).holds
+    assert proof.certificate is None or proof.certificate["claim"] == "impossible"
+
+
+def test_no_draw_reaching_the_rank_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generic, "_DOUBLINGS", 0)
+    monkeypatch.setattr(generic, "_DRAWS", 0)
+    proof = generically(DISTINCT)
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
+    assert proof.trace["memorization"].statement.startswith("Nothing was built: no small random")
+    assert proof.trace["memorization"].rests_on == ()
+
+
+def test_seeds_decide_and_nothing_else() -> None:
+    one, same, other = (generically(SHARED, seed=s) for s in (1, 1, 2))
+    assert one.certificate == same.certificate and one.trace.as_dict() == same.trace.as_dict()
+    assert one.certificate != other.certificate
+
+
+def test_width_one_is_asked_of_rank_one_alone() -> None:
+    with pytest.raises(InputError, match=r"^--head-width: must be 1 with --construction rank-one"):
+        Settings(construction="width-one", head_width=2)
+    assert Settings(construction="generic", head_width=2).head_width == 2
+
+
+# A builder that errs.
+
+
+def first_head(built: Construction, **changes: Any) -> Construction:
+    return replace(built, heads=(replace(built.heads[0], **changes), *built.heads[1:]))
+
+
+def tied(built: Construction) -> Construction:
+    """u = 0: all entries of Eu are equal."""
+    zero = fmpq_mat(4, 1)
+    heads = (replace(built.layer.heads[0], key=zero), *built.layer.heads[1:])
+    spoilt = replace(built, layer=replace(built.layer, heads=heads))
+    return first_head(spoilt, key=zero)
+
+
+SPOILT: dict[str, tuple[str, Callable[[Construction], Construction]]] = {
+    "entries above the bound": ("small", lambda built: first_head(built, bound=0)),
+    "another key on record": (
+        "small", lambda built: first_head(built, key=built.heads[0].key * fmpq(2))
+    ),
+    "other logits on record": (
+        "logits",
+        lambda built: first_head(built, logits=((9, 9, 9), *built.heads[0].logits[1:])),
+    ),
+    "a tie": ("distinct", tied),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_false_record_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    step, spoil = SPOILT[name]
+    honest = generic.build
+    monkeypatch.setattr(generic, "build", lambda *a, **k: spoil(honest(*a, **k)))
+    proof = generically(SHARED, claim="full-rank")
+    claim = proof.trace[f"head.1.{step}"]
+    assert claim.level is Level.REFUTED and claim.witness
+    if name == "a tie":  # the head adds too little: nothing is called memorized
+        assert proof.standing is Level.UNDECIDED and proof.certificate is None

@@ -1,0 +1,118 @@
+"""The checker, the fast re-check and `explain` give one verdict: on every file that tests have."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.adversarial_certificates import MAKERS
+from support.file_strategies import mutants
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    changed,
+    digested,
+    impossible_certificate,
+    layer_certificate,
+    sealed,
+    written,
+)
+from test_checker_mutations import leaves, other_values, replaced
+from test_checker_rejections import REJECTIONS
+
+from attncert.constructions.errors import InputError
+from attncert.reports.certificate.explain import explain
+from attncert.verify import checker, fast_check
+from attncert.verify.audit.defects import certificates as defects
+
+PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3215031751]
+
+
+def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
+    """Of all that can judge the file; explain says "unusable" by an error."""
+    path = written(content, folder)
+    verdict = checker.check_file(path)
+    found = {verdict.status}
+    try:
+        found.add(explain(path).status)
+    except InputError:
+        found.add("unusable")
+    if verdict.claim in (None, "full-rank"):
+        found.add(fast_check.check_file(path).status)
+    return found
+
+
+@pytest.mark.parametrize("name", REJECTIONS)
+def test_on_rejections(name: str, tmp_path: Path) -> None:
+    content, status, _ = REJECTIONS[name]
+    assert verdicts(content, tmp_path) == {status}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_changed_leaves(name: str, tmp_path: Path) -> None:
+    certificate, seen = CASES[name](), Counter[str]()
+    assert verdicts(certificate, tmp_path) == {"holds"}
+    for place, value in leaves(certificate):
+        for other in other_values(place, value)[::5]:
+            mutant = replaced(certificate, place, other)
+            for seal in (sealed, digested):
+                found = verdicts(seal(mutant), tmp_path)
+                assert len(found) == 1, (place, other, found)
+                seen.update(found)
+    assert set(seen) >= {"wrong", "unusable"}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mutant=mutants(), seal=st.sampled_from([sealed, digested, dict]))
+def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
+    assert len(verdicts(seal(mutant), tmp_path)) == 1
+
+
+def test_on_planted_defects(tmp_path: Path) -> None:
+    for defect in defects.CERTIFICATES.defects:
+        found = verdicts(defect.plant(), tmp_path)
+        assert len(found) == 1 and "holds" not in found, defect.name
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_on_costly_files(name: str, tmp_path: Path) -> None:
+    assert len(verdicts(MAKERS[name](12), tmp_path)) == 1
+
+
+@pytest.mark.parametrize("composite", PSEUDOPRIMES)
+def test_composite_moduli_are_wrong(composite: int, tmp_path: Path) -> None:
+    for seed in range(4):
+        certificate = layer_certificate("full-rank", T=2, d=2, H=2, seed=seed, prime=composite)
+        assert verdicts(certificate, tmp_path) == {"wrong"}
+
+
+@pytest.mark.parametrize("depth", [60, 61, 62, 63, 64, 985, 995, 100_000])
+def test_nested_free_text(depth: int, tmp_path: Path) -> None:
+    """61 brackets in those of the certificate and its `produced_by` make 63; the cap is 64."""
+    for name in ("full-rank", "impossible"):
+        text = json.dumps(sealed(CASES[name]() | {"produced_by": "HERE"}))
+        nested = text.replace('"HERE"', "[" * depth + "]" * depth)
+        if depth < 900:
+            nested = json.dumps(sealed(json.loads(nested)))
+        assert verdicts(nested, tmp_path) == {"holds" if depth < 64 else "unusable"}
+
+
+def test_long_sums_of_labels(tmp_path: Path) -> None:
+    """1/p + 1/q + ... with a denominator of more digits than Python writes."""
+    labels = [[f"1/{10**99 + 2 * t + 1}"] for t in range(60)]
+    certificate = impossible_certificate([[[1], [2]]] * 60, [[1]] * 60, labels, [1, -1] * 30)
+    assert verdicts(certificate, tmp_path) == {"holds"}
+
+
+@pytest.mark.parametrize("parts", [3, [], None, {}, {"logit_unit": "ln 2"}, [[]], "layer"])
+def test_malformed_layers(parts: Any, tmp_path: Path) -> None:
+    for name in ("full-rank", "interpolation"):
+        content = changed(CASES[name](), "layer", parts)
+        assert verdicts(content, tmp_path) == {"unusable"}
+        line = checker.check_file(written(content, tmp_path)).message
+        assert line.startswith("layer must be of type dict with the keys logit_unit heads")

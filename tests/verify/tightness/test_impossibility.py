@@ -1,0 +1,154 @@
+"""What no weights can do: both verdicts on every kind of case, against layers and the checker."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from support.certificate_judge import true_statement
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.errors import InputError
+from attncert.verify import checker
+from attncert.verify.audit.impossibility import CASES, section
+from attncert.verify.audit.records import Scope, Standing
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.rank.rational import Relation
+from attncert.verify.settings import Settings
+from attncert.verify.tightness.impossibility import (
+    certificate_of,
+    impossibility,
+    kind,
+    too_few_parameters,
+)
+from attncert.verify.tightness.probes import feature_matrix, random_layer
+from attncert.verify.tightness.rows import broken_relation
+
+SCHEMA = json.loads((Path(checker.__file__).parent / "schema/attncert-1.schema.json").read_text())
+BROKEN = [case for case in CASES if case.kind]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_both_verdicts(case: object) -> None:
+    assert isinstance(case, type(CASES[0]))
+    claims = {c.id: c for c in impossibility(case.data(), *case.sizes)}
+    assert claims["impossible.given"].level is case.given
+    assert claims["impossible.universal"].level is case.universal
+    for claim in claims.values():
+        assert claim.level is not Level.REFUTED or claim.witness
+        assert set(claim.rests_on) <= set(claims)
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.name)
+def test_the_relation_binds_random_layers_and_the_checker_agrees(
+    case: object, tmp_path: Path
+) -> None:
+    assert isinstance(case, type(CASES[0]))
+    data = case.data()
+    broken = broken_relation(data)
+    assert broken is not None and kind(data, broken.relation) == case.kind
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        Z = feature_matrix(data, random_layer(data, 2, 1 + seed % 2, 3, rng))
+        assert Z is not None
+        pairs = list(zip(broken.relation.indices, broken.relation.coefficients, strict=True))
+        assert not any(sum(c * Z[t, j] for t, c in pairs) for j in range(Z.ncols()))
+    certificate = certificate_of(data, broken, {"command": "test"})
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(certificate))
+    assert checker.check_file(str(path)).status == "holds"
+    assert true_statement(certificate)
+    assert Draft202012Validator(SCHEMA).is_valid(certificate)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_small_random_data_meet_no_wrong_verdict(seed: int) -> None:
+    """Labels made by a layer are never called impossible, however degenerate the data."""
+    draw = random.Random(seed)
+    T, n, d = draw.randint(2, 5), draw.randint(1, 3), draw.randint(1, 3)
+    entries = [
+        [[[draw.randint(-1, 1) for _ in range(d)] for _ in range(n)] for _ in range(T)],
+        [[draw.randint(-1, 1) for _ in range(d)] for _ in range(T)],
+    ]
+    data = Dataset.of(*entries, [0] * T)
+    Z = feature_matrix(data, random_layer(data, 2, 1, 3, np.random.default_rng(seed)))
+    assert Z is not None
+    outputs = [
+        [sum(int(c) * Z[t, j] for j, c in enumerate(range(1, Z.ncols() + 1)))] for t in range(T)
+    ]
+    made = Dataset.of(*entries, outputs)
+    assert broken_relation(made) is None
+    assert impossibility(made, 2)[-2].level is not Level.REFUTED
+
+
+def test_a_relation_that_some_weights_break_is_rejected(tmp_path: Path) -> None:
+    data = BROKEN[0].data()
+    broken = broken_relation(data)
+    assert broken is not None
+    for coefficients in ((1, 1), (1, -2)):
+        wrong = type(broken)(Relation((0, 1), coefficients), broken.gap)
+        path = tmp_path / "certificate.json"
+        path.write_text(json.dumps(certificate_of(data, wrong, {})))
+        verdict = checker.check_file(str(path))
+        assert (verdict.status, verdict.message) == ("wrong", "some weights break the relation")
+
+
+def test_counting() -> None:
+    """P by hand: H (k(2d - k) + l(d + m - l)); what is refuted is a statement about some labels."""
+    data = CASES[7].data()
+    claim = too_few_parameters(data, 3, 1, 2)
+    assert claim.numbers["P"] == 3 * (1 * (20 - 1) + 2 * (10 + 6 - 2)) == 141
+    assert claim.numbers["T m"] == 180 and claim.level is Level.REFUTED
+    assert too_few_parameters(data, 4, 1, 2).level is Level.PROVED
+    wide = too_few_parameters(data, 3, 10**4, 10**4).numbers["P"]
+    assert wide == 3 * (10 * 10 + 10 * 6), "no more than all matrices M and N"
+    with pytest.raises(InputError, match="heads: must be a positive integer"):
+        too_few_parameters(data, 0, 1, 1)
+
+
+def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) -> None:
+    """Conflicting labels: exit status 1, and a file that the checker accepts."""
+    for case in BROKEN:
+        proof = prove(case.data(), Settings())
+        assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1), case.name
+        assert proof.trace["memorization"].statement.startswith("Given labels: ")
+        path = tmp_path / "certificate.json"
+        path.write_text(json.dumps(proof.certificate))
+        verdict = checker.check_file(str(path))
+        assert (verdict.status, verdict.claim) == ("holds", "impossible"), case.name
+
+
+def test_the_section_and_the_users_data() -> None:
+    bundled = section(Scope())
+    assert bundled.standing is Standing.OK and not bundled.findings
+    assert [row[-1] for row in bundled.tables[0].rows] == ["yes"] * len(CASES)
+    conflict = section(Scope(CASES[0].data()))
+    assert conflict.standing is Standing.AGAINST
+    fine = section(Scope(Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [3, 4])))
+    assert fine.standing is Standing.OK, "few examples, complete relations"
+
+
+def test_one_conflict_among_all_digits_is_found(tmp_path: Path) -> None:
+    """Image 17 once more, its patches in another order, with another label: two of 1,783 rows."""
+    data = digits()
+    contexts, queries, labels = (x.fractions() for x in (data.contexts, data.queries, data.labels))
+    contexts.append([contexts[17][k] for k in (2, 0, 3, 1)])
+    queries.append(queries[17])
+    labels.append([labels[17][0] + 1])
+    planted = Dataset.of(contexts, queries, labels)
+    assert broken_relation(data) is None
+    broken = broken_relation(planted)
+    assert broken is not None and kind(planted, broken.relation) == "equal inputs"
+    assert broken.relation == Relation((17, data.T), (1, -1))
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(certificate_of(planted, broken, {})))
+    assert checker.check_file(str(path)).status == "holds"

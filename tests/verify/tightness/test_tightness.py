@@ -1,0 +1,467 @@
+"""Statements about every choice of weights, held against weights; ranks, against enumeration.
+
+The oracles compute features in Python integers modulo a prime of their own, or in Fractions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpz_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.oracles import SAFE_PRIME, features_mod, rank, rank_mod
+from support.strategies import datasets, families
+from support.tightness_cases import EYE, found, shared
+
+from attncert.constructions import paper
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer, features
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.tightness import explore, flat, probes, rows, separated
+from attncert.verify.tightness.explore import KINDS, degenerate_queries, explore_distinct_queries
+from attncert.verify.tightness.flat import affine_bound, column_relations, flat_of
+from attncert.verify.tightness.rows import row_bound, row_relations
+from attncert.verify.tightness.separated import logit_patterns, separated_layer
+from attncert.verify.tightness.shared import largest_rank, shared_capacity
+
+
+def random_layers(data: Dataset, heads: int, seed: int, count: int = 2) -> list[Layer]:
+    rng = np.random.default_rng(seed)
+    return [
+        probes.random_layer(data, heads, width, bound, rng)
+        for width, bound in itertools.islice(itertools.product((1, data.d), (1, 4)), count)
+    ]
+
+
+def true_rank(data: Dataset, layer: Layer) -> int:
+    return rank_mod(features_mod(data, layer), SAFE_PRIME)
+
+
+def matrix_mod(matrix: fmpz_mat) -> list[list[int]]:
+    return [[int(x) % SAFE_PRIME for x in row] for row in matrix.tolist()]
+
+
+def product_mod(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> list[list[int]]:
+    columns = list(zip(*b, strict=True))
+    return [
+        [sum(x * y for x, y in zip(r, c, strict=True)) % SAFE_PRIME for c in columns] for r in a
+    ]
+
+
+# Columns: the flat of the context rows.
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(datasets(max_T=6), families()), st.integers(1, 3), st.integers(0, 9))
+def test_columns_are_tied_and_the_rank_is_bounded(data: Dataset, heads: int, seed: int) -> None:
+    found_flat = flat_of(data)
+    relations = column_relations(found_flat, heads)
+    columns = heads * data.d
+    assert (relations.nrows(), relations.ncols()) == (columns, columns - found_flat.bound(heads))
+    assert int(relations.rank()) == relations.ncols()
+    for layer in random_layers(data, heads, seed):
+        table = features_mod(data, layer)
+        if relations.ncols():
+            assert not any(map(any, product_mod(table, matrix_mod(relations))))
+        assert rank_mod(table, SAFE_PRIME) <= found_flat.bound(heads)
+
+
+@settings(max_examples=60, deadline=None)
+@given(datasets(max_T=5, max_n=4))
+def test_dimensions_of_the_flat(data: Dataset) -> None:
+    contexts = data.contexts.fractions()
+    everything = [row for context in contexts for row in context]
+
+    def differences(rows: Any) -> list[list[Fraction]]:
+        return [[x - y for x, y in zip(row, rows[0], strict=True)] for row in rows[1:]]
+
+    found_flat = flat_of(data)
+    assert found_flat.rank == rank(everything)
+    assert found_flat.hull == rank(differences(everything))
+    assert found_flat.directions == rank([d for context in contexts for d in differences(context)])
+    assert found_flat.bound(3) <= 3 * found_flat.hull + 1
+
+
+@pytest.mark.parametrize("contexts", ["shared", "permuted"])
+def test_shared_and_permuted_contexts_reach_the_bound(contexts: str) -> None:
+    kind = {"shared": True} if contexts == "shared" else {"contexts": "permuted"}
+    data = generators.family(12, 3, 5, queries="moment-curve", bound=3, seed=1, **kind)
+    claims = found(affine_bound(data, 4))
+    assert claims["tightness.bound"].level is Level.ARGUED
+    assert claims["tightness.bound"].numbers["bound"] == 4 * 2 + 1
+    assert claims["tightness.attained"].numbers["rank"] == 9
+    assert claims["tightness.tested"].level is Level.SAMPLED
+    assert claims["tightness.universal"].level is Level.REFUTED
+    for T, level in ((9, Level.PROVED), (10, Level.REFUTED)):
+        assert found(affine_bound(data.take(T), 4))["tightness.universal"].level is level
+
+
+def test_the_bound_is_what_the_constructions_give() -> None:
+    data = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=2)
+    layer = paper.build(data, heads=3).layer
+    assert true_rank(data, layer) == 7 == flat_of(data).bound(3)
+
+
+@pytest.mark.parametrize("T", [62, 128])
+def test_distinct_contexts_exceed_the_shared_bound(T: int) -> None:
+    data = generators.random(T, 8, 16, bound=3, seed=1)
+    reached = probes.best_rank(data, 8, T, draws=4)
+    assert reached.rank == T > 8 * 7 + 1
+    assert flat_of(data).bound(8) == 8 * 16
+    if T == 62:
+        assert true_rank(data, reached.layer) == T
+
+
+def test_the_directions_within_contexts_count_not_the_hull() -> None:
+    """Shifted copies of one triangle: a = 5, but b = 2, and the bound is 2 H + 4 for 5 H + 1."""
+    rng = np.random.default_rng(0)
+    triangle, shifts = rng.integers(-3, 4, (3, 6)), rng.integers(-3, 4, (20, 1, 6))
+    shifts[:, :, 5] = 0
+    triangle[:, 5] = 1
+    data = Dataset.of(triangle + shifts, rng.integers(-3, 4, (20, 6)), [0] * 20)
+    found_flat = flat_of(data)
+    assert (found_flat.hull, found_flat.directions, found_flat.rank) == (5, 2, 6)
+    assert found_flat.bound(4) == 12
+    assert probes.best_rank(data, 4, 12).rank == 12
+
+
+def test_rows_in_a_plane() -> None:
+    """Five tokens in an affine plane that misses 0: a = 2, so 2 H + 1, not 4 H + 1."""
+    context = [[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 2, 3], [1, -1, 1]]
+    data = Dataset.of(context, [[1, k, k * k] for k in range(9)], [0] * 9)
+    found_flat = flat_of(data)
+    assert (found_flat.hull, found_flat.rank, found_flat.bound(3)) == (2, 3, 7)
+    assert probes.best_rank(data, 3, 7).rank == 7
+    through_zero = Dataset.of([row[1:] for row in context], [[1, k] for k in range(9)], [0] * 9)
+    assert flat_of(through_zero).bound(3) == 6 == probes.best_rank(through_zero, 3, 6).rank
+
+
+def test_one_token_per_context() -> None:
+    """n = 1: features are the tokens, whatever the weights; more heads do not help."""
+    data = generators.random(5, 1, 3, seed=0)
+    assert flat_of(data).bound(1) == flat_of(data).bound(7) == 3
+
+
+def test_huge_and_repeated_heads_are_among_the_probes() -> None:
+    data = generators.family(6, 3, 4, queries="moment-curve", shared=True, seed=2)
+    layers = dict(probes.adversarial_layers(data, 3, 0))
+    ranks = {name: true_rank(data, layer) for name, layer in layers.items()}
+    assert ranks["zero heads"] == 1 and ranks["one head, repeated"] == 3
+    assert max(abs(int(x.p)) for x in layers["all entries huge"].heads[0].key.entries()) > 2**200
+    relations = column_relations(flat_of(data), 3)
+    for layer in layers.values():
+        assert probes.annihilates(data, layer, right=relations)
+
+
+def test_a_wrong_column_relation_is_caught() -> None:
+    data = generators.family(6, 3, 4, queries="moment-curve", shared=True, seed=2)
+    for entry in ((0, 0), (5, 1), (11, 2)):
+        relations = column_relations(flat_of(data), 3)
+        relations[entry] += 1
+        huge = dict(probes.adversarial_layers(data, 3, 0))["all entries huge"]
+        for layer in (*random_layers(data, 3, 0), huge):
+            assert probes.annihilates(data, layer, right=relations) == ""
+
+
+def test_a_wrong_functional_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = generators.family(6, 3, 4, queries="moment-curve", shared=True, seed=2)
+    right = flat_of(data)
+    wrong = [[list(k) for k in vectors] for vectors in (right.constant, right.vanishing)]
+    wrong[0][1][2] += 1
+    parts = (right.width, right.hull, right.directions, right.rank)
+    planted = flat.Flat(*parts, *(tuple(map(tuple, vectors)) for vectors in wrong))
+    monkeypatch.setattr(flat, "flat_of", lambda data: planted)
+    claims = found(affine_bound(data, 3))
+    assert claims["tightness.functionals"].level is Level.REFUTED
+    assert claims["tightness.tested"].level is Level.REFUTED
+    assert ProofTrace(claims.values()).standing("tightness.bound") is Level.UNDECIDED
+
+
+# Rows: what no weights tell apart.
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.one_of(datasets(max_T=6), families()), st.integers(0, 9))
+def test_rows_are_tied(data: Dataset, seed: int) -> None:
+    for layer in random_layers(data, 2, seed):
+        table = features_mod(data, layer)
+        for relation in row_relations(data):
+            part = [table[t] for t in relation.indices]
+            assert not any(product_mod([relation.coefficients], part)[0])
+
+
+@st.composite
+def two_token_data(draw: st.DrawFn) -> Dataset:
+    """n = 2: few differences between the tokens and few queries, so that relations abound."""
+    T = draw(st.integers(1, 5))
+    vector = st.lists(st.integers(-1, 1), min_size=2, max_size=2)
+    first = draw(st.lists(vector, min_size=T, max_size=T))
+    gap = draw(st.lists(st.sampled_from([[1, 0], [-1, 0], [2, 0], [0, 1]]), min_size=T, max_size=T))
+    contexts = [[p, [p[0] + g[0], p[1] + g[1]]] for p, g in zip(first, gap, strict=True)]
+    return Dataset.of(contexts, draw(st.lists(vector, min_size=T, max_size=T)), [0] * T)
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_token_data())
+def test_for_two_tokens_there_are_no_other_relations(data: Dataset) -> None:
+    """With T heads the rank reaches T less the relations: so they are all."""
+    best = probes.best_rank(data, data.T, data.T - len(row_relations(data)), draws=12)
+    assert true_rank(data, best.layer) == data.T - len(row_relations(data))
+
+
+def test_signed_pairs_tie_their_outputs() -> None:
+    """A(e) + A(-e) = A(f) + A(-f), refuting universal memorization, and these labels."""
+    data = generators.signed_pairs()
+    claims = found(row_bound(data))
+    tie = {"indices": [0, 1, 2, 3], "coefficients": ["1", "1", "-1", "-1"]}
+    assert claims["rows.universal"].level is Level.REFUTED
+    assert claims["rows.universal"].witness == tie
+    assert claims["rows.labels"].level is Level.REFUTED
+    assert claims["rows.labels"].witness == tie | {"combination of the labels": ["1"]}
+    for layer in random_layers(data, 3, 0, 4):
+        z = [features(head, data).tolist() for head in layer.heads]
+        assert all(a + b == c + d for block in z for a, b, c, d in zip(*block, strict=True))
+
+
+def test_labels_that_satisfy_the_relation_are_not_refuted() -> None:
+    data = generators.signed_pairs()
+    kept = Dataset(data.contexts, data.queries, Dataset.of([[1]], [[1]] * 4, [1, 3, 4, 0]).labels)
+    claims = found(row_bound(kept))
+    assert claims["rows.universal"].level is Level.REFUTED
+    assert claims["rows.labels"].level is Level.PROVED
+
+
+def test_equal_inputs_up_to_order_and_shifts() -> None:
+    context = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    shifted = [[x + s for x, s in zip(row, (2, 0, -1), strict=True)] for row in context]
+    other = [[2, 1, 0], [0, 1, 5], [1, 1, 1]]
+    other_shifted = [[x + s for x, s in zip(row, (2, 0, -1), strict=True)] for row in other]
+    data = Dataset.of(
+        [context, context[::-1], shifted, other, other_shifted],
+        [[1, 2, 3], [1, 2, 3], [1, 2, 3], [0, 1, 4], [0, 1, 4]],
+        [1, 2, 0, 0, 0],
+    )
+    claims = found(row_bound(data))
+    assert [(r.indices, r.coefficients) for r in row_relations(data)] == [
+        ((0, 1), (1, -1)),
+        ((0, 2, 3, 4), (1, -1, -1, 1)),
+    ]
+    assert claims["rows.labels"].witness is not None
+    assert claims["rows.labels"].witness["combination of the labels"] == ["-1"]
+    assert claims["rows.relations"].numbers["all of them"] is True
+
+
+def test_queries_on_different_lines_are_not_tied() -> None:
+    data = generators.random(3, 3, 3, seed=5)
+    claims = found(row_bound(data))
+    assert claims["rows.universal"].level is Level.ARGUED
+    assert "rows.tested" not in claims
+
+
+def test_a_wrong_row_relation_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = rows.Relation((0, 1, 2, 3), (1, 1, -1, -2))
+    monkeypatch.setattr(rows, "row_relations", lambda data: (wrong,))
+    claims = found(row_bound(generators.signed_pairs()))
+    assert claims["rows.tested"].level is Level.REFUTED
+
+
+# Shared contexts: the largest rank, exactly.
+
+
+@pytest.mark.parametrize(("n", "heads", "span"), [(3, 2, 4), (3, 3, 4), (4, 2, 4), (2, 3, 3)])
+def test_the_proofs_weights_for_all_small_queries_on_a_line(n: int, heads: int, span: int) -> None:
+    """Every set of H(n-1)+1 integers from -span to span: 126, 36, 36 and 35 data sets."""
+    for alphas in itertools.combinations(range(-span, span + 1), heads * (n - 1) + 1):
+        data = shared([[a, *[0] * n] for a in alphas], n)
+        largest = largest_rank(data, heads)
+        if n > 2:
+            assert largest.rank == data.T
+        layer = separated_layer(data, heads, largest.examples, largest.rank).layer
+        assert true_rank(data, layer) == largest.rank
+        assert all(head.width == 1 for head in layer.heads)
+
+
+@st.composite
+def degenerate(draw: st.DrawFn) -> tuple[Dataset, int]:
+    """A shared or permuted context of rank n, queries with repetitions, signs and zeros."""
+    n, heads = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    vector = st.lists(st.integers(-2, 2), min_size=n, max_size=n)
+    basis = draw(st.lists(vector, min_size=1, max_size=2))
+    T = draw(st.integers(1, heads * (n - 1) + 3))
+    weights = draw(
+        st.lists(
+            st.lists(st.integers(-3, 3), min_size=len(basis), max_size=len(basis)),
+            min_size=T,
+            max_size=T,
+        )
+    )
+    queries = [
+        [sum(w * b[j] for w, b in zip(row, basis, strict=True)) for j in range(n)]
+        for row in weights
+    ]
+    orders = draw(st.lists(st.permutations(range(n)), min_size=T, max_size=T))
+    context = [[int(i == j) + (i * j) % 3 for j in range(n)] for i in range(n)]
+    context = context if rank(context) == n else EYE[:n]
+    context = [row[:n] for row in context]
+    return Dataset.of([[context[i] for i in order] for order in orders], queries, [0] * T), heads
+
+
+@settings(max_examples=60, deadline=None)
+@given(degenerate(), st.integers(0, 9))
+def test_the_largest_rank_is_reached_and_never_exceeded(
+    case: tuple[Dataset, int], seed: int
+) -> None:
+    data, heads = case
+    claims = found(shared_capacity(data, heads, draws=1, seed=seed))
+    largest = largest_rank(data, heads).rank
+    assert claims["shared.reached"].numbers["rank"] == largest
+    universal = claims["shared.universal"].level
+    assert universal is (Level.PROVED if largest == data.T else Level.REFUTED)
+    assert largest <= data.T - len(row_relations(data))
+    for layer in random_layers(data, heads, seed, 4):
+        assert true_rank(data, layer) <= largest
+
+
+def test_the_largest_rank_with_many_heads_is_that_of_the_row_relations() -> None:
+    """Two independent counts of what no weights tell apart."""
+    rng = random.Random(3)
+    for n in (2, 3):
+        for _ in range(30):
+            line = [[rng.randint(-2, 2), rng.randint(0, 1), 0, 0] for _ in range(6)]
+            data = shared(line, n)
+            assert largest_rank(data, 6).rank == 6 - len(row_relations(data))
+
+
+def test_when_it_does_not_apply() -> None:
+    for data in (generators.random(3, 2, 3, seed=0), Dataset.of([[1, 2], [2, 4]], [[1, 0]], [0])):
+        (claim,) = shared_capacity(data, 2)
+        assert claim.level is Level.NOT_APPLICABLE
+
+
+def exponents(
+    alphas: Sequence[int], patterns: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], list[list[bool]]]:
+    """The table of docs/tightness.md, section 4: exponents of 2^(-s), and whether they are exact.
+
+    Read off the logit patterns: bottom tokens are below -500. No entry (10^9): a coefficient 0.
+    """
+    tops = [[-g for g in pattern if g > -500] for pattern in patterns]
+    lows = [[-g for g in pattern if g < -500] for pattern in patterns]
+    deepest = [max(low) for low in lows]
+    n, sizes = len(patterns[0]), [len(low) for low in lows]
+    costs: list[list[int]] = []
+    exact: list[list[bool]] = []
+    for a in alphas:
+        b_side = [(0, sizes[0] < n)]  # G_1, the T_j, the Λ_h; then F_1 and the B_j
+        b_side += [(d, True) for top in tops for d in top if d > 0]
+        b_side += [
+            (min(low), size != sizes[0]) for low, size in zip(lows[1:], sizes[1:], strict=True)
+        ]
+        a_side = [(min(lows[0]), True)]
+        a_side += [(x, True) for low, m in zip(lows, deepest, strict=True) for x in low if x < m]
+        if a == 0:
+            row = [0 if there else 10**9 for _, there in b_side + a_side]
+        elif a > 0:
+            row = [a * c for c, _ in b_side + a_side]
+        else:
+            shallow = min(m - max(top) for m, top in zip(deepest, tops, strict=True))
+            gammas = [m - x for low, m in zip(lows, deepest, strict=True) for x in low if x < m]
+            row = [-a * shallow] * len(b_side) + [-a * c for c in [0, *gammas]]
+        costs.append(row)
+        exact.append([a == 0 or (a > 0) == (k < len(b_side)) for k in range(len(row))])
+    return costs, exact
+
+
+@pytest.mark.parametrize(("n", "heads", "span"), [(3, 2, 3), (4, 2, 4), (3, 3, 4), (5, 1, 3)])
+def test_one_assignment_is_the_cheapest(n: int, heads: int, span: int) -> None:
+    """The heart of the proof, by all permutations, for all small sets of integers."""
+    T = heads * (n - 1) + 1
+    permutations = np.array(list(itertools.permutations(range(T))))
+    for alphas in itertools.combinations(range(-span, span + 1), T):
+        negatives = sum(a < 0 for a in alphas)
+        if negatives > sum(a > 0 for a in alphas) or (heads == 1 and negatives > n - 1):
+            continue
+        costs, exact = exponents(alphas, logit_patterns(n, heads, negatives, 0 in alphas, 10_000))
+        assert all(len(row) == T for row in costs)
+        totals = np.array(costs)[np.arange(T), permutations].sum(axis=1)
+        best = permutations[totals.argmin()]
+        assert np.count_nonzero(totals == totals.min()) == 1
+        assert all(exact[t][column] for t, column in enumerate(best))
+
+
+@pytest.mark.parametrize(
+    ("negatives", "zero", "sizes"),
+    [
+        (0, False, [1, 1, 1]),
+        (0, True, [1, 1, 1]),
+        (1, False, [1, 1, 1]),
+        (1, True, [2, 1, 1]),
+        (2, False, [2, 1, 1]),
+        (2, True, [2, 1, 1]),
+        (4, True, [3, 2, 1]),
+        (6, False, [3, 3, 2]),
+    ],
+)
+def test_how_many_tokens_are_at_the_bottom(negatives: int, zero: bool, sizes: list[int]) -> None:
+    patterns = logit_patterns(4, 3, negatives, zero, 1000)
+    assert [sum(g < -500 for g in pattern) for pattern in patterns] == sizes
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sets(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=8))
+def test_queries_are_told_apart(queries: set[tuple[int, int]]) -> None:
+    data = shared([[*q, 0] for q in sorted(queries)], 3)
+    alphas, v = separated._separate(data, range(data.T))
+    assert alphas == [q[0] * v[0] + q[1] * v[1] for q in sorted(queries)]
+    assert len(set(alphas)) == data.T
+    assert sum(a < 0 for a in alphas) <= sum(a > 0 for a in alphas)
+    assert alphas.count(0) == ((0, 0) in queries)
+
+
+# The search for a counterexample.
+
+
+def test_the_search_counts_every_data_set() -> None:
+    claim = explore_distinct_queries(60, seed=3)
+    assert claim.level is Level.SAMPLED
+    assert claim.numbers["cases"] == 60 and claim.numbers["failures"] == 0
+    assert sum(k for name, k in claim.numbers.items() if name.startswith("full")) == 60
+    assert claim == explore_distinct_queries(60, seed=3)
+    assert claim != explore_distinct_queries(60, seed=4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_looks_at_degenerate_data(kind: str) -> None:
+    data = degenerate_queries(kind, 3, 7, np.random.default_rng(0))
+    queries = data.queries.fractions()
+    assert data.T == 7 and len({tuple(q) for q in queries}) == 7
+    assert rank(queries) <= 2 and rank(data.contexts.fractions()[0]) == 3
+
+
+def test_a_counterexample_would_be_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(explore, "separated_layer", fails)
+    poor = probes.Reached(1, 7, Layer(()), 4)
+    monkeypatch.setattr(explore, "best_rank", lambda *arguments, **options: poor)
+    claim = explore_distinct_queries(3, seed=0)
+    assert claim.level is Level.REFUTED and claim.witness is not None
+    assert claim.numbers["failures"] == 3
+    again = Dataset.of(**claim.witness["data sets"][0]["data"])
+    assert claim.witness["data sets"][0]["heads"] * (again.n - 1) + 1 == again.T
+
+
+def test_weights_that_fall_short_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separated, "rank_of", lambda data, layer: (1, 7))
+    with pytest.raises(RuntimeError):
+        separated_layer(shared([[1, 0, 0], [2, 0, 0]], 2), 1, [0, 1], 2)

@@ -1,0 +1,106 @@
+"""Some weights, no weights, or undecided: the verdicts against layers of all kinds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.feature_rank import feature_rank
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family, random, signed_pairs
+from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Level
+from attncert.verify.tightness import universal as module
+from attncert.verify.tightness.probes import Reached, adversarial_layers, best_rank, random_layer
+from attncert.verify.tightness.shared import largest_rank
+from attncert.verify.tightness.universal import bound_from_above, universal
+
+EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+IMPOSSIBLE = {
+    "equal inputs": (Dataset.of(EYE, [[1, 2, 0]] * 2, [1, 2]), 3, 1, "a relation between rows"),
+    "e, -e, f, -f": (signed_pairs(), 5, 3, "a relation between rows"),
+    "too few columns": (family(5, 2, 2, seed=4), 2, 4, "columns"),
+    "a small flat": (family(6, 3, 4, shared=True, seed=5), 2, 5, "too small a flat"),
+    "three tokens of which two differ": (
+        Dataset.of([[0, 0, 0], [0, 0, 0], [1, 0, 0]], EYE, [1, 2, 3]), 2, 2, "too small a flat",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_no_weights_exceed_the_bound(name: str) -> None:
+    data, heads, rank, reason = IMPOSSIBLE[name]
+    bound = bound_from_above(data, heads)
+    assert bound.rank == rank and reason in bound.reason
+    claim = universal(data, heads)
+    assert claim.level is Level.REFUTED and claim.witness == bound.witness
+    assert claim.numbers["no weights exceed rank"] == rank
+
+
+def test_the_bound_is_above_every_layer_that_was_tried() -> None:
+    """Ranks by `verify/audit/attack/search.py`, in plain Python, of random and of adversarial
+    layers.
+    """
+    rng = np.random.default_rng(0)
+    tight = 0
+    for seed in range(30):
+        n, d, T = (int(x) for x in rng.integers(1, 4, 3))
+        data = random(T + 1, n, d, shared=bool(seed % 2), bound=1, seed=seed)
+        heads = int(rng.integers(1, 3))
+        bound = bound_from_above(data, heads)
+        layers = [random_layer(data, heads, 1 + k % d, 2, rng) for k in range(4)]
+        layers += [
+            layer for name, layer in adversarial_layers(data, heads, seed) if "huge" not in name
+        ]
+        ranks = [feature_rank(layer, data) for layer in layers]
+        assert max(ranks) <= bound.rank <= data.T
+        tight += max(ranks) == bound.rank
+    assert tight > 20
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_where_contexts_are_shared_the_bound_is_the_largest_rank(n: int) -> None:
+    """Rows and columns of Z, apart, against the table of shared contexts."""
+    for seed in range(25):
+        queries = random(6, n, 3, bound=1, seed=seed).queries.fractions()
+        data = Dataset.of([[int(i == j) for j in range(3)] for i in range(n)], queries, [0] * 6)
+        for heads in (1, 2, 4):
+            assert bound_from_above(data, heads).rank == largest_rank(data, heads).rank
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_some_weights_are_certified(width: int) -> None:
+    data = family(5, 3, 4, seed=1)
+    claim = universal(data, 2, width)
+    assert claim.level is Level.PROVED and claim.numbers["rank"] == 5 and claim.witness is None
+    assert claim == universal(data, 2, width)
+
+
+def test_collinear_queries_over_one_context_are_served_by_the_weights_of_the_proof(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where small random weights are out of luck."""
+    data = Dataset.of(EYE, [[k, 2 * k, 0] for k in range(1, 6)], [1, 2, 3, 4, 5])
+    monkeypatch.setattr(module, "best_rank", unlucky)
+    assert universal(data, 2).level is Level.PROVED
+
+
+def test_what_neither_shows_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "best_rank", unlucky)
+    claim = universal(family(5, 3, 4, seed=1), 2)
+    assert claim.level is Level.UNDECIDED and claim.numbers["rank"] == 4
+
+
+@pytest.mark.parametrize("argument", ["heads", "width"])
+def test_sizes_are_positive(argument: str) -> None:
+    with pytest.raises(InputError, match=f"{argument}: must be a positive integer"):
+        universal(signed_pairs(), **({"heads": 1} | {argument: 0}))
+
+
+def unlucky(data: Dataset, heads: int, enough: int, **options: int) -> Reached:
+    """The best layer, said to be one worse."""
+    found = best_rank(data, heads, enough, **options)
+    return replace(found, rank=found.rank - 1)

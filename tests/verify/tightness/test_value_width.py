@@ -1,0 +1,94 @@
+"""Universal memorization with values narrower than the labels: one verdict everywhere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.tightness_cases import EYE
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.reports.tightness.page import one_line
+from attncert.verify.claims.evidence import Level
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+from attncert.verify.tightness.impossibility import impossibility
+from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.studies import study
+from attncert.verify.tightness.values import too_few_parameters
+
+UNITS = [row[:3] for row in EYE[:3]]
+QUERIES = [[1, 2, 0], [0, 1, 3], [2, 0, 1]]
+THREE = Dataset.of(UNITS, QUERIES, UNITS)
+
+
+def test_one_head_with_narrow_values_does_not_serve_every_labelling() -> None:
+    """rank Z = 3 = T, and the outputs of one head with d_v = 1 have rank 1."""
+    found = study(THREE, 1, 1)
+    assert found.universal is Level.REFUTED
+    assert "no keys and queries serve every labelling. Given labels: impossible" in one_line(found)
+    claims = {claim.id: claim for claim in found.claims}
+    for name in ("tightness.universal", "shared.universal"):
+        assert claims[name].level is Level.REFUTED
+        assert claims[name].statement.endswith("with values of width 1.")
+        assert (claims[name].witness or {})["H d_v"] == 1
+    assert study(THREE, 1, 3).universal is Level.PROVED
+    proof = prove(THREE, Settings("generic", heads=1, value_width=1))
+    assert proof.standing is Level.REFUTED and proof.certificate is None
+
+
+def test_rank_z_is_not_enough_for_narrow_values() -> None:
+    """H d_v = min(T, m): not forbidden by this count, and not shown by rank Z = T either."""
+    found = study(THREE, 3, 1)
+    assert found.universal is Level.UNDECIDED
+    assert not any(c.level.holds for c in found.claims if c.id == "tightness.universal")
+
+
+def test_too_few_parameters_refute_it_in_both_places() -> None:
+    data = generators.family(40, 3, 4, m=10, bound=3, seed=3)
+    found = study(data, 10, 1)
+    assert too_few_parameters(data, 10, 4, 1).numbers["P"] == 10 * (16 + 13) == 290 < 400
+    assert found.universal is Level.REFUTED
+    reasons = [c.witness["reason"] for c in found.claims if c.witness and "reason" in c.witness]
+    assert reasons == ["290 free parameters for 400 numbers to fit"]
+    assert impossibility(data, 10, None, 1)[-1].level is Level.REFUTED
+    assert study(data, 10, 10).universal is Level.PROVED
+
+
+def test_with_any_number_of_heads_narrow_values_forbid_nothing() -> None:
+    """Copies of a head with other values are as good as wider values: only H d_v counts."""
+    claims = limits(THREE, None, 1)
+    assert not any(claim.level is Level.REFUTED for claim in claims if claim.id != "labels.rank")
+    proof = prove(THREE, Settings("paper", value_width=1))
+    assert proof.standing is Level.NOT_APPLICABLE
+    assert "(shared.universal)" not in proof.trace["memorization"].statement
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_place_gives_the_same_verdict(seed: int) -> None:
+    """study, impossibility and limits on random data and sizes; against the definition's count."""
+    rng = np.random.default_rng(seed)
+    T, m, heads, width = (int(x) for x in rng.integers(1, 5, 4))
+    data = generators.family(T, 2, 4, m=m, shared=bool(seed % 2), seed=seed)
+    given = {claim.id: claim for claim in impossibility(data, heads, None, width)}
+    verdicts = study(data, heads, width).universal, given["impossible.universal"].level
+    if heads * width < min(T, m):
+        assert verdicts == (Level.REFUTED, Level.REFUTED)
+        assert any(
+            claim.level is Level.REFUTED and claim.id.endswith(".universal")
+            for claim in limits(data, heads, width)
+        )
+    elif width < m:
+        assert Level.PROVED not in verdicts
+    assert not {Level.PROVED, Level.REFUTED} <= set(verdicts), "never both"
+
+
+def test_outputs_of_narrow_values_have_small_rank() -> None:
+    """The count itself, on numbers: T×m outputs C W_O of one head of width one have rank one."""
+    rng = np.random.default_rng(0)
+    values, output = rng.integers(-3, 4, (3, 1)), rng.integers(1, 4, (1, 3))
+    weights = [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], [1, 0, 0], [0, 0, 1]]
+    outputs = np.array(weights, dtype=float) @ values @ output
+    assert np.linalg.matrix_rank(outputs) == 1

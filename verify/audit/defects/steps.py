@@ -1,0 +1,224 @@
+"""Errors in the steps of a construction, each with the check of its own step.
+
+A defect belongs to a step: those below are planted in every construction that has it. Which steps
+these are, and with them the checks, is the construction's outline (verify/methods); its own file
+(`paper.py`, `width_one.py`, `generic.py`) adds what no other has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from attncert.constructions.construction import SteeringHead
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.audit.defects.defect import Defect, Family, Fired, column, failing
+from attncert.verify.audit.defects.runs import Built
+from attncert.verify.audit.defects.spoil import (
+    HEAD,
+    blind,
+    bumped,
+    changed,
+    consistent,
+    head,
+    one_end_tied,
+    other_logits,
+    rebuilt,
+    record,
+    said,
+    tied,
+    tied_consistently,
+    weights,
+)
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.methods import registry
+from attncert.verify.methods.method import Method
+from attncert.verify.steps import shared
+
+
+def claims(run: Built) -> list[Claim]:
+    """All claims about groups and heads, by the checks of the construction that was run."""
+    method = registry.method(run.construction.name)
+    heads = method.head_claims(run.data, run.construction, with_ranks=True)
+    return [shared.placement(run.data, run.construction), *heads]
+
+
+def fired(run: Built) -> Fired:
+    return failing(claims(run))
+
+
+def family(
+    method: Method,
+    runs: Mapping[str, Callable[[], Built]],
+    usual: str,
+    own: tuple[Defect, ...],
+    implied: Mapping[str, str] | None = None,
+) -> Family:
+    """The construction's family: its own defects, and those of the steps that it shares.
+
+    runs: correct ones, by name. usual: the one that the shared defects are planted in; its head
+    `HEAD` has two examples, and three before it.
+    """
+    has = {"groups", *method.outline.steps}
+    common = [
+        Defect(spoilt.name, spoilt.check, spoilt.planted(runs[usual]))
+        for spoilt in STEPS
+        if {column(spoilt.check), *spoilt.asks} <= has
+    ]
+    steps = ("groups", *method.outline.steps, *(column(defect.check) for defect in own))
+    checks = tuple(dict.fromkeys(steps))
+    return Family(
+        name=method.name,
+        title=f"Steps of {method.voice.title}",
+        checks=checks,
+        fired=fired,
+        correct=runs,
+        defects=tuple(sorted([*own, *common], key=lambda d: checks.index(column(d.check)))),
+        implied=implied or {},
+    )
+
+
+@dataclass(frozen=True)
+class StepDefect:
+    """A defect of a step, for every construction that has the step and what else it asks."""
+
+    name: str
+    check: str
+    spoil: Callable[[Built], Built]
+    asks: tuple[str, ...] = ()
+
+    def planted(self, run: Callable[[], Built]) -> Callable[[], Built]:
+        return lambda: self.spoil(run())
+
+
+# Groups.
+
+
+def another_group(run: Built) -> Built:
+    first, second = head(run).group
+    return record(run, group=(first, second + 1))
+
+
+def earlier_forgotten(run: Built, count: int) -> Built:
+    """So many of the earlier examples; all three: as if this were the first head."""
+    found = head(run)
+    parts: dict[str, Any] = {"earlier": found.earlier[count:]}
+    if isinstance(found, SteeringHead):
+        parts["targets"] = found.targets[count:]
+        parts["selector"] = found.selector if parts["earlier"] else None
+    return record(run, **parts)
+
+
+def in_no_group(run: Built) -> Built:
+    *groups, last = run.construction.groups
+    return said(run, groups=(*groups, last[:-1]))
+
+
+def in_two_groups(run: Built) -> Built:
+    *groups, last = run.construction.groups
+    return said(run, groups=(*groups, (0, *last[1:])))
+
+
+# Selector and separator.
+
+
+def tie(run: Built, top: bool) -> Built:
+    return rebuilt(run, separator=tied(run, top))
+
+
+def tie_at_the_unused_end(run: Built) -> Built:
+    """Where no earlier example is sent: the targets still lead, and ranks do not suffer."""
+    found = head(run)
+    return next(
+        spoilt
+        for spoilt in tied_consistently(run, found.earlier)
+        if one_end_tied(run, head(spoilt).separator, found.earlier)
+        and not shared.tied(run.data, head(spoilt).separator, found.group)
+    )
+
+
+# Weights and logits.
+
+
+def factor_changed(run: Built, name: str) -> Built:
+    right = getattr(run.construction.layer.heads[HEAD], name)
+    return weights(run, **{name: changed(right, 0, 0, 1)})
+
+
+def heads_exchanged(run: Built) -> Built:
+    """The weights of two heads, in each other's place."""
+    layer = run.construction.layer
+    first, second, third, *rest = layer.heads
+    return said(run, layer=replace(layer, heads=(first, third, second, *rest)))
+
+
+def half_the_key(run: Built) -> Built:
+    return weights(run, key=run.construction.layer.heads[HEAD].key / 2)
+
+
+# Saturation.
+
+
+def other_gap(run: Built, by: int | None) -> Built:
+    return record(run, gap_bits=None if by is None else head(run).gap_bits + by)
+
+
+def other_target(run: Built) -> Built:
+    first, *rest = head(run).targets
+    return record(run, targets=((first + 1) % run.data.n, *rest))
+
+
+def earlier_rows_turned(run: Built) -> Built:
+    """The rows of an earlier example's context, in another order after the build."""
+    contexts = run.data.contexts.fractions()
+    s = head(run, HEAD + 1).earlier[-1]
+    contexts[s] = contexts[s][1:] + contexts[s][:1]
+    return replace(run, data=Dataset.of(contexts, run.data.queries, run.data.labels))
+
+
+_STEERS = ("selector", "separator")
+
+STEPS = (
+    StepDefect("group off by one", "groups", another_group),
+    StepDefect("an earlier example forgotten", "groups", partial(earlier_forgotten, count=1)),
+    StepDefect("all earlier examples forgotten", "groups", partial(earlier_forgotten, count=3)),
+    StepDefect("an example in no group", "groups", in_no_group),
+    StepDefect("an example in two groups", "groups", in_two_groups),
+    StepDefect("a head without a record", "groups",
+               lambda run: said(run, heads=run.construction.heads[:2])),
+    StepDefect("other logits on record", "head.2.logits", other_logits),
+    StepDefect("selector not orthogonal to the group", "head.2.selector",
+               lambda run: rebuilt(run, selector=bumped(head(run).selector, 2))),
+    StepDefect("the same, all else made from it", "head.2.selector",
+               lambda run: consistent(run, selector=bumped(head(run).selector, 2))),
+    StepDefect("selector vanishing on an earlier query", "head.2.selector",
+               lambda run: rebuilt(run, selector=blind(run))),
+    StepDefect("the same, in the record only", "head.2.selector",
+               lambda run: record(run, selector=blind(run))),
+    StepDefect("tie at the top of Eu", "head.2.separator", partial(tie, top=True)),
+    StepDefect("tie at the bottom of Eu", "head.2.separator", partial(tie, top=False)),
+    StepDefect("tie of Eu at the end that no example uses", "head.2.separator",
+               tie_at_the_unused_end),
+    StepDefect("separator rescaled in the record", "head.2.weights",
+               lambda run: record(run, separator=head(run).separator * 3), _STEERS),
+    StepDefect("c off by one in the record", "head.2.weights",
+               lambda run: record(run, c=head(run).c + 1), _STEERS),
+    StepDefect("a key entry off by one", "head.2.weights", partial(factor_changed, name="key")),
+    StepDefect("a query entry off by one", "head.2.weights",
+               partial(factor_changed, name="query")),
+    StepDefect("weights of two heads exchanged", "head.2.weights", heads_exchanged),
+    StepDefect("half the key: logits not whole", "head.2.integral", half_the_key),
+    StepDefect("selector over 7: logits not whole", "head.2.integral",
+               lambda run: rebuilt(run, selector=head(run).selector / 7), _STEERS),
+    StepDefect("gap overstated", "head.2.saturation", partial(other_gap, by=1)),
+    StepDefect("gap understated", "head.2.saturation", partial(other_gap, by=-1)),
+    StepDefect("gap left out", "head.2.saturation", partial(other_gap, by=None)),
+    StepDefect("gap of another c", "head.2.saturation",
+               lambda run: rebuilt(run, c=head(run).c + 1)),
+    StepDefect("wrong target row", "head.2.saturation", other_target),
+    StepDefect("wrong sign of the selector, hence of every target row", "head.2.saturation",
+               lambda run: rebuilt(run, selector=-head(run).selector)),
+    StepDefect("rows of an earlier context turned", "head.3.saturation", earlier_rows_turned),
+)  # fmt: skip
