@@ -29,35 +29,76 @@ from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
     from attncert.cli import main
+    from attncert.constructions.construction import Bound, Construction
     from attncert.constructions.data.dataset import Dataset
     from attncert.constructions.data.loading import load
+    from attncert.constructions.errors import HypothesisFails
+    from attncert.constructions.from_layer import from_layer
+    from attncert.constructions.layer import Layer
     from attncert.reports import write_report
+    from attncert.verify.audit.attack.search import attack
     from attncert.verify.checker import Verdict
-    from attncert.verify.claims.proof import Proof
-    from attncert.verify.prove import prove
+    from attncert.verify.claims.evidence import Claim, Level
+    from attncert.verify.claims.proof import Outline, Proof, Voice
+    from attncert.verify.methods.method import Attack, Method, require
+    from attncert.verify.methods.registry import register
+    from attncert.verify.prove import prove, prove_layer
     from attncert.verify.settings import Settings
+    from attncert.verify.steps.shared import steps
 
 __all__ = [
+    "Attack",
+    "Bound",
+    "Claim",
+    "Construction",
     "Dataset",
+    "HypothesisFails",
     "InputError",
+    "Layer",
+    "Level",
+    "Method",
+    "Outline",
     "Proof",
     "Settings",
+    "Voice",
+    "attack",
     "check",
+    "from_layer",
     "load",
     "main",
     "prove",
+    "prove_layer",
+    "register",
+    "require",
+    "steps",
     "write_report",
 ]
 
 # Loaded when first used: `attncert check` and `--help` need none of the heavy libraries, and a
 # Ctrl-C while they load is an interrupt like any other.
 _LAZY = {
+    "Attack": "attncert.verify.methods.method",
+    "Bound": "attncert.constructions.construction",
+    "Claim": "attncert.verify.claims.evidence",
+    "Construction": "attncert.constructions.construction",
     "Dataset": "attncert.constructions.data.dataset",
+    "HypothesisFails": "attncert.constructions.errors",
+    "Layer": "attncert.constructions.layer",
+    "Level": "attncert.verify.claims.evidence",
+    "Method": "attncert.verify.methods.method",
+    "Outline": "attncert.verify.claims.proof",
     "Proof": "attncert.verify.claims.proof",
     "Settings": "attncert.verify.settings",
+    "Voice": "attncert.verify.claims.proof",
+    "attack": "attncert.verify.audit.attack.search",
+    "from_layer": "attncert.constructions.from_layer",
     "load": "attncert.constructions.data.loading",
     "main": "attncert.cli",
     "prove": "attncert.verify.prove",
+    "prove_layer": "attncert.verify.prove",
+    "register": "attncert.verify.methods.registry",
+    "require": "attncert.verify.methods.method",
+    "steps": "attncert.verify.steps.shared",
     "write_report": "attncert.reports",
 }
 

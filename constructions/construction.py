@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -73,6 +74,8 @@ class Construction:
     r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 where groups
                 may have any size.
     regrouped:  the given order failed the partition condition and another one was found.
+    spare:      records of heads that place no example, in the order of the layer, after those that
+                do; none for idle heads.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping.
     """
@@ -85,14 +88,16 @@ class Construction:
     r: int
     regrouped: bool
     partition: Groups | None = None
+    spare: tuple[PlacedHead, ...] = ()
 
 
 @dataclass(frozen=True)
 class Bound:
     """How many examples the theorem places with H heads.
 
-    formula, r: in LaTeX. strength: r for n tokens and heads of width d_h; A1 is asked of r queries
-    at a time. places: the number itself, from H and r.
+    formula, r: in LaTeX; r empty where there is none. strength: r for n tokens and heads of width
+    d_h; A1 is asked of r queries at a time. places: the number itself, from H and r; it does not
+    fall as H grows.
     """
 
     formula: str = "H(r-1)+1"
@@ -100,10 +105,20 @@ class Bound:
     strength: Callable[[int, int], int] = lambda n, head_width: n
     places: Callable[[int, int], int] = lambda heads, r: heads * (r - 1) + 1
 
+    def fewest(self, examples: int, r: int) -> int | None:
+        """The smallest H that places so many, no more heads than examples; None if there is none.
+
+        >>> Bound().fewest(25, 4), Bound("H", "", places=lambda heads, r: heads).fewest(25, 4)
+        (8, 25)
+        """
+        heads = range(1, examples + 1)
+        found = bisect_left(heads, True, key=lambda h: self.places(h, r) >= examples)
+        return heads[found] if found < len(heads) else None
+
     @property
     def words(self) -> str:
         """The formula, with what r stands for: a sentence with LaTeX between dollar signs."""
-        return f"${self.formula}$" + (f" with $r = {self.r}$" if "r" in self.formula else "")
+        return f"${self.formula}$" + (f" with $r = {self.r}$" if self.r else "")
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:

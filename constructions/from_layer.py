@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncert.constructions.construction import Construction, PlacedHead, over_primes
+from attncert.constructions.construction import (
+    Construction,
+    PlacedHead,
+    over_primes,
+    with_idle_heads,
+)
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.errors import HypothesisFails, InputError
@@ -27,16 +32,23 @@ class LayerHead(PlacedHead):
 
 
 def from_layer(
-    layer: Layer, data: Dataset, name: str, chosen: Sequence[object] = ()
+    layer: Layer, data: Dataset, name: str, chosen: Sequence[object] = (), heads: int | None = None
 ) -> Construction:
     """The construction that these keys and queries are. Exact; rank decided mod p.
 
     layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
-    `data`. chosen: one note for each head, or none. Heads that add no example come last. Raises
-    InputError where shapes do not fit, and HypothesisFails (undecided) where a logit is not whole
-    or the rank of the features is less than T.
+    `data`. chosen: one note for each of the first heads. Heads that add no example come last; those
+    with a note keep a record (`spare`). heads: H where it was asked for; idle ones fill up. Raises
+    InputError where shapes do not fit, and HypothesisFails where the layer has more heads than
+    that, and (undecided) where a logit is not whole or the rank of the features is less than T.
     """
     _require_shapes(layer, data)
+    if heads is not None:
+        needed = len(layer.heads)
+        if heads < needed:
+            found = {"heads": heads, "needed": needed}
+            raise HypothesisFails("capacity", f"{needed} heads are needed", found)
+        layer = with_idle_heads(layer.heads, heads)
     try:
         tables = [integer_logits(head, data) for head in layer.heads]
     except ValueError as error:
@@ -78,8 +90,11 @@ def from_layer(
         return found
 
     placing = over_primes(attempt)
-    order = [number for number, _ in placing]
-    order += [number for number in range(len(layer.heads)) if number not in set(order)]
+    placed = [number for number, _ in placing]
+    left = [number for number in range(len(layer.heads)) if number not in set(placed)]
+    noted = [number for number in left if notes[number] is not None]
+    order = [*placed, *noted, *(number for number in left if notes[number] is None)]
+    all_placed = tuple(t for _, head in placing for t in head.group)
     return Construction(
         name=name,
         layer=Layer(tuple(Head(layer.heads[h].key, layer.heads[h].query) for h in order)),
@@ -88,6 +103,10 @@ def from_layer(
         head_width=layer.head_width,
         r=0,
         regrouped=False,
+        spare=tuple(
+            LayerHead(group=(), earlier=all_placed, logits=(), pivots=(), chosen=notes[number])
+            for number in noted
+        ),
     )
 
 

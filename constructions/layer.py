@@ -10,14 +10,16 @@ of two: a rational number. This is the whole trick that makes attention exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,38 @@ class Layer:
 
     heads: tuple[Head, ...]
     output: fmpq_mat | None = None
+
+    @classmethod
+    def of_weights(cls, heads: Sequence[Any]) -> Layer:
+        """A layer of keys and queries, one pair (key, query) for each head, without a readout.
+
+        Each is d×d_h: nested lists of int, float (taken exactly), Fraction or "p/q", a NumPy array,
+        an ExactArray or a FLINT matrix. Logits are ln 2 times E·key·queryᵀ·e: of weights for base
+        e divide the query by ln 2 first. Raises InputError for anything else.
+
+        >>> layer = Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])
+        >>> layer.heads[0].query
+        [1/2]
+        [ -3]
+        """
+        made: list[Head] = []
+        for number, pair in enumerate(_listed(heads, "layer", "a list of pairs (key, query)"), 1):
+            pair = _listed(pair, f"head {number}", "a pair (key, query)")
+            if len(pair) != 2:
+                raise InputError(f"head {number}", "a pair (key, query)", f"{len(pair)} things")
+            key, query = (
+                _matrix(weights, f"{name} of head {number}")
+                for name, weights in zip(("key", "query"), pair, strict=True)
+            )
+            shapes = [(int(m.nrows()), int(m.ncols())) for m in (key, query)]
+            for name, shape in zip(("key", "query"), shapes, strict=True):
+                wanted = shapes[0] if not made else (int(made[0].key.nrows()), made[0].width)
+                if shape != wanted:
+                    raise InputError(f"{name} of head {number}", f"of shape {wanted}", shape)
+            made.append(Head(key, query))
+        if not made:
+            raise InputError("layer", "made of at least one head", "empty")
+        return cls(tuple(made))
 
     @property
     def head_width(self) -> int:
@@ -107,6 +141,25 @@ def to_float(matrix: fmpq_mat | None) -> np.ndarray:
     numerators, denominator = matrix.numer_denom()
     whole = narrow([int(x) for x in numerators.entries()], (matrix.nrows(), matrix.ncols()))
     return ExactArray(whole, int(denominator)).floats()
+
+
+def _listed(values: Any, argument: str, must: str) -> list[Any]:
+    if not isinstance(values, (list, tuple)):
+        raise InputError(argument, must, f"of type {type(values).__name__}")
+    return list(values)
+
+
+def _matrix(values: Any, argument: str) -> fmpq_mat:
+    if isinstance(values, (fmpq_mat, fmpz_mat)):
+        exact = fmpq_mat(values)
+    else:
+        array = values if isinstance(values, ExactArray) else ExactArray.of(values, argument)
+        if len(array.shape) != 2:
+            raise InputError(argument, "a matrix (d, d_h)", f"of shape {array.shape}")
+        exact = array.matrix()
+    if not exact.nrows() or not exact.ncols():
+        raise InputError(argument, "of at least one row and one column", "empty")
+    return exact
 
 
 def _integers(entries: list[object]) -> list[int]:

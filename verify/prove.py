@@ -7,6 +7,8 @@ verify/claims/rules.py before anybody sees it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from threadpoolctl import threadpool_limits
 
 from attncert.constructions.construction import fewest_heads
@@ -47,17 +49,23 @@ def prove_layer(
     """What the keys and queries of `layer` memorize: rank, readout, certificate, as for any other.
 
     layer: keys and queries (d×d_h) over ℚ in units of ln 2, so that all logits are integers;
-    values and output are solved for. settings: value width, kind of claim, device; the rest is
-    read off the layer. A layer whose features have a smaller rank than T, or whose logits are not
-    whole, comes back undecided. Raises InputError where its shape does not fit the data.
+    values and output are solved for. settings: value width, kind of claim, device, memory; the rest
+    is read off the layer. A layer whose features have a smaller rank than T, or whose logits are
+    not whole, comes back undecided. Raises InputError where its shape does not fit the data.
 
     >>> from attncert import Dataset, Layer, prove_layer
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> prove_layer(data, Layer.of_weights([([[1], [0]], [[1], [2]])])).standing.value
     'proved'
     """
-    settings = settings or Settings("generic")
-    return _with_threads(Run(data, settings, method_of(layer, data), progress))
+    method = method_of(layer, data)
+    given = replace(
+        settings or Settings(),
+        construction="generic",  # the name is not used: `method` is
+        heads=len(layer.heads),
+        head_width=layer.head_width,
+    )
+    return _with_threads(Run(data, given, method, progress, "attncert.prove_layer(DATA, LAYER)"))
 
 
 def _with_threads(run: Run) -> Proof:
@@ -80,9 +88,10 @@ def _prove(run: Run) -> Proof:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)
         claims += (ranked := stages.rank(run, built))
-        claims += run.method.follows(run.data, built)
+        claims += stages.follows(run, built)
         answer = stages.answer(run, built, ranked[0].numbers["prime"])
         claims += answer.claims
         proof = stages.finished(run, built, answer, claims)
-    require_rules(proof)
+    with run.theirs("trace"):
+        require_rules(proof)
     return proof

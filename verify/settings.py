@@ -70,7 +70,7 @@ class Settings:
 
     def width(self, data: Dataset) -> int:
         """d_h for this data."""
-        return self.head_width or self.method.only_width or self.method.width(data.n)
+        return self.method.head_width(data, self.head_width)
 
     def values(self, data: Dataset) -> int:
         """d_v for this data."""

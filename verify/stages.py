@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
-from attncert.constructions.construction import Construction, fewest_heads
+from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.constructions.readout.float_weights import float64_weights
@@ -38,6 +42,7 @@ from attncert.verify.interpolation.multiprecision import affordable_bits, multip
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.rank.engines.devices import Device, choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
@@ -61,6 +66,8 @@ MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not con
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
+_OF_HEAD = re.compile(r"head\.([0-9]+)\.")
+
 Certificate = Mapping[str, Any] | None
 
 
@@ -72,10 +79,11 @@ class Run:
     settings: Settings
     method: Method
     progress: StageProgress = silent
+    call: str = ""  # in Python, where no command line repeats this run
 
     @property
     def head_width(self) -> int:
-        return self.settings.width(self.data)
+        return self.method.head_width(self.data, self.settings.head_width)
 
     @property
     def value_width(self) -> int:
@@ -85,8 +93,27 @@ class Run:
     def r(self) -> int:
         return self.method.r(self.data, self.head_width)
 
+    @property
+    def command(self) -> str:
+        """What repeats this run."""
+        return self.call or self.settings.command(self.data.T)
+
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
+
+    @contextmanager
+    def theirs(self, part: str) -> Iterator[None]:
+        """Where somebody else's code runs, or what it said is joined: an error other than the two
+        that mean something is an InputError that names the construction, the part and the line."""
+        try:
+            yield
+        except (InputError, HypothesisFails):
+            raise
+        except (Exception, SystemExit) as error:
+            if not registry.foreign(self.method):
+                raise
+            whose = f"{part} of construction {self.method.name}"
+            raise InputError(whose, "without errors", _told(error)) from error
 
 
 @dataclass(frozen=True)
@@ -107,18 +134,22 @@ def afford(run: Run) -> None:
 
 
 def hypotheses(run: Run) -> list[Claim]:
-    """The hypotheses of Theorem 1, each on the data at hand."""
-    data, seed = run.data, run.settings.seed
+    """Those that the theorem asks for, on the data at hand; and d_v ≥ m, which step 1 asks for."""
+    data, seed, named = run.data, run.settings.seed, run.method.outline.hypotheses
     run.progress("hypotheses", 0, 1)
-    checks = [
-        partial(asked.sizes, data),
-        partial(asked.value_width, data, run.value_width),
-        partial(asked.independent_contexts, data),
-        partial(asked.kruskal_at_least, data, data.n, "hypothesis.A1", seed),
-    ]
-    if run.r < data.n:
-        checks.append(partial(asked.kruskal_at_least, data, run.r, "hypothesis.A1-at-r", seed))
-    return [shared.timed(check) for check in checks]
+    source = "paper, Theorem 1" if "value-width" in named else "docs/mathematics.md, section 1"
+    checks = {
+        "context-size": partial(asked.sizes, data),
+        "value-width": partial(asked.value_width, data, run.value_width, source),
+        "A2": partial(asked.independent_contexts, data),
+        "A1": partial(asked.kruskal_at_least, data, data.n, "hypothesis.A1", seed),
+    }
+    wanted = [checks[name] for name in checks if name in (*named, "value-width")]
+    if "A1" in named and run.r < data.n:
+        wanted.append(partial(asked.kruskal_at_least, data, run.r, "hypothesis.A1-at-r", seed))
+    claims = [shared.timed(check) for check in wanted]
+    with run.theirs("hypotheses"):
+        return [*claims, *run.method.hypotheses(data, run.settings)]
 
 
 def build(run: Run) -> Construction:
@@ -126,20 +157,25 @@ def build(run: Run) -> Construction:
     if run.value_width < run.data.m:
         reason = f"values of width {run.value_width} are narrower than labels of {run.data.m}"
         raise HypothesisFails("value-width", reason, {})
-    return run.method.build(run.data, run.settings, run.at("building heads"))
+    with run.theirs("build"):
+        built = run.method.build(run.data, run.settings, run.at("building heads"))
+        if not isinstance(built, Construction):
+            raise TypeError(f"a {type(built).__name__} and no Construction is returned")
+    return built
 
 
 def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
     """Capacity, groups and the partition condition; does the theorem apply; parameters."""
     data, method, heads = run.data, run.method, len(built.layer.heads)
-    claims = [_capacity(run, heads)]
+    claims = _capacity(run, heads)
     if method.outline.partition:
         groups = built.partition or built.groups
         claims.append(shared.timed(partial(asked.partition, data, groups)))
     claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
     named = {f"hypothesis.{name}" for name in method.outline.hypotheses}
     asked_for = [claim for claim in [*known, *claims] if claim.id in named]
-    claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))
+    if method.theorem:
+        claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))
     count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
     return [*claims, conclusions.parameters(count)]
 
@@ -148,10 +184,18 @@ def steps(run: Run, built: Construction) -> list[Claim]:
     """The steps of the proof, head by head."""
     claims = []
     with_ranks = run.data.T <= RANKS_EACH_HEAD
-    for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
-        claims.append(claim)
-        run.progress("checking heads", int(claim.id.split(".")[1]), len(built.heads))
+    with run.theirs("steps"):
+        for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
+            claims.append(claim)
+            if of := _OF_HEAD.match(claim.id):
+                run.progress("checking heads", int(of[1]), len(built.heads))
     return claims
+
+
+def follows(run: Run, built: Construction) -> list[Claim]:
+    """What the proof says of the finished weights beside the answer."""
+    with run.theirs("consequences"):
+        return [*run.method.follows(run.data, built)]
 
 
 def rank(run: Run, built: Construction) -> list[Claim]:
@@ -262,7 +306,9 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     data = run.data
     run.progress("figures", 0, 1)
     device = _device(run, built)
-    setup, trace = replace(_setup(run, built, device), claim=answer.kind), ProofTrace(claims)
+    setup = replace(_setup(run, built, device), claim=answer.kind)
+    with run.theirs("trace"):
+        trace = ProofTrace(claims)
     return Proof(
         data=data,
         settings=setup,
@@ -279,8 +325,9 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
 def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
     data, r = run.data, run.r
-    heads = run.settings.heads or fewest_heads(data.T, r, r) or 1
-    claims = [*known, _capacity(run, heads)]
+    bound = run.method.bound
+    heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
+    claims = [*known, *_capacity(run, heads)]
     if failure.hypothesis == "some-partition":
         given = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(shared.timed(partial(asked.partition, data, given)))
@@ -304,7 +351,9 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         given=run.settings.claim == "interpolation",
     )
     setup = _setup(run, None, None)
-    proof = Proof(data, setup, ProofTrace(claims), "memorization", versions=versions())
+    with run.theirs("trace"):
+        trace = ProofTrace(claims)
+    proof = Proof(data, setup, trace, "memorization", versions=versions())
     if not any(c.id == "rows.labels" and c.level is Level.REFUTED for c in known_limits):
         return proof
     broken = broken_relation(data)
@@ -317,9 +366,21 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         return proof  # the witness shows it
 
 
-def _capacity(run: Run, heads: int) -> Claim:
-    check = partial(asked.capacity, run.data.T, heads, run.r, run.method.bound, run.method.source)
-    return shared.timed(check)
+def _capacity(run: Run, heads: int) -> list[Claim]:
+    """T is at most what the theorem places, where it says how many."""
+    bound, source = run.method.bound, run.method.source
+    if bound is None:
+        return []
+    return [shared.timed(partial(asked.capacity, run.data.T, heads, run.r, bound, source))]
+
+
+def _told(error: BaseException) -> str:
+    """The error, and the last line of somebody else's code on the way to it."""
+    ours = str(Path(__file__).parents[1])
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(ours)]
+    place = f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
+    return f"{type(error).__name__}: {error}{place}"
 
 
 def _device(run: Run, built: Construction) -> Device | None:
@@ -334,6 +395,9 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
     heads = len(built.layer.heads) if built else settings.heads
     width = built.head_width if built else run.head_width
     count = parameter_count(data.d, data.m, heads, width, run.value_width) if heads else None
+    voice, bound = method.voice, method.bound
+    with run.theirs("remarks"):
+        remarks = method.remarks(data, built) if built else {}
     return Setup(
         construction=method.name,
         claim=settings.claim,
@@ -342,17 +406,23 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
         value_width=run.value_width,
         r=run.r,
         seed=settings.seed,
-        command=settings.command(data.T),
+        command=run.command,
         outline=method.outline,
-        voice=method.voice,
+        voice=replace(
+            voice,
+            title=voice.title or method.name,
+            theorem=voice.theorem or method.theorem,
+            source=voice.source or method.source,
+        ),
+        asked_as="" if run.call else settings.construction,
         certificate_name=method.certificate_name,
-        capacity=method.bound.places(heads, run.r) if heads else None,
+        capacity=method.places(heads, run.r),
         parameters=count,
-        usable_width=method.bound.r.replace(",", ", ") if "d_h" in method.bound.r else "",
+        usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
         device=device.kind if device else "cpu",
         rank_memory=f"{settings.memory:g} GiB" if device else None,
         regrouped=bool(built and built.regrouped),
-        remarks=method.remarks(data, built) if built else {},
+        remarks=remarks,
     )
 
 
@@ -360,7 +430,7 @@ def _produced_by(run: Run) -> dict[str, Any]:
     """What a certificate says of its origin: no paths, no times."""
     return {
         "version": metadata.version("attncert"),
-        "command": run.settings.command(run.data.T),
+        "command": run.command,
         "seed": run.settings.seed,
     }
 

@@ -33,11 +33,7 @@ def attack(
     if as_json:
         print_json(report.as_dict())
     else:
-        say(
-            f"{len(report.failures)} failures in cases {report.start} to {report.stop - 1}: "
-            f"{report.built.total()} built under A1, {report.partition.total()} under the "
-            f"partition condition alone, {report.outside.total()} where neither holds"
-        )
+        say(*str(report).splitlines())
         for failure in report.failures:
             say(str(failure))
     return 1 if report.failures else 0

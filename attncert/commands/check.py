@@ -26,6 +26,9 @@ def check(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
     fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
     limit_seconds: Annotated[float, typer.Option(help="of estimated work")] = 600.0,
+    limit_mib: Annotated[
+        float | None, typer.Option(help="of estimated memory; default: 2048, with --fast 8192")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
@@ -36,9 +39,11 @@ def check(
     if fast:
         from attncert.verify import fast_check
 
-        verdict = fast_check.check_file(certificate, limit_seconds)
+        most = fast_check.LIMIT_MIB if limit_mib is None else limit_mib
+        verdict = fast_check.check_file(certificate, limit_seconds, most)
     else:
-        verdict = checker.check_file(certificate, limit_seconds)
+        most = checker.LIMIT_MIB if limit_mib is None else limit_mib
+        verdict = checker.check_file(certificate, limit_seconds, most)
     if verdict.status == "unusable":
         kind = re.match(
             r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message

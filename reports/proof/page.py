@@ -38,6 +38,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 
 MOST_LINKS = 8
+_PAPER = "{mahdavi2024memorization,"
 KNOWN = (
     "placed.maximum", "placed.memorizes", "tightness.bound", "tightness.universal",
     "rows.relations", "rows.universal", "rows.labels", "labels.rank", "shared.bound",
@@ -85,16 +86,19 @@ def render(proof: Proof) -> dict[str, bytes]:
         "trace.json": readable_json(trace_dict(proof)),
         "timings.json": readable_json(timings_dict(proof)),
         "tables.tex": tables(proof).encode(),
-        "references.bib": references().encode(),
+        "references.bib": references(proof).encode(),
     }
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
     certificate = certificate_bytes(proof)
     return files if certificate is None else files | {"certificate.json": certificate}
 
 
-def references() -> str:
-    """BibTeX of everything that the report refers to."""
-    return (TEMPLATES / "references.bib").read_text("utf-8")
+def references(proof: Proof) -> str:
+    """BibTeX of everything that the report refers to: the paper only where a claim names it."""
+    text = (TEMPLATES / "references.bib").read_text("utf-8")
+    if any("paper" in claim.source for claim in proof.trace):
+        return text
+    return "\n\n".join(entry for entry in text.split("\n\n") if _PAPER not in entry)
 
 
 def _context(proof: Proof) -> dict[str, object]:
@@ -142,7 +146,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
         "built": proof.layer is not None,
-        "references": references().strip(),
+        "references": references(proof).strip(),
     }
 
 

@@ -77,8 +77,9 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
     ]
     if s.usable_width:
         rows.append((f"usable width $r = {s.usable_width}$", whole(s.r)))
+    if s.voice.placed:
+        rows.append((s.voice.placed, value(s.capacity)))
     rows += [
-        (s.voice.placed, value(s.capacity)),
         ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.parameters)),
     ]
     if s.regrouped:
@@ -87,7 +88,8 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         )
     busy = sum(1 for group in proof.groups if group)
     if proof.heads and s.heads is not None and busy < s.heads:
-        rows.append(("heads that place examples", f"{busy:,}; the others are idle (zero weights)"))
+        others = "are idle (zero weights)" if _idle(proof, busy) else "add none"
+        rows.append(("heads that place examples", f"{busy:,}; the others {others}"))
     if proof.heads:
         z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
         rows.append(("largest logit range", _bits(max(z_bits, default=None))))
@@ -221,7 +223,14 @@ def _construction(proof: Proof) -> str:
     s = proof.settings
     other = proof.heads and s.certificate_name not in ("", s.construction)
     same = f"; certificate.json calls it {s.certificate_name}" if other else ""
-    return f"{s.voice.title} (--construction {value(s.construction)}){same}"
+    asked = f" (--construction {value(s.asked_as)})" if s.asked_as else ""
+    return f"{s.voice.title}{asked}{same}"
+
+
+def _idle(proof: Proof, busy: int) -> bool:
+    """Whether all weights of the heads after the first `busy` are zero."""
+    others = proof.layer.heads[busy:] if proof.layer else ()
+    return not any(x != 0 for head in others for m in (head.key, head.query) for x in m.entries())
 
 
 def _asked(claim: Claim) -> str:

@@ -264,6 +264,7 @@ def settings_of(
     paper = registry.method("paper")
     return Setup(
         construction="paper",
+        asked_as="paper",
         heads=heads,
         head_width=head_width,
         value_width=data.m,

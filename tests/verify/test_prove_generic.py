@@ -125,7 +125,7 @@ def test_seeds_decide_and_nothing_else() -> None:
 
 
 def test_width_one_is_asked_of_rank_one_alone() -> None:
-    with pytest.raises(InputError, match=r"^--head-width: must be 1 with --construction rank-one"):
+    with pytest.raises(InputError, match=r"^--head-width: must be 1 with --construction width-one"):
         Settings(construction="width-one", head_width=2)
     assert Settings(construction="generic", head_width=2).head_width == 2
 

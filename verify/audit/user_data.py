@@ -53,7 +53,11 @@ def section(scope: Scope) -> AuditSection:
         ),
         tables=(
             _hypotheses({name: proof for name, (_, proof) in proofs.items()}),
-            *(_strength(data, *pair) for pair in proofs.values() if pair[1].layer is not None),
+            *(
+                _strength(data, settings, proof)
+                for settings, proof in proofs.values()
+                if proof.layer is not None and settings.method.strength is not None
+            ),
         ),
         findings=tuple(_findings({name: proof for name, (_, proof) in proofs.items()})),
         numbers={

@@ -7,7 +7,7 @@ evidence is never called proved.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -88,6 +88,28 @@ class Claim:
     source: str = ""
     uses: Mapping[str, str] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
+
+    @classmethod
+    def checked(
+        cls,
+        claim_id: str,
+        statement: str,
+        holds: bool,
+        witness: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = dict,
+        *,
+        failed: Level = Level.REFUTED,
+        **rest: Any,
+    ) -> Claim:
+        """What a check decided: proved where it `holds`, else `failed`, with the witness (or a
+        function that finds it).
+
+        >>> Claim.checked("hypothesis.even", "$n$ is even.", 3 % 2 == 0, {"n": 3}).level
+        <Level.REFUTED: 'refuted'>
+        """
+        if holds:
+            return cls(claim_id, statement, Level.PROVED, **rest)
+        shown = witness() if callable(witness) else witness
+        return cls(claim_id, statement, failed, witness=shown, **rest)
 
     def timed(self, seconds: float) -> Claim:
         return replace(self, seconds=seconds)

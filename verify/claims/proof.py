@@ -18,9 +18,13 @@ Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` wr
 class Outline:
     """What every trace of one construction must hold.
 
-    first: steps of every head; later: of every head but the first. hypotheses: those that the
-    theorem asks for. partition: whether the proof is about groups that meet the partition
-    condition. short_heads: whether a head may do without its later steps.
+    first: steps of every head that places examples; later: of all of these but the first.
+    hypotheses: those that the theorem asks for, by the names of their claims: "A1" is
+    hypothesis.A1. No others are checked, d_v ≥ m apart, which step 1 asks for.
+    partition: whether the proof is about groups that meet the partition condition. short_heads:
+    whether a head may do without its later steps.
+    whole: claims about the whole layer. rests_on: what the claim of a step or of the whole layer
+    must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
     """
 
     first: tuple[str, ...] = ()
@@ -28,6 +32,8 @@ class Outline:
     hypotheses: tuple[str, ...] = ()
     partition: bool = False
     short_heads: bool = False
+    whole: tuple[str, ...] = ()
+    rests_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -40,17 +46,18 @@ class Outline:
 class Voice:
     """A report's own words for the construction: sentences in the form of `reports.words.text`.
 
-    title:   "... by the paper's construction". theorem, source: what it is the proof of, and where
-             that is written. placed: what the bound counts.
+    title:   "... by the paper's construction"; else the construction's name. theorem, source: what
+             it is the proof of, and where that is written; else in the words of its `Method`.
+             placed: what the bound counts ("": the bound is not told).
     numbers: the paragraph above the table of heads. others: what the heat map shows left of a
              head's own group. general: what one instance does not show. without_a1: what carries
              the answer where A1 does not hold.
     """
 
-    title: str = "given weights"
-    theorem: str = "no theorem that this report knows"
+    title: str = ""
+    theorem: str = ""
     source: str = ""
-    placed: str = "examples that these heads place"
+    placed: str = ""
     numbers: str = "Groups list the examples that a head places."
     others: str = "which the head may move"
     general: str = "The theorem in general: the trace is one instance of its proof."
@@ -61,7 +68,8 @@ class Voice:
 class Setup:
     """What was asked and built.
 
-    construction: its name on the command line. certificate_name: that in certificates.
+    construction: its name. asked_as: the value of --construction, which can be a place instead.
+    certificate_name: its name in certificates.
     claim:      the kind of answer; "auto" where nothing was built. r: of the theorem's bound.
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
@@ -80,6 +88,7 @@ class Setup:
     command: str
     outline: Outline = Outline()
     voice: Voice = Voice()
+    asked_as: str = ""
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None

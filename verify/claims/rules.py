@@ -35,31 +35,33 @@ _STEPS = {
     "independence": ("saturation", "hypothesis.A2"),
     "logits": ("integral",),
 }
-_HYPOTHESES = tuple(
-    f"hypothesis.{name}" for name in ("context-size", "value-width", "A2", "A1", "capacity")
-)
+_HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
 _WHOLE = {
-    "theorem": _HYPOTHESES,
     "universal": ("rank", "reduction"),
-    "almost-all": ("rank",),
     "interpolation.agreement": tuple(
         f"interpolation.{route}" for route in ("rational", "symbolic", "multiprecision")
     ),
 }
-_ALWAYS = (*_HYPOTHESES, "groups", "theorem", "parameters", "rank", "reduction", "readout",
+_ALWAYS = ("hypothesis.value-width", "groups", "parameters", "rank", "reduction", "readout",
            "universal", "memorization")  # fmt: skip
 
 # What a trace must look like, by construction, written apart from the constructions themselves. Of
 # one that is not listed its own outline is asked, which then is all that its author promises.
 _STEERS = ("selector", "separator", "saturation")
 _OUTLINES = {
-    "paper": Outline(("duals", "steering", "weights", "integral"), _STEERS, partition=True),
-    "width-one": Outline(
-        ("coefficients", "weights", "integral"), _STEERS, partition=True, short_heads=True
+    "paper": Outline(
+        ("duals", "steering", "weights", "integral"), _STEERS, _HYPOTHESES, partition=True
     ),
-    "generic": Outline(("small", "integral", "logits")),
+    "width-one": Outline(
+        ("coefficients", "weights", "integral"), _STEERS, _HYPOTHESES, True, short_heads=True
+    ),
+    "generic": Outline(
+        ("small", "integral", "logits"),
+        hypotheses=_HYPOTHESES,
+        whole=("almost-all",),
+        rests_on={"almost-all": ("rank",)},
+    ),
 }
-_ALSO = {"generic": ("almost-all",)}  # claims about the whole layer, beside those of all
 _STRENGTHS: dict[str, Callable[[int, int], int]] = {
     "paper": min,
     "width-one": lambda n, _: n,
@@ -97,7 +99,7 @@ def trace_claims(proof: Proof) -> list[Claim]:
     """
     rules = {
         "complete": ("Every claim that the construction calls for is there.", _missing(proof)),
-        "edges": ("Every claim names what it rests on.", _lost_edges(proof.trace)),
+        "edges": ("Every claim names what it rests on.", _lost_edges(proof)),
         "levels": ("No claim is stronger than what computed it.", _too_strong(proof)),
         "standing": ("Every standing is that of the weakest ancestor.", _standings(proof.trace)),
         "numbers": ("Every number that is counting, counted again.", _miscounted(proof)),
@@ -124,36 +126,47 @@ def trace_claims(proof: Proof) -> list[Claim]:
 def _missing(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
-    trace = proof.trace
-    setup = proof.settings
-    outline = _OUTLINES.get(setup.construction, setup.outline)
-    always = [*_ALWAYS, *_ALSO.get(setup.construction, ())]
+    trace, outline = proof.trace, _outline(proof)
+    always = [*_ALWAYS, *(f"hypothesis.{name}" for name in outline.hypotheses), *outline.whole]
     always += ["hypothesis.partition"] if outline.partition else []
+    always += ["theorem"] if proof.settings.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
     rank = ("rank",) if proof.data.T <= RANKS_EACH_HEAD else ()
     for h in range(1, len(proof.groups) + 1):
         wanted = [*outline.first, *rank]
         may_lack = outline.short_heads and not any(f"head.{h}.{s}" in trace for s in outline.later)
         if h > 1 and outline.later and not may_lack:
-            steers = "saturation" in outline.later and rank
+            steers = outline.later == _STEERS and rank
             wanted += [*outline.later, *(("independence",) if steers else ())]
         yield from (f"head.{h}.{s} is missing" for s in wanted if f"head.{h}.{s}" not in trace)
 
 
-def _lost_edges(trace: ProofTrace) -> Iterator[str]:
+def _outline(proof: Proof) -> Outline:
+    return _OUTLINES.get(proof.settings.construction, proof.settings.outline)
+
+
+def _lost_edges(proof: Proof) -> Iterator[str]:
+    trace = proof.trace
     for claim in trace:
-        lost = [p for p in _premises(claim, trace) if p in trace and p not in claim.rests_on]
+        lost = [p for p in _premises(claim, proof) if p in trace and p not in claim.rests_on]
         if lost:
             yield f"{claim.id} does not name {', '.join(lost)}"
         if claim.id == "memorization" and claim.level.holds and not claim.rests_on:
             yield "memorization rests on nothing"
 
 
-def _premises(claim: Claim, trace: ProofTrace) -> Sequence[str]:
+def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
+    trace, outline = proof.trace, _outline(proof)
+    ours = proof.settings.construction in _OUTLINES
+    written = _STEPS if ours else {"logits": ("integral",), **outline.rests_on}
     step = _HEAD.fullmatch(claim.id)
     if step:
-        names = _STEPS.get(step[2], ())
+        names = written.get(step[2], ())
         return [p if p.startswith("hypothesis.") else f"head.{step[1]}.{p}" for p in names]
+    if claim.id == "theorem":
+        return [f"hypothesis.{name}" for name in outline.hypotheses]
+    if claim.id in outline.whole:
+        return outline.rests_on.get(claim.id, ())
     if claim.id == "memorization" and claim.level.holds:
         exact = ("interpolation.rational", "interpolation.symbolic")
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
@@ -202,6 +215,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
     r = _strength("hypothesis.A1-at-r", proof)
     counted = settings.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
     places = r + sum(r - 1 for _ in range(heads - 1)) if counted else settings.capacity or 0
+    sizes = {"asked": f"T at most {places} (H = {heads}, r = {r})"} if counted else {}
     weights = sum(_entries(head.key) + _entries(head.query) for head in layer.heads)
     weights += heads * (data.d * d_v + d_v * data.m)
     right: dict[str, dict[str, Any]] = {
@@ -209,7 +223,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         "hypothesis.value-width": {"level": d_v >= data.m},
         "hypothesis.capacity": {
             "level": places >= data.T,
-            "asked": f"T at most {places} (H = {heads}, r = {r})",
+            **sizes,
         },
         "parameters": {"parameters": weights},
         "groups": {"groups": len(proof.groups), "examples": data.T},

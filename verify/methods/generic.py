@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from attncert.constructions import generic
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import counted
@@ -50,6 +50,7 @@ METHOD = Method(
         first=("small", "integral", "logits"),
         hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
     ),
+    bound=Bound(),
     follows=almost_all,
     remarks=_remarks,
     voice=Voice(

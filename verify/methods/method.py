@@ -6,15 +6,16 @@ command line ask this record; none of them knows a construction by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Outline, Voice
 
 if TYPE_CHECKING:
@@ -37,22 +38,26 @@ class Attack:
 
     build:     key and query weights for data, H, d_h, and one choice between two variants.
     width_one: whether every case has d_h = 1.
-    promises:  whether the theorem promises to place these data (H, d_h); those of the search always
-               meet A2, T ≤ H(r-1)+1 with r = min(n, d_h) (width one: n), and A1 or the partition
-               condition.
+    promises:  whether the theorem promises to place these data (H, d_h). None: what the search
+               decides by itself, A2 and A1 or the partition condition; T ≤ H(r-1)+1 with
+               r = min(n, d_h) (width one: n) in every case.
     """
 
     build: Callable[[Dataset, int, int, bool], Layer]
     width_one: bool = True
-    promises: Callable[[Dataset, int, int], bool] = lambda data, heads, head_width: True
+    promises: Callable[[Dataset, int, int], bool] | None = None
 
 
-def _nothing(data: Dataset, construction: Construction) -> list[Claim]:
-    return []
-
-
-def _no_remarks(data: Dataset, construction: Construction) -> Mapping[str, str]:
-    return {}
+def require(claims: Iterable[Claim]) -> None:
+    """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold."""
+    for claim in claims:
+        if not claim.level.holds:
+            name = claim.id.removeprefix("hypothesis.")
+            said = claim.statement.removesuffix(".")
+            said = said[:1].lower() + said[1:] if said[1:2].islower() else said
+            reason = f"it is not true that {said}"
+            decided = claim.level is Level.REFUTED
+            raise HypothesisFails(name, reason, dict(claim.witness or {}), decided=decided)
 
 
 @dataclass(frozen=True)
@@ -61,12 +66,14 @@ class Method:
 
     name:        on the command line. certificate: its name in certificates (None: the same).
     aliases:     further names that the command line takes.
-    theorem:     what it is the proof of. source: where that is written.
+    theorem:     what it is the proof of, "" for no theorem. source: where that is written.
     build:       key and query weights from data and settings. Raises HypothesisFails.
     head_claims: the steps of the proof, checked on what was built. outline: the steps that every
                  trace must hold, and the hypotheses of the theorem.
-    bound:       the theorem's capacity. width: the default d_h for n tokens. only_width: the one
-                 d_h that there is, or None.
+    hypotheses:  claims of those that are its own, "hypothesis.<name>"; A1, A2, context-size and
+                 capacity need only be named in the outline.
+    bound:       the theorem's capacity, None where it names none. width: the default d_h for n
+                 tokens. only_width: the one d_h that there is, or None.
     uses_a1_a2:  whether the proof uses Assumptions 1 and 2.
     follows:     what the finished weights show beside the answer; may rest on any claim before it.
     remarks:     what a reader should know about the weights that were found, by name.
@@ -81,15 +88,16 @@ class Method:
     build: Build
     head_claims: HeadClaims
     outline: Outline
-    voice: Voice
+    voice: Voice = field(default_factory=Voice)
     certificate: str | None = None
     aliases: tuple[str, ...] = ()
-    bound: Bound = field(default_factory=Bound)
+    hypotheses: Callable[[Dataset, Settings], Iterable[Claim]] = lambda data, settings: ()
+    bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1
     only_width: int | None = None
     uses_a1_a2: bool = False
-    follows: Callable[[Dataset, Construction], list[Claim]] = _nothing
-    remarks: Callable[[Dataset, Construction], Mapping[str, str]] = _no_remarks
+    follows: Callable[[Dataset, Construction], Iterable[Claim]] = lambda data, built: ()
+    remarks: Callable[[Dataset, Construction], Mapping[str, str]] = lambda data, built: {}
     strength: tuple[str, str] | None = None
     attack: Attack | None = None
 
@@ -98,5 +106,13 @@ class Method:
         return self.certificate or self.name
 
     def r(self, data: Dataset, head_width: int) -> int:
-        """r of the bound, for these data."""
-        return self.bound.strength(data.n, head_width)
+        """r of the bound, for these data; n where there is no bound."""
+        return data.n if self.bound is None else self.bound.strength(data.n, head_width)
+
+    def head_width(self, data: Dataset, asked: int | None) -> int:
+        """d_h for these data."""
+        return asked or self.only_width or self.width(data.n)
+
+    def places(self, heads: int | None, r: int) -> int | None:
+        """How many examples the theorem places with these heads, where it says."""
+        return self.bound.places(heads, r) if self.bound and heads else None

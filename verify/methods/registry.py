@@ -8,8 +8,11 @@ package.module:NAME`.
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import sys
 from importlib import metadata
+from types import ModuleType
 
 from attncert.constructions.errors import InputError
 from attncert.verify.methods import generic, paper, width_one
@@ -20,19 +23,25 @@ _GROUP = "attncert.constructions"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 _registered: dict[str, Method] = {}
+_announced: set[metadata.EntryPoint] = set()
 
 
 def register(method: Method) -> Method:
     """Make a construction known by its name. Returns it, so that it can stand in an assignment.
 
-    Raises InputError for a name that is not made of lower-case words joined by hyphens, or that
-    another construction has, in certificates included.
+    A second one of the same name takes the place of the first (a notebook's cell is run again), but
+    none of ours. Raises InputError for a name that is not made of lower-case words joined by
+    hyphens, or that another construction has, in certificates included.
     """
+    if not isinstance(method, Method):
+        raise InputError("construction", "a Method", f"of type {type(method).__name__}")
     if not _NAME.fullmatch(method.name):
         raise InputError("construction", "named in lower case, like my-heads", method.name)
     for name in (method.name, *method.aliases, method.certificate_name):
         other = known(name)
-        if other is not None and other is not method:
+        if other in (None, method):
+            continue
+        if other in _OURS or other.name != method.name:
             raise InputError("construction", "a name that is still free", name)
     _registered[method.name] = method
     return method
@@ -47,10 +56,9 @@ def method(name: str) -> Method:
     if found is None and ":" in name:
         return _imported(name)
     if found is None:
-        _discover()
-        found = known(name)
+        named, found = names(), known(name)
     if found is None:
-        raise InputError("--construction", f"{' or '.join(names())}, or MODULE:NAME", name)
+        raise InputError("--construction", f"{', '.join(named)} or MODULE:NAME", name)
     return found
 
 
@@ -63,36 +71,63 @@ def known(name: str) -> Method | None:
 
 
 def methods() -> tuple[Method, ...]:
-    """All that are registered, in that order."""
+    """All that are registered, in that order, those of installed packages included."""
+    _discover()
     return tuple(_registered.values())
 
 
 def names() -> tuple[str, ...]:
-    return tuple(_registered)
+    return tuple(method.name for method in methods())
+
+
+def foreign(method: Method) -> bool:
+    """Whether this is somebody else's."""
+    return _registered.get(method.name) is method and method not in _OURS
 
 
 def _imported(place: str) -> Method:
     """From "package.module:NAME": imported, which runs the module, and registered."""
     module, _, attribute = place.partition(":")
     try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(
-            "--construction", "a module and a name in it", f"{place} ({error})"
-        ) from None
-    if not isinstance(found, Method):
-        raise InputError(
-            "--construction", "the place of a Method", f"{place}, a {type(found).__name__}"
-        )
-    return found if known(found.name) is found else register(found)
+        found = getattr(_module(module), attribute)
+    except (Exception, SystemExit) as error:  # whatever a module can raise
+        reason = f"{place} ({type(error).__name__}: {error})"
+        raise InputError("--construction", "a module and a name in it", reason) from error
+    return _method_of(found, f"--construction {place}")
+
+
+def _module(name: str) -> ModuleType:
+    """Imported, from the current folder too. That comes first while the module is read, as with
+    `python -m`, and last from then on: no file there may stand in for a library that is to come."""
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(here)
+        if here not in sys.path:
+            sys.path.append(here)
 
 
 def _discover() -> None:
-    """Constructions that installed packages announce. An entry point is a Method, or raises."""
+    """Constructions that installed packages announce, each looked at once."""
     for entry in metadata.entry_points(group=_GROUP):
-        found = entry.load()
-        if isinstance(found, Method) and known(found.name) is None:
-            register(found)
+        if entry in _announced:
+            continue
+        place = f"entry point {entry.name} ({entry.value})"
+        try:
+            found = entry.load()
+        except (Exception, SystemExit) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(place, "one that can be loaded", reason) from error
+        _method_of(found, place)
+        _announced.add(entry)
+
+
+def _method_of(found: object, place: str) -> Method:
+    if not isinstance(found, Method):
+        raise InputError(place, "a Method", f"of type {type(found).__name__}")
+    return found if known(found.name) is found else register(found)
 
 
 for _method in _OURS:

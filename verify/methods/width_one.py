@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from attncert.constructions import width_one
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
@@ -49,6 +49,7 @@ METHOD = Method(
         partition=True,
         short_heads=True,
     ),
+    bound=Bound(),
     only_width=1,
     uses_a1_a2=True,
     follows=paper.certified_partition,

@@ -13,9 +13,7 @@ too. That is an argument, not a computation: the claim is *argued*, and rests on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
-import numpy as np
 from flint import fmpq
 
 from attncert.constructions.construction import Construction
@@ -24,7 +22,6 @@ from attncert.constructions.generic import GenericHead
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.features import Progressive
 from attncert.verify.steps import shared
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"
@@ -35,20 +32,9 @@ def head_claims(
     data: Dataset, construction: Construction, *, with_ranks: bool = True
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-
-    def before(record: GenericHead, weights: Head, number: int) -> Iterator[shared.Check]:
-        yield partial(small, data, record, weights, number)
-        if data.shared and weights.width == 1:
-            yield partial(distinct, data, weights, number)
-
-    def after(
-        record: GenericHead, table: np.ndarray, seen: Progressive | None, number: int
-    ) -> Iterator[shared.Check]:
-        yield partial(shared.group_logits, record, table, number, _BUILT)
-        if seen is not None:
-            yield partial(shared.finite_rank, data, record, table, seen, number, source=_BUILT)
-
-    return shared.head_by_head(data, construction, before, after, with_ranks=with_ranks)
+    ties = (distinct,) if data.shared and construction.head_width == 1 else ()
+    checks = shared.steps(small, *ties, source=_BUILT)
+    return checks(data, construction, with_ranks=with_ranks)
 
 
 def small(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim:
@@ -70,7 +56,7 @@ def small(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim
     )
 
 
-def distinct(data: Dataset, weights: Head, number: int) -> Claim:
+def distinct(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim:
     """The entries of Eu are distinct. Shared context, u = W_K of width one."""
     rows = shared.tied(data, weights.key, [0])
     return shared.claim(

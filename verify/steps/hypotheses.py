@@ -1,4 +1,4 @@
-"""The hypotheses of Theorem 1, each checked on the data at hand.
+"""The hypotheses of the theorems, each checked on the data at hand.
 
 Two readings of A1 are kept apart: every min(n, T) queries independent (what the theorem asks,
 coNP-hard in general) and the partition condition (what the proof uses for one grouping; that is
@@ -48,7 +48,7 @@ def sizes(data: Dataset) -> Claim:
     )
 
 
-def value_width(data: Dataset, width: int) -> Claim:
+def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
     """d_v ≥ m."""
     return Claim(
         id="hypothesis.value-width",
@@ -57,7 +57,7 @@ def value_width(data: Dataset, width: int) -> Claim:
         numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
         witness=None if width >= data.m else {"d_v": width, "m": data.m},
         arithmetic="comparison of integers",
-        source="paper, Theorem 1",
+        source=source,
     )
 
 
@@ -66,11 +66,12 @@ def capacity(
 ) -> Claim:
     """T is at most what H heads place by the theorem."""
     most = bound.places(heads, r)
+    sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
     return Claim(
         id="hypothesis.capacity",
         statement=f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
         level=Level.PROVED if examples <= most else Level.REFUTED,
-        numbers={"asked": f"T at most {most} (H = {heads}, r = {r})", "found": f"T = {examples}"},
+        numbers={"asked": f"T at most {most} ({sizes})", "found": f"T = {examples}"},
         witness=None if examples <= most else {"T": examples, "capacity": most},
         arithmetic="comparison of integers",
         source=source,

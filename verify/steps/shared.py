@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
@@ -44,8 +45,9 @@ def head_by_head(
     """
     primes = features.usable_primes(data)
     seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
+    records = (*construction.heads, *construction.spare)
     for number, (record, weights) in enumerate(
-        zip(construction.heads, construction.layer.heads, strict=False), start=1
+        zip(records, construction.layer.heads, strict=False), start=1
     ):
         checks, integer = [*before(record, weights, number)], True
         try:
@@ -55,11 +57,39 @@ def head_by_head(
             integer = False
         else:
             checks.append(partial(integral, table, number))
-            checks += after(record, table, seen, number)
+            checks += after(record, table, seen, number) if record.group else ()
         for check in checks:
             yield timed(check) if told is None else told(record, check)
         if not integer:
             return
+
+
+def steps(
+    *checks: Callable[[Dataset, Any, Head, int], Claim], source: str
+) -> Callable[..., Iterator[Claim]]:
+    """`head_claims` of a construction that states its own steps, one function each.
+
+    checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
+    its weights and the record that the builder left, in this order. What any head owes follows
+    them: integral logits, the logits on record, and the rank after it. source: of these.
+    """
+
+    def head_claims(
+        data: Dataset, construction: Construction, *, with_ranks: bool = True
+    ) -> Iterator[Claim]:
+        def before(record: PlacedHead, weights: Head, number: int) -> Iterator[Check]:
+            yield from (partial(check, data, record, weights, number) for check in checks)
+
+        def after(
+            record: PlacedHead, table: np.ndarray, seen: features.Progressive | None, number: int
+        ) -> Iterator[Check]:
+            yield partial(group_logits, record, table, number, source)
+            if seen is not None:
+                yield partial(finite_rank, data, record, table, seen, number, source=source)
+
+        return head_by_head(data, construction, before, after, with_ranks=with_ranks)
+
+    return head_claims
 
 
 def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
@@ -285,15 +315,9 @@ def claim(
     **rest: Any,
 ) -> Claim:
     """The claim "head.<number>.<step>": proved if it holds, else `failed`, with the witness."""
-    return Claim(
-        id=f"head.{number}.{step}",
-        statement=statement,
-        level=Level.PROVED if holds else failed,
-        numbers=numbers,
-        witness=None if holds else witness(),
-        arithmetic=arithmetic,
-        **rest,
-    )
+    claim_id = f"head.{number}.{step}"
+    rest |= {"numbers": numbers, "arithmetic": arithmetic}
+    return Claim.checked(claim_id, statement, holds, witness, failed=failed, **rest)
 
 
 def timed(check: Callable[[], Claim]) -> Claim:

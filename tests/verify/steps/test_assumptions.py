@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.oracles import is_relation, kruskal_rank, meets_partition_condition, rank
 from support.strategies import planted
 
+from attncert.constructions.construction import Bound
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import Planted
@@ -62,7 +63,7 @@ def test_value_width(width: int, holds: bool) -> None:
 )
 def test_capacity(examples: int, heads: int, r: int, most: int) -> None:
     """Beyond capacity the theorem is silent: not applicable, never refuted."""
-    claim = capacity(examples, heads, r, "n")
+    claim = capacity(examples, heads, r, Bound())
     assert claim.level is (Level.PROVED if examples <= most else Level.REFUTED)
     if examples > most:
         assert claim.witness == {"T": examples, "capacity": most}

@@ -2,10 +2,10 @@
 
 Case number k of a seed is drawn from (seed, k) alone: it can be drawn again without the others, and
 a search can be resumed at any k. For each case it is decided here, by exhausting the subsets,
-whether A1 holds, and if not, whether the partition condition does. Then the construction must
-build, and the features of the layer that it returns must have rank T, by the check of `prove`,
-which shares no code with the builders. A failure is shrunk to a data set from which nothing can be
-taken away.
+whether A1 holds, and if not, whether the partition condition does; a construction with hypotheses
+of its own says by itself what it promises. Then the construction must build, and the features of
+the layer that it returns must have rank T, by the check of `prove`, which shares no code with the
+builders. A failure is shrunk to a data set from which nothing can be taken away.
 
 That no failure is found proves nothing beyond the cases counted.
 """
@@ -33,6 +33,7 @@ from attncert.verify.methods import registry
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
+Promise = Callable[[Case], str]
 C = TypeVar("C", bound=Case)
 
 
@@ -65,10 +66,12 @@ class Failure:
 class AttackReport:
     """What was tried. Cases `start` to `stop - 1` of `seed` were drawn.
 
-    built:    by kind, cases with A1 and A2 that were built and have rank T.
+    built:    by kind, cases with A1 and A2, or promised by a theorem with hypotheses of its own,
+              that were built and have rank T.
     partition: the same for A1 false and the partition condition true.
     outside:  cases where neither holds: what the construction did with them ("refused", "rank T").
     failures: every case that was to be built and was not, or came out with a lower rank.
+    own:      whether the construction says by itself what it promises.
     """
 
     construction: str
@@ -79,6 +82,17 @@ class AttackReport:
     partition: Counter[str] = field(default_factory=Counter)
     outside: Counter[str] = field(default_factory=Counter)
     failures: tuple[Failure, ...] = ()
+    own: bool = False
+
+    def __str__(self) -> str:
+        of = f"{len(self.failures)} failures in cases {self.start} to {self.stop - 1}"
+        built, outside = self.built.total(), self.outside.total()
+        if self.own:
+            return f"{of}: {built} built as promised, {outside} where nothing is promised"
+        return (
+            f"{of}: {built} built under A1, {self.partition.total()} under the partition condition "
+            f"alone, {outside} where neither holds"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, counts by kind in alphabetical order."""
@@ -113,7 +127,7 @@ def attack(
     from a case to a layer (for width one).
     Stops after `most_failures` failures; `stop` of the report says where. Raises InputError.
     """
-    name, build, width_one = _target(construction)
+    name, build, width_one, promised = _target(construction)
     for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
         if not least <= value < 2**63:
             raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
@@ -123,22 +137,33 @@ def attack(
     for number in range(start, start + cases):
         progress(number - start, cases)
         case = case_number(seed, number, width_one=width_one)
-        reason, holds = examine(case, build)
+        reason, holds = examine(case, build, promised)
         if reason is not None and holds:
-            failures.append(_shrunk(number, case, reason, build))
+            failures.append(_shrunk(number, case, reason, build, promised))
             if len(failures) == most_failures:
                 break
         elif holds:
-            (built if holds == "A1" else partition)[case.kind] += 1
+            (partition if holds == "partition" else built)[case.kind] += 1
         else:
             outside[reason or "rank T"] += 1
-    return AttackReport(name, seed, start, number + 1, built, partition, outside, tuple(failures))
+    found = tuple(failures)
+    own = promised is not _hypothesis
+    return AttackReport(name, seed, start, number + 1, built, partition, outside, found, own)
 
 
-def _target(construction: str | Build) -> tuple[str, Build, bool]:
-    """Its name, how to build a layer for a case, and whether cases have heads of width one."""
+def _hypothesis(case: Case) -> str:
+    if not contexts_independent(case):
+        return ""
+    if queries_independent(case):
+        return "A1"
+    return "partition" if partition_holds(case) else ""
+
+
+def _target(construction: str | Build) -> tuple[str, Build, bool, Promise]:
+    """Its name, how to build a layer for a case, whether cases have heads of width one, and what
+    is promised of a case."""
     if not isinstance(construction, str):
-        return "given function", construction, True
+        return "given function", construction, True, _hypothesis
     method = registry.method(construction)
     if method.attack is None:
         named = [m.name for m in registry.methods() if m.attack is not None]
@@ -146,11 +171,16 @@ def _target(construction: str | Build) -> tuple[str, Build, bool]:
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        if not attack.promises(case.dataset, case.heads, case.width):
-            raise HypothesisFails("capacity", "the theorem promises nothing here", {})
         return attack.build(case.dataset, case.heads, case.width, case.option)
 
-    return method.name, build, attack.width_one
+    promises = attack.promises
+    if promises is None:
+        return method.name, build, attack.width_one, _hypothesis
+
+    def promised(case: Case) -> str:
+        return "theorem" if promises(case.dataset, case.heads, case.width) else ""
+
+    return method.name, build, attack.width_one, promised
 
 
 def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:
@@ -158,12 +188,13 @@ def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:
     return draw(np.random.default_rng([seed, number]), width_one=width_one)
 
 
-def examine(case: Case, build: Build) -> tuple[str | None, str]:
-    """What went wrong (None: nothing), and which hypothesis holds: "A1", "partition" or "".
+def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[str | None, str]:
+    """What went wrong (None: nothing), and which hypothesis holds: "A1", "partition" or "" (where
+    the construction itself says what it promises: "theorem" or "").
 
     An exception of the construction other than HypothesisFails is something that went wrong, too.
     """
-    holds = _hypothesis(case)
+    holds = promised(case)
     try:
         layer = build(case)
     except HypothesisFails as failure:
@@ -176,31 +207,25 @@ def examine(case: Case, build: Build) -> tuple[str | None, str]:
     return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}", holds or "partition"
 
 
-def _hypothesis(case: Case) -> str:
-    if not contexts_independent(case):
-        return ""
-    if queries_independent(case):
-        return "A1"
-    return "partition" if partition_holds(case) else ""
-
-
-def _shrunk(number: int, case: Case, reason: str, build: Build) -> Failure:
-    smallest, smallest_reason = shrink(case, reason, build)
+def _shrunk(number: int, case: Case, reason: str, build: Build, promised: Promise) -> Failure:
+    smallest, smallest_reason = shrink(case, reason, build, promised)
     return Failure(number, reason, case, smallest, smallest_reason)
 
 
-def shrink(case: Case, reason: str, build: Build) -> tuple[Case, str]:
+def shrink(
+    case: Case, reason: str, build: Build, promised: Promise = _hypothesis
+) -> tuple[Case, str]:
     """A failing case from which no step of `smaller` can be taken, and its reason.
 
-    If A1 or the partition condition holds for the case, then also for every smaller one.
+    If something is promised of the case, then also of every smaller one.
     """
-    within = bool(_hypothesis(case))
+    within = bool(promised(case))
     going = True
     while going:
         going = False
         for less in smaller(case):
-            found, holds = examine(less, build)
-            if found is not None and holds and (not within or _hypothesis(less)):
+            found, holds = examine(less, build, promised)
+            if found is not None and holds and (not within or promised(less)):
                 case, reason, going = less, found, True
                 break
     return case, reason

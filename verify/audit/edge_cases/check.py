@@ -17,7 +17,7 @@ from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load
 from attncert.constructions.errors import InputError
-from attncert.verify.audit.edge_cases.records import EdgeCase, Expect, FileCase
+from attncert.verify.audit.edge_cases.records import PROVED_BY, EdgeCase, Expect, FileCase
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.features import rank_of
@@ -123,8 +123,7 @@ def _later_ties(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str
 
 
 _RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Claim]]]] = {
-    "paper": _prove("paper"),
-    "width-one": _prove("width-one"),
+    **{name: _prove(name) for name in PROVED_BY},
     "universal": lambda data, options: _one(universal(data, **options)),
     "impossibility": _impossibility,
     "labels": _labels,
@@ -152,7 +151,7 @@ def _compare(expect: Expect, answer: Level, claims: Mapping[str, Claim]) -> list
     if answer is not expect.answer:
         out.append(f"expected {expect.answer.value}, found {answer.value}")
     failing = {k for k, c in claims.items() if not c.level.holds} - _CONCLUSIONS - _LIMITS
-    if expect.run in ("paper", "width-one"):
+    if expect.run in PROVED_BY:
         found = {k: claims[k].level for k in _LIMITS & set(claims) if not claims[k].level.holds}
         for claim_id in sorted(k for k in _LIMITS if found.get(k) is not expect.limits.get(k)):
             shown = found[claim_id].value if claim_id in found else "that it holds or is not asked"

@@ -24,8 +24,9 @@ __all__ = [
     "weights",
 ]
 
+PROVED_BY = ("paper", "width-one")  # constructions that the catalogue expects something of
 RUNS = (
-    "paper", "width-one", "universal", "impossibility", "labels", "label rank", "given labels",
+    *PROVED_BY, "universal", "impossibility", "labels", "label rank", "given labels",
     "uniform", "later ties",
 )  # fmt: skip
 
@@ -34,7 +35,7 @@ RUNS = (
 class Expect:
     """What one run must say.
 
-    run:     one of RUNS. "paper" and "width-one" are `prove`; "universal" is some weights against
+    run:     one of RUNS. Those of PROVED_BY are `prove`; "universal" is some weights against
              all weights, "impossibility" counts numbers, too; "labels", "label rank" and "given
              labels" are about the labels of the case (verify/tightness/);
              "uniform" is the rank with all weights 0; "later ties" lists (head, later example)

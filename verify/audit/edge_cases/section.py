@@ -6,15 +6,16 @@ from collections.abc import Iterable
 
 from attncert.verify.audit.edge_cases import CASES
 from attncert.verify.audit.edge_cases.check import Outcome, check
-from attncert.verify.audit.edge_cases.records import EdgeCase, FileCase
+from attncert.verify.audit.edge_cases.records import PROVED_BY, EdgeCase, FileCase
 from attncert.verify.audit.records import AuditSection, Finding, Matrix, Scope, Standing, Table
 from attncert.verify.claims.evidence import Level
+from attncert.verify.methods.registry import method
 
 __all__ = ["COLUMNS", "edge_cases", "section"]
 
 COLUMNS = ("case", "must happen", "found", "as expected", "why", "by")
-_ASKED = ("paper", "width-one", "universal", "labels")  # the columns of the matrix
-_HEADINGS = ("the paper's construction", "heads of width one", "some weights", "these labels")
+_ASKED = (*PROVED_BY, "universal", "labels")  # the columns of the matrix
+_HEADINGS = (*(method(name).voice.title for name in PROVED_BY), "some weights", "these labels")
 _LABEL_RUNS = {"label rank": "labels", "given labels": "labels"}
 _LABEL_MARKS = {"labels": "not forbidden", "label rank": "not forbidden", "given labels": "met"}
 _MEANINGS = {

@@ -1,0 +1,371 @@
+"""Somebody else's proof: the example, planted defects, and what can go wrong in its code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from flint import fmpq_mat
+from support.paths import ROOT
+
+import attncert
+from attncert import Dataset, InputError, Layer, Settings, prove, prove_layer
+from attncert.constructions.data import generators
+from attncert.constructions.data.loading import load
+from attncert.constructions.layer import Head, features
+from attncert.reports import render
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.methods import paper, registry
+
+PLACE = "examples.own_construction:METHOD"
+TINY = load(str(ROOT / "examples" / "tiny.json"))
+SETTINGS = Settings(PLACE)
+METHOD = SETTINGS.method
+del registry._registered[METHOD.name]  # each use of the place registers it again
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unregistered() -> Iterator[None]:
+    yield
+    registry._registered.pop("parity", None)
+
+
+@pytest.fixture
+def others() -> Iterator[None]:
+    before = dict(registry._registered)
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)
+
+
+def test_the_example_is_short() -> None:
+    """Lines of code: no blank ones, no comments of their own, no docstring."""
+    text = (ROOT / "examples" / "own_construction.py").read_text()
+    docstring = ast.get_docstring(ast.parse(text), clean=False) or ""
+    assert len([x for x in text.replace(docstring, "").splitlines() if x.strip()]) < 80
+
+
+def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
+    proof = prove(TINY, SETTINGS)
+    files = render(proof)
+    report = files["report.md"].decode()
+    assert proof.exit_status == 0
+    assert "The hypotheses of the parity theorem hold" in report
+    assert "Source: examples/own_construction.py." in report
+    assert "**`alone`**" in report and "`parity`**: proved" in report
+    everything = b"".join(files.values()).decode()
+    for never in ("Theorem 1", "mahdavi", "Mahdavi", "hypothesis.A", "Assumption", "paper,"):
+        assert never not in everything, never
+
+
+def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
+    """Distinct contexts whose tokens a vector u marks: the first coordinate, turned by a shear."""
+    base = generators.random(T, n, d, seed=seed)
+    contexts = base.contexts.numerators.copy()
+    contexts[:, :, 0] = -contexts[:, :, 1:].sum(axis=2)  # u = (1, ..., 1) gives 0
+    contexts[:, 0, 0] += 1
+    queries = [[(t + 1) ** j for j in range(d)] for t in range(T)]
+    return Dataset.of(contexts, queries, list(range(T)))
+
+
+@pytest.mark.parametrize(("T", "n", "d"), [(1, 2, 2), (5, 4, 3), (6, 2, 3), (4, 6, 2)])
+def test_more_tokens_than_the_width_and_distinct_contexts(T: int, n: int, d: int) -> None:
+    """The determinant of the matrix of n·u·z, by FLINT, is an odd number over an odd one."""
+    data = distinct(T, n, d, seed=T)
+    proof = prove(data, SETTINGS)
+    assert proof.exit_status == 0 and proof.trace.standing("parity") is Level.PROVED
+    built = METHOD.build(data, SETTINGS, lambda done, of: None)
+    columns = [(features(h, data) * h.key * n).entries() for h in built.layer.heads]
+    determinant = fmpq_mat([list(row) for row in zip(*columns, strict=True)]).det()
+    assert determinant.p % 2 == 1 and determinant.q % 2 == 1
+
+
+NOT_APPLICABLE = {
+    "even": Dataset.of([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 2, 0], [3, 1, 1]], [1, 2]),
+    "marked": Dataset.of([[1, 1], [1, 1]], [[1, 2], [3, 1]], [1, 2]),
+    "apart": Dataset.of([[1, 0], [0, 1]], [[1, 2], [-2, -4]], [1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", NOT_APPLICABLE)
+def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
+    proof = prove(NOT_APPLICABLE[name], SETTINGS)
+    failing = proof.trace[f"hypothesis.{name}"]
+    assert failing.level is Level.REFUTED and failing.witness
+    assert proof.exit_status == (1 if name == "marked" else 3)  # equal rows: no weights tell apart
+    assert proof.certificate is None or proof.certificate["claim"] == "impossible"
+    others = [c.id for c in proof.trace if c.id.startswith("hypothesis.") and c is not failing]
+    assert all(proof.trace[i].level.holds for i in others)
+    assert "it is not true that" in render(proof)["report.md"].decode() or proof.exit_status == 1
+
+
+def test_too_few_heads_and_too_many() -> None:
+    few = prove(distinct(5, 4, 3, seed=5), Settings(PLACE, heads=3))
+    assert few.trace["hypothesis.capacity"].level is Level.REFUTED and few.exit_status == 3
+    many = prove(TINY, Settings(PLACE, heads=6))
+    report = render(many)["report.md"].decode()
+    assert (
+        many.exit_status == 0 and "| heads that place examples | 2; the others add none |" in report
+    )
+
+
+def spoilt(change: Callable[[Head], Head]) -> list[Claim]:
+    """The claims about a correct layer whose second head was changed after it was built."""
+    built = METHOD.build(TINY, SETTINGS, lambda done, of: None)
+    heads = list(built.layer.heads)
+    heads[1] = change(heads[1])
+    changed = replace(built, layer=Layer(tuple(heads)))
+    claims = [*METHOD.head_claims(TINY, changed, with_ranks=False), *METHOD.follows(TINY, changed)]
+    return [claim for claim in claims if claim.level is Level.REFUTED]
+
+
+DEFECTS: dict[str, Callable[[Head], Head]] = {
+    "v_t is not orthogonal to its query": lambda h: replace(
+        h, query=h.query + fmpq_mat([[2], [0]])
+    ),
+    "v_t of another example": lambda h: replace(h, query=fmpq_mat([[-2], [1]])),
+    "u marks twice as much": lambda h: replace(h, key=h.key * 2),
+    "u marks the other token": lambda h: replace(h, key=fmpq_mat([[0], [1]])),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_planted_defect_is_seen_by_the_step(defect: str) -> None:
+    assert spoilt(lambda head: head) == []
+    seen = [claim.id for claim in spoilt(DEFECTS[defect])]
+    assert seen and seen[0] == "head.2.alone"
+
+
+def test_the_parity_sees_what_the_step_alone_would_not() -> None:
+    """Two heads for one example and none for another: every head is in order by itself."""
+    built = METHOD.build(TINY, SETTINGS, lambda done, of: None)
+    first = built.layer.heads[0], built.heads[0]
+    twice = replace(
+        built,
+        layer=Layer((first[0], first[0], *built.layer.heads[2:])),
+        heads=(first[1], replace(built.heads[1], chosen=first[1].chosen)),  # type: ignore[attr-defined, call-arg]
+    )
+    claims = [*METHOD.head_claims(TINY, twice, with_ranks=False), *METHOD.follows(TINY, twice)]
+    refuted = {claim.id for claim in claims if claim.level is Level.REFUTED}
+    assert "parity" in refuted and "head.2.alone" not in refuted
+
+
+# Code that is not ours.
+
+BROKEN = {
+    "build": ("def build(data, settings, progress):\n    return 1 / 0", "ZeroDivisionError: "),
+    "leaves": ("def build(data, settings, progress):\n    raise SystemExit(0)", "SystemExit: 0"),
+    "nothing": ("def build(data, settings, progress):\n    pass", "TypeError: a NoneType and no"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_construction_that_breaks_is_named_in_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], others: None,
+) -> None:  # fmt: skip
+    """From the current folder, as `python -m` would."""
+    code, error = BROKEN[name]
+    (tmp_path / f"broken_{name}.py").write_text(
+        f"import attncert\n{code}\nMETHOD = attncert.Method('broken', '', '', build, "
+        "attncert.steps(source=''), attncert.Outline())\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    words = ["prove", str(ROOT / "examples" / "tiny.json"), "--construction"]
+    assert attncert.main([*words, f"broken_{name}:METHOD"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1
+    begins = f"attncert: build of construction broken: must be without errors, not {error}"
+    assert printed.err.startswith(begins)
+    assert name == "nothing" or f"(broken_{name}.py, line 3)" in printed.err
+    assert not (tmp_path / "attncert-report").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "ModuleNotFoundError: No module named 'mine_0'"),
+        ("", "AttributeError: module 'mine_1' has no attribute 'METHOD'"),
+        ("METHOD = 3", "must be a Method, not of type int"),
+        ("raise RuntimeError('so\\nit is')", "RuntimeError: so it is"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("import attncert as a\nMETHOD = a.Method('My Name', '', '', None, None, a.Outline())",
+         "not My Name"),
+    ],
+)  # fmt: skip
+def test_a_place_that_is_none_is_refused_in_one_line(
+    text: str | None, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    module = f"mine_{request.node.callspec.indices['text']}"
+    if text is not None:
+        (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    words = ["prove", str(ROOT / "examples" / "tiny.json"), "--construction", f"{module}:METHOD"]
+    assert attncert.main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and reason in printed.err
+
+
+def test_a_file_beside_it_stands_in_for_no_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None
+) -> None:
+    """The current folder comes first while the module is read, and last from then on."""
+    (tmp_path / "beside.py").write_text("from attncert.verify.methods.paper import METHOD\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert Settings("beside:METHOD").method is registry.method("paper")
+    assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
+
+
+def test_errors_in_steps_and_traces_name_the_construction(others: None) -> None:
+    def raising(data: object, record: object, head: object, number: int) -> Claim:
+        raise LookupError("lost")
+
+    def unknown(data: object, built: object) -> list[Claim]:
+        return [Claim("mine", "It holds.", Level.PROVED, rests_on=("nothing",))]
+
+    for parts, words in (
+        ({"head_claims": attncert.steps(raising, source="")},
+         "steps of construction parity: must be without errors, not LookupError: lost (test_own"),
+        ({"follows": unknown}, "trace of construction parity: .* rests on 'nothing'"),
+        ({"follows": lambda data, built: ()}, "trace of construction parity: .*parity is missing"),
+    ):  # fmt: skip
+        registry.register(replace(METHOD, **parts))  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=words.replace("(", r"\(")) as raised:
+            prove(TINY, Settings("parity"))
+        assert raised.value.__cause__ is not None  # the traceback is there for the author
+
+
+def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise LookupError("ours")
+
+    monkeypatch.setattr(paper, "head_claims", broken)
+    monkeypatch.setattr("attncert.constructions.paper.build", broken)
+    with pytest.raises(LookupError, match="ours"):
+        prove(TINY)
+
+
+def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch, others: None) -> None:
+    registry._registered.pop("parity", None)
+    point = metadata.EntryPoint("any", PLACE, "attncert.constructions")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "_announced", set())
+    assert registry.names() == ("paper", "width-one", "generic", "parity")
+    assert Settings("parity").method is METHOD
+
+
+def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = metadata.EntryPoint("theirs", "nowhere.at.all:X", "attncert.constructions")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
+    with pytest.raises(InputError, match=r"^entry point theirs \(nowhere.at.all:X\): must be one"):
+        registry.names()
+    assert Settings("paper").method.name == "paper"  # who does not need it is not bothered
+
+
+def test_a_name_can_be_registered_again_but_none_of_ours(others: None) -> None:
+    again = registry.register(replace(METHOD, theorem="another"))
+    assert registry.method("parity") is again
+    with pytest.raises(InputError, match="a name that is still free, not generic"):
+        registry.register(replace(METHOD, aliases=("generic",)))
+
+
+# A layer that was given.
+
+
+def test_a_given_layer() -> None:
+    layer = Layer.of_weights([([[1], [0]], [[-2], [1]]), ([["1/2"], ["-1/2"]], [[2], ["6"]])])
+    proof = prove_layer(TINY, layer)
+    assert proof.exit_status == 0
+    assert {c.id for c in proof.trace if c.id.startswith("hypothesis")} == {
+        "hypothesis.value-width"
+    }
+    assert "theorem" not in proof.trace
+    files = render(proof)
+    everything = b"".join(files.values()).decode()
+    assert "Theorem 1" not in everything and "Mahdavi" not in everything
+    assert "attncert.prove_layer(DATA, LAYER)" in everything and "--construction" not in everything
+    assert proof.settings.heads == 2 and proof.layer is not None
+    again = prove_layer(TINY, Layer(tuple(replace(h, value=None) for h in proof.layer.heads)))
+    assert again.certificate == proof.certificate
+
+
+def test_a_given_layer_that_does_not_do() -> None:
+    """rank 2 < 3; the refusal counts the heads of the layer."""
+    proof = prove_layer(TINY, Layer.of_weights([([[1], [0]], [[-2], [1]])]))
+    assert proof.exit_status == 1 and proof.settings.heads == 1  # no weights of one head do
+    same = prove_layer(TINY, Layer.of_weights([([[1], [0]], [[-2], [1]])] * 2))
+    assert same.exit_status == 3 and "rank 2" in same.trace[same.conclusion].statement
+
+
+@pytest.mark.parametrize(
+    ("heads", "words"),
+    [
+        ([], "layer: must be made of at least one head, not empty"),
+        ("ab", "layer: must be a list of pairs (key, query), not of type str"),
+        ([3], "head 1: must be a pair (key, query), not of type int"),
+        ([([[1]],)], "head 1: must be a pair (key, query), not 1 things"),
+        ([([1, 0], [[1], [0]])], "key of head 1: must be a matrix (d, d_h), not of shape (2,)"),
+        ([([[1], [0]], [[1]])], "query of head 1: must be of shape (2, 1), not (1, 1)"),
+        ([([[1]], [[1]]), ([[1, 2]], [[1, 2]])], "key of head 2: must be of shape (1, 1), not"),
+        ([([["x"]], [[1]])], "key of head 1"),
+    ],
+)  # fmt: skip
+def test_weights_that_are_none(heads: list[object], words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        Layer.of_weights(heads)
+    assert str(raised.value).startswith(words)
+
+
+def test_a_layer_of_another_width() -> None:
+    with pytest.raises(InputError, match=r"key of head 1: must be of shape \(2, 1\), not \(1, 1\)"):
+        prove_layer(TINY, Layer.of_weights([([[1]], [[1]])]))
+
+
+def test_all_names_are_there() -> None:
+    assert dir(attncert) == sorted(attncert.__all__)
+    for name in attncert.__all__:
+        assert getattr(attncert, name) is not None
+
+
+def blocks(language: str) -> list[str]:
+    page = (ROOT / "docs" / "your-own-proof.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for number, program in enumerate(blocks("python"), start=1):
+        exec(compile(program, f"block {number} of your-own-proof.md", "exec"), names)
+    assert (tmp_path / "parity-report" / "report.md").exists()
+
+
+def test_the_command_on_the_page_prints_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (session,) = blocks("console")
+    command, _, shown = session.partition("\n")
+    assert attncert.main(shlex.split(command.removeprefix("$ attncert "))) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_the_entry_point_on_the_page_is_the_group_that_is_read() -> None:
+    (text,) = blocks("toml")
+    assert list(tomllib.loads(text)["project"]["entry-points"]) == [registry._GROUP]

@@ -1,0 +1,189 @@
+"""Every construction through everything: what one description must be enough for."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import attncert
+from attncert.constructions.data import generators
+from attncert.constructions.errors import HypothesisFails
+from attncert.reports import render, write_report
+from attncert.reports.certificate.explain import explain, text
+from attncert.reports.proof.records import one_line, summary_dict
+from attncert.verify.audit.attack.search import attack
+from attncert.verify.audit.records import Scope
+from attncert.verify.audit.user_data import section
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.rules import _OUTLINES, trace_claims
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.methods import paper, registry
+from attncert.verify.methods.method import Method
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+
+EXAMPLE = "examples.own_construction:METHOD"
+DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
+OURS = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "generic"}
+NAMES = (*OURS, "parity", "borrowed")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered() -> Iterator[None]:
+    """Beside ours the example's, and the paper's under another name, which is somebody else's."""
+    before = dict(registry._registered)
+    registry.method(EXAMPLE)
+    registry.register(replace(paper.METHOD, name="borrowed", certificate=None))
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)
+
+
+@functools.cache
+def proved(name: str) -> tuple[Proof, dict[str, bytes]]:
+    proof = prove(DATA, Settings(name))
+    return proof, render(proof)
+
+
+def test_these_are_all() -> None:
+    assert registry.names() == NAMES
+    assert {m.name: m.certificate_name for m in registry.methods()} == {
+        **OURS, "parity": "parity", "borrowed": "borrowed",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
+    proof, files = proved(name)
+    method = registry.method(name)
+    assert proof.standing is Level.PROVED and proof.exit_status == 0
+    assert [c.id for c in trace_claims(proof) if not c.level.holds] == []
+    report = files["report.md"].decode()
+    voice = proof.settings.voice
+    assert report.splitlines()[1].endswith(f", {method.voice.title}")
+    assert f"--construction {name}" in report
+    assert f"The construction is that of {voice.theorem}" in report and voice.source in report
+    assert method.theorem in proof.trace["theorem"].statement
+    assert method.voice.title in files["tables.tex"].decode().replace("\\textquotesingle{}", "'")
+    assert {f"figures/{f}.svg" for f in ("graph", "saturation", "heads", "own-weights")} < {*files}
+    assert one_line(proof).startswith("Proved.")
+    assert summary_dict(proof)["verdict"] == "proved"
+    write_report(proof, tmp_path / "r")
+    certificate = tmp_path / "r" / "certificate.json"
+    assert attncert.check(certificate).status == "holds"
+    assert json.loads(certificate.read_text())["construction"] == method.certificate_name
+    assert method.certificate_name in "\n".join(text(explain(str(certificate))))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_trace_holds_what_the_outline_promises_and_no_other_hypothesis(name: str) -> None:
+    proof, _ = proved(name)
+    outline = proof.settings.outline
+    heads = range(1, len(proof.groups) + 1)
+    promised = [f"hypothesis.{x}" for x in outline.hypotheses] + list(outline.whole)
+    promised += [f"head.{h}.{step}" for h in heads for step in outline.first]
+    for claim_id in promised:
+        kept = [
+            replace(c, rests_on=tuple(p for p in c.rests_on if p != claim_id))
+            for c in proof.trace
+            if c.id != claim_id
+        ]
+        rules = {c.id: c for c in trace_claims(replace(proof, trace=ProofTrace(kept)))}
+        witness = rules["trace.complete"].witness or {}
+        assert f"{claim_id} is missing" in witness["violations"], claim_id
+    found = {c.id.removeprefix("hypothesis.") for c in proof.trace if c.id.startswith("hypothesis")}
+    also = {"value-width"} | ({"partition"} if outline.partition else set())
+    assert found - {"A1-at-r"} == {*outline.hypotheses, *also}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lost_edge_is_seen(name: str) -> None:
+    proof, _ = proved(name)
+    outline = _OUTLINES.get(name, proof.settings.outline)
+    wanted = ["theorem", *outline.whole, *(f"head.1.{step}" for step in outline.rests_on)]
+    for claim_id in [i for i in wanted if i in proof.trace]:
+        lost = [replace(c, rests_on=()) if c.id == claim_id else c for c in proof.trace]
+        rules = {c.id: c for c in trace_claims(replace(proof, trace=ProofTrace(lost)))}
+        assert rules["trace.edges"].level is Level.REFUTED, claim_id
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_command_repeats_the_run(name: str, tmp_path: Path) -> None:
+    proof, files = proved(name)
+    data = tmp_path / f"{DATA.name}.json"
+    data.write_text(json.dumps(DATA.canonical()))
+    words = shlex.split(proof.settings.command)[1:]
+    words[words.index("DATA")] = str(data)
+    assert attncert.main([*words, "--out", str(tmp_path / "again")]) == 0
+    for file in ("report.md", "certificate.json", "trace.json"):
+        assert (tmp_path / "again" / file).read_bytes() == files[file]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_head_is_too_few_for_anybody(name: str, tmp_path: Path) -> None:
+    """rank Z ≤ H(n-1) + 1 = 2 with a shared context: refuted for all weights."""
+    proof = prove(DATA, Settings(name, heads=1))
+    assert proof.standing is Level.REFUTED and proof.exit_status == 1
+    assert proof.trace["hypothesis.capacity"].level is Level.REFUTED
+    report = render(proof)["report.md"].decode()
+    assert "Nothing was built." in report and proof.settings.voice.title in report
+
+
+@pytest.mark.parametrize(("decided", "level"), [(True, "not applicable"), (False, "undecided")])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
+    def build(*arguments: object) -> None:
+        raise HypothesisFails("search", "it was not found", {}, decided=decided)
+
+    method = registry.method(name)
+    saying_no: Method = replace(
+        method, name="saying-no", certificate=None, aliases=(), build=build  # type: ignore[arg-type]
+    )  # fmt: skip
+    registry.register(saying_no)
+    proof = prove(DATA, Settings("saying-no"))
+    assert proof.standing.value == level and proof.exit_status == 3
+    files = render(proof)
+    assert "it was not found" in files["report.md"].decode() and "certificate.json" not in files
+    del registry._registered["saying-no"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_attacked_where_it_promises_something(name: str) -> None:
+    if registry.method(name).attack is None:
+        with pytest.raises(attncert.InputError, match="must be paper or width-one"):
+            attack(name, cases=1)
+        return
+    report = attack(name, cases=60, seed=2)
+    assert report.failures == () and report.built.total() >= 5
+    assert str(report).startswith("0 failures in cases 0 to 59: ")
+
+
+def test_an_audit_of_data_runs_those_that_use_the_assumptions() -> None:
+    found = section(Scope(DATA, quick=True))
+    assert set(found.numbers["verdicts"]) == {"paper", "width-one", "borrowed"}
+    assert set(found.numbers["verdicts"].values()) == {"proved"}
+
+
+def test_names_that_are_taken_or_unfit() -> None:
+    for name in ("paper", "rank-one", "mahdavi2024", "My_Heads", ""):
+        with pytest.raises(attncert.InputError, match=r"^construction: must be "):
+            registry.register(replace(paper.METHOD, name=name, certificate=None))
+    with pytest.raises(attncert.InputError, match="must be a Method, not of type int"):
+        registry.register(3)  # type: ignore[arg-type]
+    assert Settings("rank-one").construction == "width-one"
+
+
+def test_the_help_and_the_advice_name_what_there_is() -> None:
+    """They are written out, so that --help loads nothing and a refusal stays a sentence."""
+    commands = Path(attncert.__file__).parent / "commands"
+    assert f'"{" | ".join(OURS)} | MODULE:NAME"' in (commands / "prove.py").read_text()
+    attacked = [m.name for m in registry.methods() if m.attack and m.name in OURS]
+    assert f'"{" | ".join(attacked)} | MODULE:NAME"' in (commands / "attack.py").read_text()
+    assert not registry.method("generic").uses_a1_a2
