@@ -42,7 +42,7 @@ def from_lists(argument: str, values: Any) -> Exact:
     (array([ 6,  3, -4]), 6)
     >>> from_lists("labels", [[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
-    constructions.errors.InputError: labels[1][1]: must be an integer, a finite float or a string \
+    attncert.InputError: labels[1][1]: must be an integer, a finite float or a string \
 "p/q", not nan
     """
     flat, shape = _flatten(argument, values)

@@ -36,7 +36,7 @@ class Dataset:
     (2, 2, 2, 1, True)
     >>> Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7, 9])
     Traceback (most recent call last):
-    constructions.errors.InputError: labels: must be one for each of the 2 queries, not 3 of them
+    attncert.InputError: labels: must be one for each of the 2 queries, not 3 of them
     """
 
     contexts: ExactArray

@@ -55,7 +55,7 @@ def load(source: str | os.PathLike[str]) -> Dataset:
     1782
     >>> load("my.json")
     Traceback (most recent call last):
-    constructions.errors.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
+    attncert.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
 data (digits), not missing
     """
     name = bundled(source)

@@ -41,7 +41,7 @@ class Vectors:
     (2, 2, [1, 3])
     >>> Vectors.of([[1.0, float("nan")]])
     Traceback (most recent call last):
-    constructions.errors.InputError: vectors: must be a matrix of finite numbers, not nan at row \
+    attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row \
 0, column 1
     """
 

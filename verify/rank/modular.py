@@ -171,7 +171,7 @@ def rank_mod(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
     ModularRank(rank=2, prime=11863067, shape=(3, 2), rows=(0, 2), columns=(0, 1))
     >>> rank_mod([[1]], 2**61 - 1)
     Traceback (most recent call last):
-    constructions.errors.InputError: prime: must be at most about 47453124 for elimination in \
+    attncert.InputError: prime: must be at most about 47453124 for elimination in \
 float64, not 2305843009213693951
     """
     array = as_table(matrix, "matrix")

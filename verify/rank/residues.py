@@ -36,7 +36,7 @@ def as_table(values: Any, name: str = "table") -> np.ndarray:
     (dtype('float64'), [[1, 4], [2, 6]])
     >>> as_table([["1/2"]])
     Traceback (most recent call last):
-    constructions.errors.InputError: table: must be a matrix of finite real numbers, not str: 1/2
+    attncert.InputError: table: must be a matrix of finite real numbers, not str: 1/2
     """
     if isinstance(values, ExactArray):
         values = values.numerators

@@ -129,7 +129,7 @@ def decide(
     (True, (0, 1, 4))
     >>> decide(Vectors.of(np.arange(40000).reshape(2000, 20) ** 5 % 1009), 7, limit_s=60)
     Traceback (most recent call last):
-    constructions.errors.InputError: k: must be small enough for 60 s (a search of all sets of 7 \
+    attncert.InputError: k: must be small enough for 60 s (a search of all sets of 7 \
 among 2000 vectors takes about 5e+08 s), not 7
     """
     most = min(vectors.N, vectors.d)
