@@ -19,6 +19,7 @@ from attncert.reports.words.numbers import count, value, words
 from attncert.reports.words.templating import Filter, render
 from attncert.reports.words.text import code, markdown, sentence
 from attncert.reports.words.witness import readable
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.studies import Study
@@ -84,7 +85,7 @@ def write_tightness(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
     return write_folder(folder, render_tightness([study], "Tightness: what no weights escape"))
 
 
-_GIVEN = ("rows.labels", "labels.rank")
+_GIVEN = (ids.ROWS_LABELS, ids.LABELS_RANK)
 
 
 def _lines(study: Study) -> list[Line]:

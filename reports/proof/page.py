@@ -18,21 +18,23 @@ from attncert.reports.proof.figures import caption_saturation
 from attncert.reports.proof.head_steps import HeadSteps, head_steps
 from attncert.reports.proof.mermaid import flowchart
 from attncert.reports.proof.records import certificate_sha256
-from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
+from attncert.reports.proof.view import bundle, diagram, pivotal
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, Filter, render
 from attncert.reports.words.text import code, html, markdown, sentence
 from attncert.reports.words.witness import readable
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"
 KNOWN = (
-    "placed.maximum", "placed.memorizes", "tightness.bound", "tightness.universal",
-    "rows.relations", "rows.universal", "rows.labels", "labels.rank", "shared.bound",
-    "shared.universal", "given-labels",
+    ids.PLACED_MAXIMUM, ids.PLACED_MEMORIZES, ids.TIGHTNESS_BOUND, ids.TIGHTNESS_UNIVERSAL,
+    ids.ROWS_RELATIONS, ids.ROWS_UNIVERSAL, ids.ROWS_LABELS, ids.LABELS_RANK, ids.SHARED_BOUND,
+    ids.SHARED_UNIVERSAL, ids.GIVEN_LABELS,
 )  # fmt: skip
 
 
@@ -147,10 +149,12 @@ def _parts(proof: Proof) -> list[Part]:
     return parts
 
 
-def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, str]) -> Step:
+def _step(
+    proof: Proof, claim: Claim, place: dict[ClaimId, int], anchor: dict[ClaimId, str]
+) -> Step:
     links = [
-        (words_, anchor[ids[0]] if len({anchor[i] for i in ids}) == 1 else "")
-        for words_, ids in bundle(claim.rests_on)
+        (words_, anchor[named[0]] if len({anchor[i] for i in named}) == 1 else "")
+        for words_, named in bundle(claim.rests_on)
     ]
     if len(links) > MOST_LINKS:
         links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
@@ -175,20 +179,16 @@ def _all_the_same(proof: Proof) -> list[tuple[str, str, str]]:
 
 
 def _left_out(proof: Proof) -> str:
-    if "placed.maximum" not in proof.trace:
+    if ids.PLACED_MAXIMUM not in proof.trace:
         return ""
-    left_out = (proof.trace["placed.maximum"].witness or {}).get("left out", [])
+    left_out = (proof.trace[ids.PLACED_MAXIMUM].witness or {}).get("left out", [])
     return indices(left_out) if left_out else ""
 
 
 def _instead_of_a1(proof: Proof) -> bool:
     """The answer holds where Assumption 1 is false: worth a sentence beside the verdict."""
     trace = proof.trace
-    return (
-        proof.standing.holds
-        and "hypothesis.A1" in trace
-        and trace["hypothesis.A1"].level is Level.REFUTED
-    )
+    return proof.standing.holds and ids.A1 in trace and trace[ids.A1].level is Level.REFUTED
 
 
 def _tidy(text: str) -> str:

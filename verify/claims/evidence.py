@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attncert.verify.claims.ids import ClaimId
+
 RATIONAL = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
@@ -78,13 +80,13 @@ class Claim:
     seconds:    time taken; kept out of reports and of equality.
     """
 
-    id: str
+    id: ClaimId
     statement: str
     level: Level
     numbers: Mapping[str, Any] = field(default_factory=dict)
     witness: Mapping[str, Any] | None = None
     arithmetic: str = ""
-    rests_on: tuple[str, ...] = ()
+    rests_on: tuple[ClaimId, ...] = ()
     source: str = ""
     uses: Mapping[str, str] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
@@ -92,7 +94,7 @@ class Claim:
     @classmethod
     def checked(
         cls,
-        claim_id: str,
+        claim_id: ClaimId,
         statement: str,
         holds: bool,
         witness: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = dict,

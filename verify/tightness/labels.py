@@ -11,6 +11,7 @@ from flint import fmpz_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.numerals import numeral
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
 from attncert.verify.rank import rational
 
@@ -44,7 +45,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
             "denominator": numeral(data.labels.denominator),
         }
     return Claim(
-        "labels.rank",
+        ids.LABELS_RANK,
         f"Given labels: $\\operatorname{{rank}}Y\\le Hd_v={most}$, as it is for the outputs of "
         f"every layer of {counted(heads, 'head')} with values of width {value_width}.",
         Level.REFUTED if witness else Level.PROVED,
