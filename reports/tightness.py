@@ -19,8 +19,7 @@ from attncert.reports.words.numbers import count, value, words
 from attncert.reports.words.templating import Filter, render
 from attncert.reports.words.text import code, markdown, sentence
 from attncert.reports.words.witness import readable
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.studies import Study
 
@@ -46,7 +45,7 @@ def one_line(study: Study) -> str:
         Level.PROVED: "some keys and queries serve every labelling",
         Level.REFUTED: "no keys and queries serve every labelling",
     }.get(level, "not decided by these bounds")
-    given = [c.id for c in study.claims if c.level is Level.REFUTED and c.id in _GIVEN]
+    given = [c.id for c in study.claims if c.excludes(About.THESE_LABELS)]
     labels = f" Given labels: impossible ({', '.join(given)})." if given else ""
     return f"Universal memorization: {said}.{labels}"
 
@@ -83,9 +82,6 @@ def render_tightness(studies: Sequence[Study], title: str) -> dict[str, bytes]:
 def write_tightness(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
     """Render one study and write it to `folder`. Raises InputError as `write_folder` does."""
     return write_folder(folder, render_tightness([study], "Tightness: what no weights escape"))
-
-
-_GIVEN = (ids.ROWS_LABELS, ids.LABELS_RANK)
 
 
 def _lines(study: Study) -> list[Line]:

@@ -20,20 +20,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.partition.certificate import best_partition
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
-
-_UNIVERSAL = (
-    ids.TIGHTNESS_UNIVERSAL,
-    ids.ROWS_UNIVERSAL,
-    ids.SHARED_UNIVERSAL,
-    ids.VALUES_UNIVERSAL,
-)
-_GIVEN = (ids.ROWS_LABELS, ids.LABELS_RANK)
 
 
 def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
@@ -70,16 +62,13 @@ def answer(
 
     given: the labels at hand are all that is asked for, so that only their own limits refute it.
     """
-    universal, labels = _against(known, _UNIVERSAL), _against(known, _GIVEN)
+    universal = [claim for claim in known if claim.excludes(About.UNIVERSAL)]
+    labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
         return [*claims, _impossible(universal, labels, known, heads, value_width, examples)]
-    shown = [claim for claim in known if claim.id in _UNIVERSAL and claim.level.holds]
+    shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
     return [*claims, _refused(failure, failing, possible=bool(shown), excluded=bool(universal))]
-
-
-def _against(known: Sequence[Claim], wanted: Sequence[ClaimId]) -> list[Claim]:
-    return [claim for claim in known if claim.id in wanted and claim.level is Level.REFUTED]
 
 
 def _impossible(
@@ -166,6 +155,7 @@ def _given_labels(labels: Sequence[Claim]) -> Claim:
         witness={"shown by": [claim.id for claim in labels]} if labels else None,
         rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
         source="ours; docs/tightness.md, sections 3 and 5",
+        about=About.THESE_LABELS,
     )
 
 

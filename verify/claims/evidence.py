@@ -43,6 +43,15 @@ class Level(enum.Enum):
         return _RANK[self] > _RANK[other]
 
 
+class About(enum.Enum):
+    """The labels that a verdict on memorization speaks of, strongest first: each notion implies
+    the next, and neither implication can be reversed (docs/given-labels.md)."""
+
+    UNIVERSAL = "universal"  # one choice of keys and queries serves every labelling
+    EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
+    THESE_LABELS = "these labels"  # there are weights for the labels at hand
+
+
 _RANK = {level: rank for rank, level in enumerate(Level)}
 _HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
 
@@ -77,6 +86,9 @@ class Claim:
     rests_on:   ids of the claims that this one really uses.
     source:     paper, theorem, step; or "ours" with the place of the argument.
     uses:       hypotheses of the theorem that the step needs, each at the strength it needs.
+    about:      for a verdict on all weights: where it is refuted, none memorize these labels in
+                this sense. None for every other claim. Kept out of `trace.json`, where the id says
+                it.
     seconds:    time taken; kept out of reports and of equality.
     """
 
@@ -89,6 +101,7 @@ class Claim:
     rests_on: tuple[ClaimId, ...] = ()
     source: str = ""
     uses: Mapping[str, str] = field(default_factory=dict)
+    about: About | None = None
     seconds: float = field(default=0.0, compare=False)
 
     @classmethod
@@ -112,6 +125,10 @@ class Claim:
             return cls(claim_id, statement, Level.PROVED, **rest)
         shown = witness() if callable(witness) else witness
         return cls(claim_id, statement, failed, witness=shown, **rest)
+
+    def excludes(self, labels: About) -> bool:
+        """Whether no weights memorize the examples in this sense, by what this verdict shows."""
+        return self.about is labels and self.level is Level.REFUTED
 
     def timed(self, seconds: float) -> Claim:
         return replace(self, seconds=seconds)

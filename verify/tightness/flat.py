@@ -29,7 +29,7 @@ from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES, rank_mod
 from attncert.verify.rank import rational
@@ -290,6 +290,7 @@ def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
         else None,
         rests_on=premises,
         source=_SOURCE,
+        about=About.UNIVERSAL,
     )
 
 

@@ -30,7 +30,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.shared import applies, largest_rank
 
@@ -214,4 +214,5 @@ def _beyond(data: Dataset) -> Claim:
         numbers={"largest rank of Z": most, "T": data.T},
         witness={"T": data.T, "largest rank of Z": most} if most < data.T else None,
         source="ours; docs/tightness.md, section 4",
+        about=About.UNIVERSAL,
     )

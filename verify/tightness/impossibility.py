@@ -25,7 +25,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import impossible_certificate
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
@@ -133,6 +133,7 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
         arithmetic=RATIONAL,
         rests_on=premises,
         source="ours; docs/tightness.md, sections 3 and 5",
+        about=About.THESE_LABELS,
     )
 
 

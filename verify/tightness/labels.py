@@ -12,7 +12,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.rank import rational
 
 __all__ = ["label_rank"]
@@ -53,6 +53,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         witness=witness,
         arithmetic=RATIONAL,
         source="ours; docs/tightness.md, section 5",
+        about=About.THESE_LABELS,
     )
 
 

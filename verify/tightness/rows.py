@@ -38,7 +38,7 @@ from flint import fmpz_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
@@ -287,6 +287,7 @@ def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     )
     common: dict[str, Any] = {
         "id": ids.ROWS_UNIVERSAL,
+        "about": About.UNIVERSAL,
         "source": _SOURCE,
         "rests_on": (ids.ROWS_RELATIONS,),
         "numbers": {"rank of Z at most": data.T - len(relations), "T": data.T},
@@ -324,4 +325,5 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         arithmetic=RATIONAL,
         rests_on=(ids.ROWS_RELATIONS,),
         source=_SOURCE,
+        about=About.THESE_LABELS,
     )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.tightness.probes import Reached, best_rank
 from attncert.verify.tightness.rows import same_rows
@@ -158,4 +158,5 @@ def _universal(data: Dataset, largest: Largest) -> Claim:
         witness=None if full else {"T": data.T, "largest rank": largest.rank},
         rests_on=(ids.SHARED_REACHED,) if full else (ids.SHARED_BOUND,),
         source=_SOURCE,
+        about=About.UNIVERSAL,
     )

@@ -27,7 +27,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import parameter_count
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 
 __all__ = ["all_at_value_width", "at_value_width", "too_few_parameters"]
 
@@ -45,7 +45,7 @@ def all_at_value_width(
         for claim in claims
     ]
     if not any(claim.id in _OF_THESE_HEADS for claim in found):
-        asked = Claim(ids.VALUES_UNIVERSAL, "", Level.UNDECIDED)
+        asked = Claim(ids.VALUES_UNIVERSAL, "", Level.UNDECIDED, about=About.UNIVERSAL)
         found += [c for c in [at_value_width(asked, data, heads, value_width)] if c.witness]
     return found
 
@@ -106,4 +106,5 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
         witness=None if enough else numbers,
         arithmetic="counting",
         source=_SOURCE,
+        about=About.EVERY_LABELLING,
     )
