@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.conversion import describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_arrays
@@ -127,12 +128,12 @@ def _kind(array: Any) -> str:
     return str(array.dtype) if isinstance(array, np.ndarray) else "rational"
 
 
-def _npz(path: Path, shown: str) -> dict[str, np.ndarray]:
+def _npz(path: Path, shown: str) -> dict[str, AnyArray]:
     with path.open("rb") as file:
         return read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
 
 
-def _safetensors(path: Path, shown: str) -> dict[str, np.ndarray]:
+def _safetensors(path: Path, shown: str) -> dict[str, AnyArray]:
     try:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -189,7 +190,7 @@ def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
     return tuple(map(tuple, groups))
 
 
-def _by_head(numbers: np.ndarray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
+def _by_head(numbers: AnyArray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
     """The examples of each head, from the head of each example."""
     if numbers is None:
         return None

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describe
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset, full_shapes
 from attncert.constructions.data.digits import digits
@@ -157,7 +158,7 @@ def read_arrays(
     choose: Callable[[list[str]], Sequence[str]],
     check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
     limit: int = MAX_ARRAY_BYTES,
-) -> dict[str, np.ndarray]:
+) -> dict[str, AnyArray]:
     """Some arrays of an .npz archive, by name: those that `choose` picks from the names in it.
 
     Headers first: sizes, shapes (judged by `check`) and dtypes are compared with each other, with
@@ -276,7 +277,7 @@ def _header(archive: zipfile.ZipFile, key: str, info: zipfile.ZipInfo) -> _Heade
     return _Header(dtype[1], shape, "F" if match["fortran"] == b"True" else "C", 8 + length + size)
 
 
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: _Header) -> np.ndarray:
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: _Header) -> AnyArray:
     flat = np.empty(math.prod(header.shape), dtype=header.dtype)
     raw, done = flat.view(np.uint8), 0
     with archive.open(info) as member:

@@ -30,6 +30,7 @@ import numpy as np
 from flint import nmod_mat
 from gmpy2 import gcd, mpz
 
+from attncert.constructions.arrays import IntArray, IntegerArray, WordArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
@@ -109,7 +110,7 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
     return None
 
 
-def _denominator(digits: np.ndarray, weights: np.ndarray) -> Any | None:
+def _denominator(digits: WordArray, weights: IntArray) -> Any | None:
     """A common denominator of x, if the digits are enough to see that there is one.
 
     That of a random combination Σ weights·x, which may lack small primes that cancel in it.
@@ -120,7 +121,7 @@ def _denominator(digits: np.ndarray, weights: np.ndarray) -> Any | None:
     return None if denominator is None else denominator * _SMALL
 
 
-def _numerators(digits: np.ndarray, denominator: Any, beyond: int) -> Solution | None:
+def _numerators(digits: WordArray, denominator: Any, beyond: int) -> Solution | None:
     """x = D·x / D where the numerators are so short that they solve the system: proved by size.
 
     They have about the bits of D, so fewer digits may be enough.
@@ -143,7 +144,7 @@ def _numerators(digits: np.ndarray, denominator: Any, beyond: int) -> Solution |
     return Solution([x // common for x in numerators], denominator // common)
 
 
-def _pairs(digits: np.ndarray) -> np.ndarray:
+def _pairs(digits: WordArray) -> IntArray:
     """Digits base p², (⌈K/2⌉, T) int64."""
     wide = digits.astype(np.int64)
     low, high = wide[::2], wide[1::2]
@@ -219,14 +220,14 @@ def _start(construction: Construction, data: Dataset, right: list[int]) -> _Stat
 
 
 def _inverse_of_features(
-    weights: np.ndarray,
+    weights: IntArray,
     first: list[int],
     head_of: list[int],
-    contexts: np.ndarray,
-    owner: np.ndarray,
-    columns: np.ndarray,
+    contexts: IntegerArray,
+    owner: IntArray,
+    columns: IntArray,
     p: int,
-) -> np.ndarray | None:
+) -> WordArray | None:
     """Z[:, C]⁻¹ mod p, (T, T) uint32; None if there is none."""
     T = len(first) - 1
     table = np.zeros((T, T), dtype=np.int64)

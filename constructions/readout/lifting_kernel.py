@@ -9,6 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, WordArray
 from attncert.constructions.readout.reconstruction import LIMB, PRIME
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
@@ -18,21 +19,21 @@ _TERMS = 128  # products of residues added up before they are reduced
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def lift(
-    digits: np.ndarray,
-    inverse: np.ndarray,
-    contexts: np.ndarray,
-    heads: np.ndarray,
-    columns: np.ndarray,
-    first: np.ndarray,
-    head_of: np.ndarray,
-    shifts: np.ndarray,
-    powers: np.ndarray,
-    sum_inverses: np.ndarray,
-    offsets: np.ndarray,
-    limbs: np.ndarray,
-    limb_powers: np.ndarray,
-    carries_mod: np.ndarray,
-    residuals: np.ndarray,
+    digits: WordArray,
+    inverse: WordArray,
+    contexts: FloatArray,
+    heads: IntArray,
+    columns: IntArray,
+    first: IntArray,
+    head_of: IntArray,
+    shifts: IntArray,
+    powers: IntArray,
+    sum_inverses: IntArray,
+    offsets: IntArray,
+    limbs: AnyArray,
+    limb_powers: IntArray,
+    carries_mod: IntArray,
+    residuals: IntArray,
 ) -> bool:
     """Fill `digits` (K, T) with the next K digits of x; the state is updated in place.
 

@@ -19,6 +19,7 @@ from scipy.stats import beta
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.features import PRIMES
 from attncert.verify.rank.modular import independent_subsets
@@ -38,7 +39,7 @@ _CONFIDENCE = 0.95
 def sizes(data: Dataset) -> Claim:
     """n ≤ d."""
     return Claim(
-        id="hypothesis.context-size",
+        id=ids.CONTEXT_SIZE,
         statement="The context size does not exceed the width: $n \\le d$.",
         level=Level.PROVED if data.n <= data.d else Level.REFUTED,
         numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
@@ -51,7 +52,7 @@ def sizes(data: Dataset) -> Claim:
 def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
     """d_v ≥ m."""
     return Claim(
-        id="hypothesis.value-width",
+        id=ids.VALUE_WIDTH,
         statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
         level=Level.PROVED if width >= data.m else Level.REFUTED,
         numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
@@ -68,7 +69,7 @@ def capacity(
     most = bound.places(heads, r)
     sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
     return Claim(
-        id="hypothesis.capacity",
+        id=ids.CAPACITY,
         statement=f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
         level=Level.PROVED if examples <= most else Level.REFUTED,
         numbers={"asked": f"T at most {most} ({sizes})", "found": f"T = {examples}"},
@@ -82,7 +83,7 @@ def independent_contexts(data: Dataset) -> Claim:
     """A2: every context has rank n; refuted with the context and the exact dependency."""
     statement = "Every context has $n$ independent rows (Assumption 2)."
     common: dict[str, Any] = {
-        "id": "hypothesis.A2",
+        "id": ids.A2,
         "arithmetic": EXACT,
         "source": "paper, Assumption 2",
     }
@@ -112,7 +113,7 @@ def independent_contexts(data: Dataset) -> Claim:
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     """The partition condition for this grouping: what the proof really needs of the queries."""
     common: dict[str, Any] = {
-        "id": "hypothesis.partition",
+        "id": ids.PARTITION,
         "arithmetic": EXACT,
         "source": "ours; read off the paper's proof (steps 2 and 3)",
     }
