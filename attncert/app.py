@@ -40,7 +40,9 @@ for _command in (prove, check, explain, audit, kruskal, merge, tightness, capaci
 @app.callback()
 def _commands(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="traceback of an internal error")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="show the traceback of an internal error")
+    ] = False,
 ) -> None:
     """Exact attention weights from memorization proofs, every step verified."""
     context.obj["debug"] = debug

@@ -1,4 +1,4 @@
-"""Somebody else's attention weights from files: .npz, .safetensors or JSON, taken exactly.
+"""Third-party attention weights from files: .npz, .safetensors or JSON, taken exactly.
 
 Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
 

@@ -1,4 +1,4 @@
-"""Writing a report's folder: all of it or nothing, and never over somebody else's files.
+"""Writing a report's folder: all of it or nothing, and never over files that are not its own.
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,

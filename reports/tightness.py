@@ -1,4 +1,4 @@
-"""The tightness report: studies of what no weights escape, claim by claim, with certificates.
+"""The tightness report: limits that hold for all weights, claim by claim, with certificates.
 
 From the records of verify/tightness/studies.py to Markdown and JSON. No times: equal studies give
 equal bytes.
@@ -81,7 +81,9 @@ def render_tightness(studies: Sequence[Study], title: str) -> dict[str, bytes]:
 
 def write_tightness(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
     """Render one study and write it to `folder`. Raises InputError as `write_folder` does."""
-    return write_folder(folder, render_tightness([study], "Tightness: what no weights escape"))
+    return write_folder(
+        folder, render_tightness([study], "Tightness: limits that hold for all weights")
+    )
 
 
 _GIVEN = ("rows.labels", "labels.rank")

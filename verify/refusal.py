@@ -98,7 +98,7 @@ def _impossible(
         against[0].statement
         if narrow
         else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
-        f"with the labels in view, give exactly these on {counted(examples, 'example', 'all')}."
+        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
         f"labelling of {counted(examples, 'example', 'these')}."
@@ -154,7 +154,7 @@ def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
 def _given_labels(labels: Sequence[Claim]) -> Claim:
     return Claim(
         "given-labels",
-        "The labels at hand: some weights, which may depend on them, give exactly these.",
+        "The given labels: some weights, which may depend on them, give exactly these.",
         Level.REFUTED if labels else Level.UNDECIDED,
         witness={"shown by": [claim.id for claim in labels]} if labels else None,
         rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
@@ -168,18 +168,17 @@ def _refused(
     if possible:
         rest = (
             "Other weights serve every labelling of these examples (shared.universal): "
-            "--construction generic looks for some."
+            "--construction generic searches for some."
         )
     elif excluded:
         rest = (
             "No one choice of keys and queries serves every labelling (universal memorization is "
-            "impossible); whether weights that depend on them give these labels is not decided by "
-            "this."
+            "impossible); whether weights that depend on them give these labels is left open."
         )
     else:
         rest = (
             "Whether some other weights memorize the data is not decided by this "
-            "(--construction generic looks for some)."
+            "(--construction generic searches for some)."
         )
     what = "The construction does not apply" if failure.decided else "Nothing was built"
     return Claim(

@@ -22,7 +22,7 @@ class Settings:
 
     construction: the name of a registered one: "paper" (Theorem 1), "width-one" (heads of width
     one, docs/width-one.md), "generic" (small random integers, certified by rank; the same page,
-    corollary 2) or somebody else's; package.module:NAME imports one.
+    corollary 2) or a third-party one; package.module:NAME imports one.
     heads: H. head_width: d_h (default: the construction's). value_width: d_v (default m).
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.

@@ -103,7 +103,7 @@ class Run:
 
     @contextmanager
     def theirs(self, part: str) -> Iterator[None]:
-        """Where somebody else's code runs, or what it said is joined: an error other than the two
+        """Where third-party code runs, or what it said is joined: an error other than the two
         that mean something is an InputError that names the construction, the part and the line."""
         try:
             yield
@@ -338,7 +338,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
         claims += refusal.placed(data, r, wanted or data.T, run.settings.seed)
-    run.progress("what no weights escape", 0, 1)
+    run.progress("limits for all weights", 0, 1)
     known_limits = limits(data, wanted, run.value_width)
     claims += known_limits
     claims += refusal.answer(
@@ -375,7 +375,7 @@ def _capacity(run: Run, heads: int) -> list[Claim]:
 
 
 def _told(error: BaseException) -> str:
-    """The error, and the last line of somebody else's code on the way to it."""
+    """The error, and the last line of third-party code on the way to it."""
     ours = str(Path(__file__).parents[1])
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(ours)]

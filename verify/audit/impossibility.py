@@ -128,10 +128,10 @@ def section(scope: Scope) -> AuditSection:
         "impossibility",
         "What no weights can do",
         text=(
-            "Two questions, never mixed: whether some weights, chosen with the labels in view, "
-            "give the labels at hand (*given*), and whether one choice of keys and queries serves "
+            "Two questions, never mixed: whether some weights, chosen for these labels, output "
+            "exactly these (*given*), and whether one choice of keys and queries serves "
             "every labelling (*universal*). Three verdicts: possible, impossible for every choice "
-            "of weights, undecided. No verdict rests on failed attempts.",
+            "of weights, undecided. No verdict rests on a failed search.",
         ),
         tables=(
             Table(

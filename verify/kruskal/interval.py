@@ -93,7 +93,7 @@ def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interv
     weighed = search.weighed.get(size, Weighed(search.budget.left))
     price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
     if limit is None:
-        why = f"All sets of {size} vectors were not looked at to the end."
+        why = f"The search of all sets of {size} vectors did not finish."
     else:
         why = limit.fall_short(size, price, weighed)
     return replace(interval, stopped=why, timed=search.budget.timed)

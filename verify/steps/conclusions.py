@@ -217,7 +217,7 @@ def _uncertified(reason: str) -> str:
 def _no_readout(bits: int, why: str) -> Claim:
     return Claim(
         "readout",
-        f"No exact readout was written down: {why}.",
+        f"No exact readout was computed: {why}.",
         Level.UNDECIDED,
         numbers={"predicted bits": _size(bits)},
         source="docs/mathematics.md, section 1",

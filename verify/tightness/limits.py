@@ -1,4 +1,4 @@
-"""What no weights escape, on one data set: as claims, for where no weights were built.
+"""Limits that hold for all weights, on one data set: as claims, for where no weights were built.
 
 The least of the bounds as one number is in universal.py. Here are the claims from which a reader
 sees that it holds, and only those that say something: a bound below T, a relation that exists.

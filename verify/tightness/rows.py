@@ -316,7 +316,8 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim(
         "rows.labels",
-        f"Given labels: they satisfy every relation{found} between rows that no weights escape.",
+        f"Given labels: they satisfy every relation{found} between rows that holds for all "
+        f"weights.",
         Level.REFUTED if witness else Level.PROVED,
         numbers={"relations": len(relations)},
         witness=witness,

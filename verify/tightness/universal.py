@@ -47,7 +47,7 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
     relations = row_relations(data)
     bounds = [Bound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
     if relations:
-        reason = "a relation between rows of $Z$ that no weights escape"
+        reason = "a relation between rows of $Z$ that holds for all weights"
         shown = {"relation": shortest(relations)[0].as_dict()}
         bounds.append(Bound(data.T - len(relations), reason, shown))
     columns = {"columns": heads * data.d}

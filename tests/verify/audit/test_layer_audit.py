@@ -341,7 +341,7 @@ def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
     lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
     found = section(Scope(data, layer=Question(lost, unit="ln2")))
-    assert "the smallest singular value of $Z$ is 0, for its rank is below $T$." in found.text[0]
+    assert "value of $Z$ is 0, because its rank is below $T$." in found.text[0]
     assert found.answer.endswith("rank $Z < T = 7$ proved.")
     undecided = section(Scope(data, layer=Question(lost)))
     assert "is at most" in undecided.text[0] and undecided.answer.endswith("$Z = T = 7$ undecided.")

@@ -206,7 +206,7 @@ def another_data_set() -> Told:
 
 DEFECTS = (
     Defect("a claim given twice", "trace.once", partial(twice, "rank")),
-    Defect("a premise that nobody claims", "trace.premises",
+    Defect("a premise that no claim states", "trace.premises",
            partial(edited, "reduction", lambda claim: None)),
     Defect("a cycle: the duals rest on the rank they lead to", "trace.acyclic",
            partial(with_edge, "hypothesis.A2", "head.2.independence")),
@@ -246,7 +246,7 @@ DEFECTS = (
            partial(modulo, 2**61 - 1)),
     Defect("a refutation without a witness", "trace.witnesses",
            partial(witness, "hypothesis.A1", "A1 false", lambda found: None)),
-    Defect("dependent queries: a witness that is none", "trace.witnesses",
+    Defect("dependent queries: a false witness", "trace.witnesses",
            partial(witness, "hypothesis.A1", "A1 false", first_doubled)),
     Defect("a dependent context: the zero relation as witness", "trace.witnesses",
            partial(witness, "hypothesis.A2", "A2 false", all_zero)),

@@ -1,4 +1,4 @@
-"""Somebody else's layer, audited: how far it is from its labels, and what of Theorem 1 it does.
+"""A third-party layer, audited: how far it is from its labels, and how it compares with Theorem 1.
 
 What is asked of any weights, constructed or trained, rounded or not:
 
