@@ -192,7 +192,7 @@ def draw(axes):
 
 
 print("c = 8:", [off_peak(t, 8) for t in range(T)])
-picture(draw, "Head 2: examples 0 and 1 saturate, example 2 does not")
+picture(draw, "Head 2 saturates on examples 0 and 1")
 
 # %% [markdown]
 # ## Step 7: independence in the limit
