@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from attncert.cli import INTERRUPTED
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
@@ -22,8 +21,8 @@ from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
+from attncert.statuses import BROKEN_PIPE, INTERRUPTED
 
-_READER_GONE = 141  # as a shell has it for SIGPIPE: neither 0 nor 1, which would be an answer
 _STDOUT = 1
 _MOST = 500  # characters of a line that says what is wrong
 
@@ -76,7 +75,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         return INTERRUPTED
     except (BrokenPipeError, SystemExit):  # Typer leaves with SystemExit where the reader is gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-        return _READER_GONE
+        return BROKEN_PIPE
     except OSError as error:  # nowhere to write the answer to
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"standard output: {error.strerror}"

@@ -10,8 +10,8 @@ import sys
 import traceback
 from contextlib import suppress
 
-INTERRUPTED = 130
-INTERNAL_ERROR = 70  # as sysexits.h has it for a defect of the software
+from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
+
 _MOST = 300  # characters of an unexpected exception's message
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
-from attncert.commands.output import print_json, say
+from attncert.commands.output import deliver, report_folder
 
 
 def prove(
@@ -37,8 +36,7 @@ def prove(
 ) -> int:
     """Build weights that memorize DATA, prove every step, write a report and a certificate."""
     from attncert.constructions.data.loading import load
-    from attncert.progress import Stages
-    from attncert.reports import check_folder, one_line_verdict, summary_dict, write_report
+    from attncert.reports.proof.page import report
     from attncert.verify.prove import prove
     from attncert.verify.settings import Settings
 
@@ -55,14 +53,8 @@ def prove(
     )
     examples_of = load(data)
     chosen = examples_of if examples is None else examples_of.take(examples)
-    folder = Path(out) if out is not None else Path("attncert-report") / examples_of.name
-    check_folder(folder)
-    with Stages() as progress:
-        proof = prove(chosen, settings, progress)
-    write_report(proof, folder)
-    if as_json:
-        print_json(summary_dict(proof) | {"folder": str(folder)})
-    else:
-        say(one_line_verdict(proof))
-        say(f"Report: {folder / 'report.md'}")
-    return proof.exit_status
+    return deliver(
+        lambda progress: report(prove(chosen, settings, progress)),
+        report_folder(out, examples_of.name),
+        as_json,
+    )

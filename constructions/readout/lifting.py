@@ -35,12 +35,14 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
 from attncert.constructions.progress import Progress, silent
-from attncert.constructions.readout.reconstruction import common_denominator, join_digits
+from attncert.constructions.readout.reconstruction import (
+    LIMB,
+    PRIME,
+    common_denominator,
+    join_digits,
+)
 
 __all__ = ["Solution", "lifted"]
-
-LIMB = 28  # bits
-PRIME = 268435399  # the largest below 2^LIMB
 
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from attncert.constructions.readout.lifting import LIMB, PRIME
+from attncert.constructions.readout.reconstruction import LIMB, PRIME
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
 _MASK = (1 << LIMB) - 1

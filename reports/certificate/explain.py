@@ -11,12 +11,11 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.constructions.numerals import numeral
+from attncert.constructions.numerals import fraction, numeral
 from attncert.reports.words.numbers import count
 from attncert.verify import checker
 
@@ -281,7 +280,7 @@ def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
     numbers = [x for t, c in terms for x in (c, *labels[t])]
     if sum(len(x) for x in numbers if "/" in x) + 2 * max(map(len, numbers)) > 1000:
         return "something else than 0"
-    rows = [[Fraction(c) * Fraction(y) for y in labels[t]] for t, c in terms]
+    rows = [[fraction(c) * fraction(y) for y in labels[t]] for t, c in terms]
     sums = [short(numeral(sum(column))) for column in zip(*rows, strict=True)]
     more = ", ..." if len(sums) > _TERMS else ""
     return sums[0] if len(sums) == 1 else f"({', '.join(sums[:_TERMS])}{more})"

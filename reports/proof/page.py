@@ -1,28 +1,38 @@
-"""report.md: from a `Proof` to Markdown that GitHub shows well.
+"""From a `Proof` to its report, and report.md itself: Markdown that GitHub shows well.
 
-What the report says is in `templates/`, what its tables hold in `reports.proof.rows`; here the two
-meet. Everything a data set or a claim brings along goes through a filter (`md`, `code`, `html`), so
-its text stays text. The report holds no time and no version: equal runs give equal bytes.
+What the page says is in `templates/`, what its tables hold in `reports.proof.rows`; here the two
+meet. It holds no time and no version: equal runs give equal bytes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from attncert.constructions.foreign import printable
-from attncert.reports.folder import MARK
+from attncert.reports.folder import write
 from attncert.reports.proof import rows
-from attncert.reports.proof.figures import caption_saturation
+from attncert.reports.proof.figures import caption_saturation, draw
 from attncert.reports.proof.head_steps import HeadSteps, head_steps
 from attncert.reports.proof.mermaid import flowchart
-from attncert.reports.proof.records import certificate_sha256
+from attncert.reports.proof.records import (
+    certificate_bytes,
+    certificate_sha256,
+    one_line,
+    summary_dict,
+    timings_dict,
+    trace_dict,
+)
+from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
+from attncert.reports.report import PROOF, Report, figure_file
+from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
-from attncert.reports.words.templating import TEMPLATES, Filter, render
-from attncert.reports.words.text import code, html, markdown, sentence
+from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
@@ -58,13 +68,29 @@ class Part:
     steps: list[Step]
 
 
-def report(proof: Proof) -> str:
-    """The whole of report.md."""
-    filters: dict[str, Filter] = {
-        "md": markdown, "code": code, "html": html, "value": value, "words": words,
-        "sentence": sentence, "count": count,
-    }  # fmt: skip
-    return _tidy(render("report.md.j2", filters, _context(proof)))
+def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
+    """Render and write to `folder`; returns the paths. Raises InputError as `write` does."""
+    return write(report(proof), folder)
+
+
+def report(proof: Proof) -> Report:
+    sentences = (one_line(proof),)
+    return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
+
+
+def render(proof: Proof) -> dict[str, bytes]:
+    """File contents by name. Pure: equal proofs give equal bytes, `timings.json` apart (it alone
+    holds times and versions). `certificate.json` only where there is something to certify."""
+    files = {
+        "report.md": page("report.md.j2", _context(proof)),
+        "trace.json": readable_json(trace_dict(proof)),
+        "timings.json": readable_json(timings_dict(proof)),
+        "tables.tex": tables(proof).encode(),
+        "references.bib": references(proof).encode(),
+    }
+    files |= {figure_file(name): svg for name, svg in draw(proof).items()}
+    certificate = certificate_bytes(proof)
+    return files if certificate is None else files | {"certificate.json": certificate}
 
 
 def references(proof: Proof) -> str:
@@ -83,7 +109,6 @@ def _context(proof: Proof) -> dict[str, object]:
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
-        "mark": MARK,
         "proof": proof,
         "data": proof.data,
         "settings": settings,
@@ -189,13 +214,3 @@ def _instead_of_a1(proof: Proof) -> bool:
         and "hypothesis.A1" in trace
         and trace["hypothesis.A1"].level is Level.REFUTED
     )
-
-
-def _tidy(text: str) -> str:
-    """One blank line at most between blocks, no blanks at line ends, one newline at the end."""
-    out: list[str] = []
-    for line in text.split("\n"):
-        line = line.rstrip()
-        if line or (out and out[-1]):
-            out.append(line)
-    return "\n".join(out).strip("\n") + "\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import attncert
-from attncert.cli import INTERNAL_ERROR
+from attncert.statuses import INTERNAL_ERROR
 from attncert.verify import checker
 from attncert.verify.kruskal.budget import Limit, Weighed
 from attncert.verify.kruskal.methods.exhaustive import nominal_seconds
@@ -39,7 +39,7 @@ def test_an_unexpected_exception_is_no_answer(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def broken(path: str, limit: float) -> None:
+    def broken(*_: object) -> None:
         raise defect
 
     monkeypatch.setattr(checker, "check_file", broken)

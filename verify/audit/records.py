@@ -82,7 +82,7 @@ class Table:
 class Matrix:
     """Rows against columns, one mark in each cell ("" for nothing); drawn and tabulated.
 
-    name: of its figure (`reports/folder.py` lists them). meanings: of every mark that occurs; the
+    name: of its figure (`reports/report.py` lists them). meanings: of every mark that occurs; the
     marks in `bad` are drawn as such.
     """
 

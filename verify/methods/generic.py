@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attncert.constructions import generic
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.method import Asked, Method
 from attncert.verify.steps.generic import almost_all, head_claims
 from attncert.verify.tightness.flat import flat_of
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-
-def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return generic.build(
         data,
         heads=settings.heads,

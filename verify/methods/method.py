@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
@@ -18,10 +18,24 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Outline, Voice
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-Build = Callable[[Dataset, "Settings", Progress], Construction]
+class Asked(Protocol):
+    """What a construction may read of the settings (`attncert.Settings`).
+
+    heads: H, None for the construction's default. seed: of its random searches. interior: paper
+    only. width(data): d_h.
+    """
+
+    @property
+    def heads(self) -> int | None: ...
+    @property
+    def interior(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+    def width(self, data: Dataset) -> int: ...
+
+
+Build = Callable[[Dataset, Asked, Progress], Construction]
 
 
 class HeadClaims(Protocol):
@@ -91,7 +105,7 @@ class Method:
     voice: Voice = field(default_factory=Voice)
     certificate: str | None = None
     aliases: tuple[str, ...] = ()
-    hypotheses: Callable[[Dataset, Settings], Iterable[Claim]] = lambda data, settings: ()
+    hypotheses: Callable[[Dataset, Asked], Iterable[Claim]] = lambda data, settings: ()
     bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1
     only_width: int | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attncert.constructions import paper
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
@@ -11,15 +9,12 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Attack, Method
+from attncert.verify.methods.method import Asked, Attack, Method
 from attncert.verify.partition.certificate import memorizes
 from attncert.verify.steps.paper import head_claims
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-
-def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return paper.build(
         data,
         head_width=settings.width(data),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attncert.constructions import width_one
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
@@ -11,14 +9,11 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Attack, Method
+from attncert.verify.methods.method import Asked, Attack, Method
 from attncert.verify.steps.width_one import head_claims
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-
-def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return width_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
 
 

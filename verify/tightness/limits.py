@@ -21,7 +21,7 @@ MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to sh
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """What no weights escape. heads: as asked for; None: any number of them."""
+    """Limits that hold for all weights. heads: as asked for; None: any number of them."""
     claims: list[Claim] = []
     if heads is not None:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)

@@ -98,7 +98,7 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 
 @dataclass(frozen=True)
 class Broken:
-    """A relation between rows of Z that no weights escape, and that the labels break.
+    """A relation between rows of Z that holds for all weights, and that the labels break.
 
     gap: Σ c_t y_t, not zero. checkable: `class_by_class`, which verify/checker.py decides alone.
     """

@@ -2,7 +2,7 @@
 
     possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
     impossible  rank Z < T for every choice of weights of any width: too few columns, a relation
-                between rows or one between columns that no weights escape   (docs/tightness.md)
+                between rows or one between columns that holds for all weights   (docs/tightness.md)
     undecided   neither was found
 
 Whether a *construction* finds such weights is another question, and so is one labelling.

@@ -1,4 +1,4 @@
-"""Somebody else's weights: a trained layer, our own rounded, wrong ones; against plain NumPy."""
+"""Third-party weights: a trained layer, our own rounded, wrong ones; against plain NumPy."""
 
 from __future__ import annotations
 
@@ -217,8 +217,8 @@ def test_a_lost_head_loses_the_rank() -> None:
 
 
 def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
-    """In base e nothing is exact; the relation that no weights escape refutes the rank all the
-    same."""
+    """In base e nothing is exact; the relation that holds for all weights still refutes the
+    rank."""
     contexts = CONTEXTS.copy()
     contexts[3], queries = contexts[1][[2, 0, 1]], QUERIES.copy()
     queries[3] = queries[1]

@@ -94,7 +94,7 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     assert not found.decided
     assert found.lower.value >= 2
     assert found.upper.value == 8
-    says = r"and (\S+) s were left \(of 0.2 s, (\S+) s went to .*\). A budget of (\S+) s should suffice"
+    says = r"and (\S+) s were left \(of 0.2 s, (\S+) s went to .*\). A budget of (\S+) s should "
     numbers = re.search(says, found.stopped)
     assert numbers is not None
     left, spent, enough = map(float, numbers.groups())
