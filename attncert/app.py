@@ -1,4 +1,4 @@
-"""The commands together, and what each expected way to end without an answer looks like."""
+"""All commands together, and how one ends when it has no answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of `prove`."""
+"""The settings of `prove`: what to build, and how."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of `prove`. None: the default that the data call for.
+    """The settings of `prove`. None: the default that the data call for.
 
     construction: the name of a registered one: "paper" (Theorem 1), "width-one" (heads of width
     one, docs/width-one.md), "generic" (small random integers, certified by rank; the same page,

@@ -101,7 +101,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         ("About what", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
-        ("Whom to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),
+        ("What to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),
         ("Where it comes from", _origin(content)),
         ("Checked now", _checked(status, message)),
     )

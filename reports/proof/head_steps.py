@@ -1,4 +1,4 @@
-"""The steps of all heads in one table: each step told once, heads that stand alike in one row.
+"""The steps of all heads in one table: each step stated once, heads that stand alike in one row.
 
 What a step claims is the same for every head that has it; what differs are a few numbers and,
 seldom, a standing. So a step's sentence, evidence and premises are written once; a table says how

@@ -40,7 +40,7 @@ def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
     assert dict(found.parts)["Checked now"].startswith(
         "Yes, from the file alone, and the claim hol"
     )
-    assert BELIEVED[found.claim] in dict(found.parts)["Whom to trust"]
+    assert BELIEVED[found.claim] in dict(found.parts)["What to trust"]
     assert max(map(len, text(found))) <= 88
     json.dumps(found.as_dict(), allow_nan=False)
 

@@ -1,4 +1,5 @@
-"""The Kruskal rank, from both sides: methods from cheap to dear until it is known or time is up.
+"""The Kruskal rank, from both sides: methods from cheap to expensive until it is known or time is
+up.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; what a
 budget decides is only how close the ends come.

@@ -1,4 +1,4 @@
-"""What is asked of `attncert kruskal`, and the shards that the question makes.
+"""The question put to `attncert kruskal`, and the shards that it needs.
 
 Random subsets and random bases are shards; what both together are about stands at the head of a
 log, so that parts run on machines that share nothing but files are united only with their like.
