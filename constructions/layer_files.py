@@ -59,7 +59,7 @@ class StoredLayer:
 
 
 def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
-    """The layer in a file. Raises InputError, and nothing else, for whatever is none."""
+    """The layer in a file. Raises InputError, and nothing else, for any other file."""
     path, shown = Path(source), str(source) or "''"
     try:
         if not path.is_file():

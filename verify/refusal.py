@@ -61,7 +61,7 @@ def answer(
 ) -> list[Claim]:
     """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
 
-    given: the labels at hand are all that is asked for, so that only their own limits refute it.
+    given: only the given labels are asked for, so only their own limits refute it.
     """
     universal, labels = _against(known, _UNIVERSAL), _against(known, _GIVEN)
     claims = [_given_labels(labels)] if universal or labels else []

@@ -73,7 +73,7 @@ Certificate = Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Run:
-    """What is asked, of which data, and by which construction."""
+    """The question, the data and the construction."""
 
     data: Dataset
     settings: Settings
@@ -214,7 +214,7 @@ def rank(run: Run, built: Construction) -> list[Claim]:
 
 
 def answer(run: Run, built: Construction, prime: int) -> Answer:
-    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer.
+    """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
 
     prime: modulo which the rank is T.
     """
@@ -244,7 +244,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
 
 
 def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
-    """The rank is the answer. why: no readout is written down."""
+    """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)

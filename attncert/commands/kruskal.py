@@ -80,7 +80,7 @@ def kruskal(
 
     @contextmanager
     def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
-        """The log of shards and the cluster, where asked for; what was kept is told on Ctrl-C."""
+        """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
         with ExitStack() as stack:
             kept = None
             if log is not None:

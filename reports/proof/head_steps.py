@@ -23,7 +23,8 @@ FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the table of numbers, where there are
 
 @dataclass(frozen=True)
 class Step:
-    """One step, told for all heads. heads: those that have it, in words; premises: (words, anchor).
+    """One step, stated for all heads. heads: those that have it, in words; premises: (words,
+    anchor).
 
     uses: (hypothesis, strength and heads).
     """

@@ -74,7 +74,7 @@ CASES = (
         (9, None, None), IMPOSSIBLE, IMPOSSIBLE, "opposite queries",
     ),
     Case(
-        "two inputs, each once more shifted and scaled",
+        "two inputs, each also shifted and scaled",
         lambda: Dataset.of(
             [E, _moved(E), F, _moved(F)],
             [[2, 4, 0], [1, 2, 0], [-6, 2, 2], [-3, 1, 1]],

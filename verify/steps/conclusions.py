@@ -135,7 +135,7 @@ def universal() -> Claim:
 
 
 def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") -> list[Claim]:
-    """The answer when an exact readout was written down; rests on the exact routes that ran.
+    """The answer when an exact readout was computed; rests on the exact routes that ran.
 
     A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
     why there is no certificate.
@@ -145,7 +145,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
     exact = [c.id for c in routes if c.level is Level.PROVED]
     agreement = Claim(
         "interpolation.agreement",
-        f"The {len(routes)} routes that ran ({names}) found nothing against the equality.",
+        f"None of the {len(routes)} routes that ran ({names}) contradicts the equality.",
         Level.REFUTED if against else Level.PROVED,
         numbers={"routes": len(routes)},
         witness={c.id: dict(c.witness or {}) for c in against} or None,
@@ -167,7 +167,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list[Claim]:
-    """The answer when no exact readout is written down: universal memorization by rank alone.
+    """The answer when no exact readout was computed: universal memorization by rank alone.
 
     why: there is none; uncertified: why there is no certificate either.
     """
@@ -206,7 +206,7 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
 
 
 def too_long_to_compute(bits: int) -> str:
-    """Why no exact readout is written down where its numbers would have so many bits."""
+    """Why no exact readout is computed where its numbers would have so many bits."""
     return f"its numbers would have {_size(bits)} bits each, too long to compute"
 
 

@@ -32,7 +32,7 @@ _SUBSETS = 1000
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of `examine`.
+    """A question for `examine`.
 
     k:       "is every set of k vectors independent?"; None: the Kruskal rank.
     budget:  seconds by the clock, or None with `work`. work: nominal seconds (`budget.Budget`).
