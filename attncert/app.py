@@ -1,4 +1,4 @@
-"""The commands together, and what each expected way to end without an answer looks like."""
+"""All commands together, and how one ends when it has no answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ for _command in (prove, check, explain, audit, kruskal, merge, tightness, capaci
 @app.callback()
 def _commands(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="traceback of an internal error")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="show the traceback of an internal error")
+    ] = False,
 ) -> None:
     """Exact attention weights from memorization proofs, every step verified."""
     context.obj["debug"] = debug

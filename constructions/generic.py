@@ -70,7 +70,8 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
-    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). Fewer may do with distinct contexts, down to T/d:
+    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). With distinct contexts fewer may suffice, down to
+    T/d:
     then nothing is promised, and the rank decides as always.
     Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
     Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be

@@ -1,4 +1,4 @@
-"""Somebody else's attention weights from files: .npz, .safetensors or JSON, taken exactly.
+"""Third-party attention weights from files: .npz, .safetensors or JSON, taken exactly.
 
 Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
 
@@ -60,7 +60,7 @@ class StoredLayer:
 
 
 def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
-    """The layer in a file. Raises InputError, and nothing else, for whatever is none."""
+    """The layer in a file. Raises InputError, and nothing else, for any other file."""
     path, shown = Path(source), str(source) or "''"
     try:
         if not path.is_file():

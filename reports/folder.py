@@ -1,4 +1,4 @@
-"""Writing a report's folder: all of it or nothing, and never over somebody else's files.
+"""Writing a report's folder: all of it or nothing, and never over files that are not its own.
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,
@@ -42,7 +42,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
 
     Raises InputError where the folder holds anything else or cannot be written. Whatever stops it,
     an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
-    the like, which nobody can hold up, may leave a hidden one beside it.
+    the like, which no program can delay, may leave a hidden one beside it.
     """
     with _one_line_errors(path), _endings_wait():
         target = _target(path)

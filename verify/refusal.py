@@ -60,7 +60,7 @@ def answer(
 ) -> list[Claim]:
     """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
 
-    given: the labels at hand are all that is asked for, so that only their own limits refute it.
+    given: only the given labels are asked for, so only their own limits refute it.
     """
     universal = [claim for claim in known if claim.excludes(About.UNIVERSAL)]
     labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
@@ -94,7 +94,7 @@ def _impossible(
         against[0].statement
         if narrow
         else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
-        f"with the labels in view, give exactly these on {counted(examples, 'example', 'all')}."
+        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
         f"labelling of {counted(examples, 'example', 'these')}."
@@ -150,7 +150,7 @@ def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
 def _given_labels(labels: Sequence[Claim]) -> Claim:
     return Claim(
         ids.GIVEN_LABELS,
-        "The labels at hand: some weights, which may depend on them, give exactly these.",
+        "The given labels: some weights, which may depend on them, give exactly these.",
         Level.REFUTED if labels else Level.UNDECIDED,
         witness={"shown by": [claim.id for claim in labels]} if labels else None,
         rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
@@ -165,18 +165,17 @@ def _refused(
     if possible:
         rest = (
             "Other weights serve every labelling of these examples (shared.universal): "
-            "--construction generic looks for some."
+            "--construction generic searches for some."
         )
     elif excluded:
         rest = (
             "No one choice of keys and queries serves every labelling (universal memorization is "
-            "impossible); whether weights that depend on them give these labels is not decided by "
-            "this."
+            "impossible); whether weights that depend on them give these labels is left open."
         )
     else:
         rest = (
             "Whether some other weights memorize the data is not decided by this "
-            "(--construction generic looks for some)."
+            "(--construction generic searches for some)."
         )
     what = "The construction does not apply" if failure.decided else "Nothing was built"
     return Claim(

@@ -1,4 +1,4 @@
-"""What is asked of `prove`."""
+"""The settings of `prove`: what to build, and how."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of `prove`. None: the default that the data call for.
+    """The settings of `prove`. None: the default that the data call for.
 
     construction: the name of a registered one: "paper" (Theorem 1), "width-one" (heads of width
     one, docs/width-one.md), "generic" (small random integers, certified by rank; the same page,
-    corollary 2) or somebody else's; package.module:NAME imports one.
+    corollary 2) or a third-party one; package.module:NAME imports one.
     heads: H. head_width: d_h (default: the construction's). value_width: d_v (default m).
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.

@@ -71,7 +71,7 @@ Certificate = Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Run:
-    """What is asked, of which data, and by which construction."""
+    """The question, the data and the construction."""
 
     data: Dataset
     settings: Settings
@@ -101,7 +101,7 @@ class Run:
 
     @contextmanager
     def theirs(self, part: str) -> Iterator[None]:
-        """Where somebody else's code runs, or what it said is joined: an error other than the two
+        """Where third-party code runs, or what it said is joined: an error other than the two
         that mean something is an InputError that names the construction, the part and the line."""
         try:
             yield
@@ -212,7 +212,7 @@ def rank(run: Run, built: Construction) -> list[Claim]:
 
 
 def answer(run: Run, built: Construction, prime: int) -> Answer:
-    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer.
+    """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
 
     prime: modulo which the rank is T.
     """
@@ -242,7 +242,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
 
 
 def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
-    """The rank is the answer. why: no readout is written down."""
+    """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
@@ -336,7 +336,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
         claims += refusal.placed(data, r, wanted or data.T, run.settings.seed)
-    run.progress("what no weights escape", 0, 1)
+    run.progress("limits for all weights", 0, 1)
     known_limits = limits(data, wanted, run.value_width)
     claims += known_limits
     claims += refusal.answer(
@@ -373,7 +373,7 @@ def _capacity(run: Run, heads: int) -> list[Claim]:
 
 
 def _told(error: BaseException) -> str:
-    """The error, and the last line of somebody else's code on the way to it."""
+    """The error, and the last line of third-party code on the way to it."""
     ours = str(Path(__file__).parents[1])
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(ours)]

@@ -15,26 +15,29 @@ if TYPE_CHECKING:
 
 
 def audit(
-    data: Annotated[str | None, typer.Argument(help="a data set to audit as well")] = None,
+    data: Annotated[str | None, typer.Argument(help="a data set, audited as well")] = None,
     layer: Annotated[
-        str | None, typer.Option(help="weights for DATA (.npz, .safetensors, JSON): audit these")
+        str | None, typer.Option(help="weights to audit on DATA (.npz, .safetensors, JSON)")
     ] = None,
-    scale: Annotated[str, typer.Option(help="of the layer's logits: none | sqrt-d")] = "none",
-    mask: Annotated[str, typer.Option(help="none | causal | FILE of 0 and 1, (T, n)")] = "none",
+    scale: Annotated[str, typer.Option(help="scale of the logits: none | sqrt-d")] = "none",
+    mask: Annotated[
+        str, typer.Option(help="none | causal | FILE of 0 and 1, shape (T, n)")
+    ] = "none",
     logit_unit: Annotated[
-        str | None, typer.Option(help="e | ln2; default: as the file says, else e")
+        str | None, typer.Option(help="e | ln2; default: what the file says, else e")
     ] = None,
     tolerance: Annotated[
-        str | None, typer.Option(help="largest error; default: below half the least gap of labels")
+        str | None,
+        typer.Option(help="largest error; default: below half the least gap between labels"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer cases, in seconds")] = False,
     out: Annotated[
         str | None, typer.Option(help="folder for the report; default: attncert-report/audit")
     ] = None,
-    seed: Annotated[int, typer.Option(help="of the searches")] = 0,
+    seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="findings as JSON on stdout")] = False,
 ) -> int:
-    """Edge cases, what each hypothesis is for, planted defects; and DATA, where given."""
+    """Run edge cases, weakened hypotheses and planted defects; audit DATA, if given."""
     from attncert.constructions.data.loading import load
     from attncert.reports.audit.page import report
     from attncert.verify.audit.layer.section import question

@@ -14,9 +14,11 @@ def capacity(
     out: Annotated[
         str | None, typer.Option(help="folder for the report; default: attncert-report/capacity")
     ] = None,
-    constants: Annotated[bool, typer.Option("--constants", help="effective constants too")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="a few seconds' worth")] = False,
-    seed: Annotated[int, typer.Option(help="of the data sets and weights")] = 0,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="also effective constants")
+    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="a small run, in seconds")] = False,
+    seed: Annotated[int, typer.Option(help="random seed of data sets and weights")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
     """Certify the largest T with full rank over sweeps of H, n and d_h; write a report."""

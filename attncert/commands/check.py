@@ -12,9 +12,9 @@ from attncert.commands.output import print_json, say
 from attncert.constructions.errors import InputError
 
 _WHAT = {
-    "UnicodeDecodeError": "one that is no text (UTF-8)",
-    "JSONDecodeError": "one that is no JSON",
-    "ValueError": "one with a number that is no integer, or too long",
+    "UnicodeDecodeError": "one that is not text (UTF-8)",
+    "JSONDecodeError": "one that is not JSON",
+    "ValueError": "one with a number that is not an integer, or too long",
     "RecursionError": "one that is nested too deeply",
     "MemoryError": "one that needs more memory than there is",
 } | dict.fromkeys(
@@ -24,10 +24,11 @@ _WHAT = {
 
 def check(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
-    fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
-    limit_seconds: Annotated[float, typer.Option(help="of estimated work")] = 600.0,
+    fast: Annotated[bool, typer.Option("--fast", help="re-check large ranks with NumPy")] = False,
+    limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
-        float | None, typer.Option(help="of estimated memory; default: 2048, with --fast 8192")
+        float | None,
+        typer.Option(help="limit on the estimated memory; default: 2048, with --fast 8192"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
@@ -63,6 +64,6 @@ def _what(error: str) -> str:
     """What a file is on which the checker met this exception.
 
     >>> _what("UnicodeDecodeError"), _what("PermissionError")
-    ('one that is no text (UTF-8)', 'unreadable (PermissionError)')
+    ('one that is not text (UTF-8)', 'unreadable (PermissionError)')
     """
     return _WHAT.get(error, f"unreadable ({error})")

@@ -23,26 +23,30 @@ _DEFAULT_BUDGET = "60s"
 
 def kruskal(
     data: Annotated[str, typer.Argument(help="a .json or .npz file with vectors, or: digits")],
-    k: Annotated[int | None, typer.Option(help="only: is every set of k independent?")] = None,
-    budget: Annotated[str | None, typer.Option(help="time: 90, 60s, 5m; default 60s")] = None,
-    work: Annotated[str | None, typer.Option(help="counted work instead: reproducible")] = None,
+    k: Annotated[int | None, typer.Option(help="only ask: is every set of k independent?")] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="time limit: 90, 60s, 5m; default: 60s")
+    ] = None,
+    work: Annotated[
+        str | None, typer.Option(help="limit on counted work instead: reproducible")
+    ] = None,
     subsets: Annotated[
         int | None,
         typer.Option(
-            help="random subsets (without --k: permutations); default 1000, 0 where settled"
+            help="random subsets (without --k: permutations); default: 1000, 0 once settled"
         ),
     ] = None,
-    bases: Annotated[int, typer.Option(help="random bases as shards, besides the search's")] = 0,
-    device: Annotated[str, typer.Option(help="auto | cpu | cuda, for the subsets")] = "auto",
+    bases: Annotated[int, typer.Option(help="further random bases, as shards")] = 0,
+    device: Annotated[str, typer.Option(help="for the subsets: auto | cpu | cuda")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
-    shard: Annotated[str | None, typer.Option(help="i/k: only this part of the shards")] = None,
-    log: Annotated[str | None, typer.Option(help="keeps finished shards; resumed if there")] = None,
+    shard: Annotated[str | None, typer.Option(help="i/k: run only part i of the shards")] = None,
+    log: Annotated[str | None, typer.Option(help="keep finished shards here, and resume")] = None,
     dask: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
-    seed: Annotated[int, typer.Option(help="of subsets and bases")] = 0,
+    seed: Annotated[int, typer.Option(help="random seed of subsets and bases")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
-    """Enclose the Kruskal rank of DATA from both sides; write a report and a witness."""
+    """Bound the Kruskal rank of DATA from both sides; write a report and a witness."""
     from attncert.progress import Stages
     from attncert.reports.kruskal.page import report
     from attncert.verify.kruskal.examine import examine
@@ -76,7 +80,7 @@ def kruskal(
 
     @contextmanager
     def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
-        """The log of shards and the cluster, where asked for; what was kept is told on Ctrl-C."""
+        """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
         with ExitStack() as stack:
             kept = None
             if log is not None:

@@ -11,8 +11,10 @@ from attncert.commands.output import print_json, say
 
 def merge(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="logs of shards")],
-    data: Annotated[str | None, typer.Option(help="the vectors: verifies what is shown")] = None,
-    out: Annotated[str | None, typer.Option(help="the united log, for kruskal --log")] = None,
+    data: Annotated[str | None, typer.Option(help="the vectors, to verify what is shown")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="file for the united log, for kruskal --log")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Unite the logs that `attncert kruskal --shard i/k --log FILE` wrote; say what they show."""

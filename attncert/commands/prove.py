@@ -14,18 +14,24 @@ def prove(
     construction: Annotated[
         str, typer.Option(help="paper | width-one | generic | MODULE:NAME")
     ] = "paper",
-    heads: Annotated[int | None, typer.Option(help="H; default: the fewest of the theorem")] = None,
-    head_width: Annotated[int | None, typer.Option(help="d_h; default: n, or 1")] = None,
+    heads: Annotated[
+        int | None, typer.Option(help="heads H; default: the fewest the theorem needs")
+    ] = None,
+    head_width: Annotated[
+        int | None, typer.Option(help="d_h; default: n for paper, else 1")
+    ] = None,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
-    examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="use the first T examples; default: all")
+    ] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
     claim: Annotated[str, typer.Option(help="auto | interpolation | full-rank")] = "auto",
     vertices: Annotated[
-        bool, typer.Option("--vertices", help="no barycentre targets: longer numbers")
+        bool, typer.Option("--vertices", help="steer all examples: longer numbers")
     ] = False,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
-    memory: Annotated[float, typer.Option(help="GiB that the rank check may hold")] = 4.0,
-    seed: Annotated[int, typer.Option(help="of the searches")] = 0,
+    memory: Annotated[float, typer.Option(help="GiB the rank check may use")] = 4.0,
+    seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
     """Build weights that memorize DATA, prove every step, write a report and a certificate."""

@@ -1,4 +1,4 @@
-"""attncert tightness: what no choice of weights escapes on these data."""
+"""attncert tightness: limits that hold for all weights on these data."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from attncert.constructions.errors import require_seed
 
 def tightness(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
-    heads: Annotated[int | None, typer.Option(help="H; default: the fewest promised")] = None,
+    heads: Annotated[int | None, typer.Option(help="heads H; default: the fewest promised")] = None,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
-    examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="use the first T examples; default: all")
+    ] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
-    seed: Annotated[int, typer.Option(help="of the weights tried")] = 0,
+    seed: Annotated[int, typer.Option(help="random seed of the weights tried")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="claims as JSON on stdout")] = False,
 ) -> int:
-    """Bounds on memorizing DATA that hold for every choice of weights, and what reaches them."""
+    """Say what no weights can do on DATA, and which bounds some weights reach."""
     from attncert.constructions.data.loading import load
     from attncert.reports.tightness.page import report
     from attncert.verify.tightness.studies import study

@@ -92,7 +92,7 @@ def read_source(
 
 
 def json_value(text: bytes, source: str) -> Any:
-    """The value of a JSON text (UTF-8), no key twice; numbers that are none stay texts.
+    """The value of a JSON text (UTF-8), no key twice; invalid numbers stay texts.
 
     Raises InputError. `source` is what error lines call it.
     """

@@ -20,9 +20,9 @@ __all__ = ["FORMAT", "audit_dict", "one_line", "render", "report", "verdict"]
 
 FORMAT = "attncert-audit/1"
 _VERDICTS = {  # of bundled cases, where it is known what must come out
-    Standing.OK: "Everything came out as expected.",
-    Standing.UNDECIDED: "Undecided: nothing against, and not everything decided.",
-    Standing.AGAINST: "Something came out against expectation.",
+    Standing.OK: "Everything is as expected.",
+    Standing.UNDECIDED: "Undecided: nothing speaks against, but not everything is decided.",
+    Standing.AGAINST: "Something is not as expected.",
 }
 
 

@@ -1,4 +1,4 @@
-"""The steps of all heads in one table: each step told once, heads that stand alike in one row.
+"""The steps of all heads in one table: each step stated once, heads that stand alike in one row.
 
 What a step claims is the same for every head that has it; what differs are a few numbers and,
 seldom, a standing. So a step's sentence, evidence and premises are written once; a table says how
@@ -24,7 +24,8 @@ FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the table of numbers, where there are
 
 @dataclass(frozen=True)
 class Step:
-    """One step, told for all heads. heads: those that have it, in words; premises: (words, anchor).
+    """One step, stated for all heads. heads: those that have it, in words; premises: (words,
+    anchor).
 
     uses: (hypothesis, strength and heads).
     """

@@ -122,7 +122,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "failing": [(c, readable(c.witness or {})) for c in failing],
         "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
-        "all_the_same": _all_the_same(proof),
+        "still_known": _still_known(proof),
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
         "construction": rows.construction(proof),
@@ -195,8 +195,8 @@ def _step(
     )
 
 
-def _all_the_same(proof: Proof) -> list[tuple[str, str, str]]:
-    """Where nothing was built: what can be placed, and what no weights escape."""
+def _still_known(proof: Proof) -> list[tuple[str, str, str]]:
+    """Where nothing was built: what can be placed, and which limits hold for all weights."""
     if proof.layer is not None:
         return []
     trace = proof.trace

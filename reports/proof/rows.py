@@ -176,7 +176,7 @@ def level_words(proof: Proof, claim: Claim) -> str:
     standing = proof.trace.standing(claim.id)
     if standing is claim.level:
         return claim.level.value
-    return f"{claim.level.value} by itself; {standing.value} with what it rests on"
+    return f"{claim.level.value} on its own; {standing.value} with what it rests on"
 
 
 def held_down(proof: Proof, claim: Claim) -> str:

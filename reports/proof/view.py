@@ -77,7 +77,7 @@ def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
 
 
 def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
-    """Ids of the claims that hold `claim` below its own level, each weak by itself."""
+    """Ids of the claims that hold `claim` below its own level, each weak on its own."""
     standing = trace.standing(claim.id)
     if standing is claim.level:
         return []
@@ -88,7 +88,7 @@ def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
 
 
 def pivotal(trace: ProofTrace, conclusion: ClaimId) -> list[Claim]:
-    """The claims to show first where the conclusion does not hold: what fails by itself among all
+    """The claims to show first where the conclusion does not hold: what fails on its own among all
     that it rests on, else the hypotheses that fail (unless it is refuted with a witness of its
     own), and itself where it adds a witness."""
     itself = trace[conclusion]

@@ -1,4 +1,4 @@
-"""The tightness report: studies of what no weights escape, claim by claim, with certificates.
+"""The tightness report: limits that hold for all weights, claim by claim, with certificates.
 
 From the records of verify/tightness/studies.py to Markdown and JSON. No times: equal studies give
 equal bytes.
@@ -52,7 +52,7 @@ def report(study: Study) -> Report:
     claims = [claim.as_dict() for claim in study.claims]
     return Report(
         TIGHTNESS,
-        render([study], "Tightness: what no weights escape"),
+        render([study], "Tightness: limits that hold for all weights"),
         jsonable({"universal": study.universal.value, "claims": claims}),
         (one_line(study),),
         {Level.PROVED: 0, Level.REFUTED: 1}.get(study.universal, 3),

@@ -85,7 +85,7 @@ def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
     report = render(prove(load(str(EXAMPLES / "not-all-placed.json"))))["report.md"].decode()
     before, _, _ = report.partition("## The claim")
     assert "places more than 4 of the 6 examples" in before
-    assert "Left out of the largest part: 3, 5." in before
+    assert "Not in the largest part: 3, 5." in before
     assert "| `shared.universal` | proved |" in before
 
 

@@ -1,4 +1,4 @@
-"""The output folder: all or nothing, and nobody else's files."""
+"""The output folder: all or nothing, and no other files."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_folder_has_the_user_s_usual_permissions(tmp_path: Path) -> None:
         ({**OLD, "\x1b[2J" + "x" * 99: b"mine"}, f"\\x1b[2J{'x' * 40}… is not from attncert"),
     ],
 )
-def test_somebody_else_s_files_are_refused_and_kept(
+def test_other_files_are_refused_and_kept(
     tmp_path: Path, others: dict[str, bytes], reason: str
 ) -> None:
     out = tmp_path / "out"
@@ -229,7 +229,7 @@ def test_a_kind_holds_its_own_files_alone() -> None:
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:
-    """It would be written once, and then be refused as somebody else's."""
+    """It would be written once, and then be refused as not ours."""
     for files in ({}, {"report.md": b"# no mark"}, {"trace.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(PROOF, files, {}, (), 0)

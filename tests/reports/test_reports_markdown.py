@@ -62,7 +62,7 @@ def spoken(claim_id: str) -> str:
 def heads_told(markdown: str) -> Iterator[tuple[str, str]]:
     """(claim, its standing) from the table of the heads' steps."""
     text = section(markdown, "The proof, step by step")
-    table = re.search(r"^How each head stands[^\n]*\n\n((?:\|.*\|\n)+)", text, re.M)
+    table = re.search(r"^The standing of each head\.[^\n]*\n\n((?:\|.*\|\n)+)", text, re.M)
     if table is None:
         return
     header, _, *rows = ([c.strip() for c in x.strip("|").split(" | ")]
@@ -161,7 +161,7 @@ def test_unproved_steps_of_many_heads_share_a_line() -> None:
     names = {row[0]: row[2] for row in rows}
     assert names["saturation of heads 2–6, 8–60"] == "numerical"
     assert (
-        names["independence of heads 2–60"] == "proved by itself; numerical with what it rests on"
+        names["independence of heads 2–60"] == "proved on its own; numerical with what it rests on"
     )
 
 

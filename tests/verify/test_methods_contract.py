@@ -37,7 +37,7 @@ NAMES = (*OURS, "parity", "borrowed")
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
-    """Beside ours the example's, and the paper's under another name, which is somebody else's."""
+    """Beside ours the example's, and the paper's under another name, as a third-party one."""
     before = dict(registry._registered)
     registry.method(EXAMPLE)
     registry.register(replace(paper.METHOD, name="borrowed", certificate=None))

@@ -199,7 +199,7 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
 
 
 def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
-    """e_1, e_2, e_1 + e_2, e_3 with n = 3: A1 is false, and the data are memorized all the same."""
+    """e_1, e_2, e_1 + e_2, e_3 with n = 3: A1 is false, and the data are still memorized."""
     proof = prove(PROVED["regrouped"][0])
     assert proof.trace["hypothesis.A1"].level is Level.REFUTED
     assert is_relation(

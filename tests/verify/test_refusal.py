@@ -1,4 +1,5 @@
-"""Where nothing was built: what can be placed, what no weights escape, the given labels apart."""
+"""Where nothing was built: what can be placed, the limits for all weights, the given labels
+apart."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ CASES = (
         (9, None, None), IMPOSSIBLE, IMPOSSIBLE, "opposite queries",
     ),
     Case(
-        "two inputs, each once more shifted and scaled",
+        "two inputs, each also shifted and scaled",
         lambda: Dataset.of(
             [E, _moved(E), F, _moved(F)],
             [[2, 4, 0], [1, 2, 0], [-6, 2, 2], [-3, 1, 1]],
@@ -129,10 +129,10 @@ def section(scope: Scope) -> AuditSection:
         "impossibility",
         "What no weights can do",
         text=(
-            "Two questions, never mixed: whether some weights, chosen with the labels in view, "
-            "give the labels at hand (*given*), and whether one choice of keys and queries serves "
+            "Two questions, never mixed: whether some weights, chosen for these labels, output "
+            "exactly these (*given*), and whether one choice of keys and queries serves "
             "every labelling (*universal*). Three verdicts: possible, impossible for every choice "
-            "of weights, undecided. No verdict rests on failed attempts.",
+            "of weights, undecided. No verdict rests on a failed search.",
         ),
         tables=(
             Table(

@@ -131,7 +131,7 @@ class AuditSection:
 class Scope:
     """What is audited, and how much time there is.
 
-    data: the user's, or None: the bundled cases alone. layer: somebody else's weights for them.
+    data: the user's, or None: the bundled cases alone. layer: third-party weights for them.
     quick: seconds instead of minutes: fewer cases of the same kinds. seed: of all searches.
     """
 

@@ -48,7 +48,7 @@ def section(scope: Scope) -> AuditSection:
         "data",
         f"Your data: {scope.data.name}",
         text=(
-            f"Looked at: {part}. Constructions with their own defaults: "
+            f"Examined: {part}. Constructions with their own defaults: "
             f"{'; '.join(m.voice.title for m in used_by)}. (Those that use neither assumption are "
             "not run here.)",
         ),

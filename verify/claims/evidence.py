@@ -79,7 +79,7 @@ class Claim:
 
     id:         stable name, dots from general to particular, e.g. "head.3.selector".
     statement:  what is claimed, one sentence (LaTeX between dollar signs).
-    level:      how it is known *by itself*; its standing in a trace also depends on `rests_on`.
+    level:      how it is known *on its own*; its standing in a trace also depends on `rests_on`.
     numbers:    small exact or rounded figures, JSON-able.
     witness:    data that anyone can check the verdict with (for refuted claims always).
     arithmetic: what computed it, e.g. "exact over ℚ (FLINT)".

@@ -2,7 +2,7 @@
 
 `prove` writes the claims, `ProofTrace` derives the standings; neither is believed here. Which
 premises a claim must name, how strong it can be at most, and every number that is simple counting
-are written down once more, from the mathematics and not from the code that is checked.
+are stated a second time, from the mathematics and not from the code that is checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The Kruskal rank, from both sides: methods from cheap to dear until it is known or time is up.
+"""The Kruskal rank, from both sides: methods from cheap to expensive until it is known or time is
+up.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; what a
 budget decides is only how close the ends come.
@@ -93,7 +94,7 @@ def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interv
     weighed = search.weighed.get(size, Weighed(search.budget.left))
     price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
     if limit is None:
-        why = f"All sets of {size} vectors were not looked at to the end."
+        why = f"The search of all sets of {size} vectors did not finish."
     else:
         why = limit.fall_short(size, price, weighed)
     return replace(interval, stopped=why, timed=search.budget.timed)

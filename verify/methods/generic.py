@@ -57,11 +57,11 @@ METHOD = Method(
         numbers="Keys and queries are small integers drawn at random, and the rank decides. A "
         "group is what a head adds: the examples that are independent with this head and were not "
         "before. No head steers anything: there is no selector, no $c$ and no saturation. With "
-        "distinct contexts more examples than promised may be placed, or fewer heads do; nothing "
-        "promises that, and the certificate is the evidence.",
-        others="which the head was not asked to keep still",
-        general="That almost all weights do as well is argued, from one minor that is not zero "
-        "(almost-all); how well conditioned they are is not said.",
+        "distinct contexts more examples than promised may be placed, or fewer heads suffice; "
+        "nothing promises that, and the certificate is the evidence.",
+        others="whose features the head may change",
+        general="That almost all weights serve as well is argued, from one minor that is not zero "
+        "(almost-all); nothing is said about how well conditioned they are.",
         without_a1="Neither A1 nor A2 is used: the rank of these weights is computed",
     ),
 )

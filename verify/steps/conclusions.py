@@ -136,7 +136,7 @@ def universal() -> Claim:
 
 
 def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") -> list[Claim]:
-    """The answer when an exact readout was written down; rests on the exact routes that ran.
+    """The answer when an exact readout was computed; rests on the exact routes that ran.
 
     A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
     why there is no certificate.
@@ -146,7 +146,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
     exact = [c.id for c in routes if c.level is Level.PROVED]
     agreement = Claim(
         ids.AGREEMENT,
-        f"The {len(routes)} routes that ran ({names}) found nothing against the equality.",
+        f"None of the {len(routes)} routes that ran ({names}) contradicts the equality.",
         Level.REFUTED if against else Level.PROVED,
         numbers={"routes": len(routes)},
         witness={c.id: dict(c.witness or {}) for c in against} or None,
@@ -168,7 +168,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list[Claim]:
-    """The answer when no exact readout is written down: universal memorization by rank alone.
+    """The answer when no exact readout was computed: universal memorization by rank alone.
 
     why: there is none; uncertified: why there is no certificate either.
     """
@@ -207,7 +207,7 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
 
 
 def too_long_to_compute(bits: int) -> str:
-    """Why no exact readout is written down where its numbers would have so many bits."""
+    """Why no exact readout is computed where its numbers would have so many bits."""
     return f"its numbers would have {_size(bits)} bits each, too long to compute"
 
 
@@ -218,7 +218,7 @@ def _uncertified(reason: str) -> str:
 def _no_readout(bits: int, why: str) -> Claim:
     return Claim(
         ids.READOUT,
-        f"No exact readout was written down: {why}.",
+        f"No exact readout was computed: {why}.",
         Level.UNDECIDED,
         numbers={"predicted bits": _size(bits)},
         source="docs/mathematics.md, section 1",

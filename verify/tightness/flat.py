@@ -215,7 +215,7 @@ def _bound(data: Dataset, flat: Flat, heads: int) -> tuple[Claim, Claim]:
         f"integer matrix $N$ of {counted(columns - bound, 'independent column')}.",
         Level.ARGUED if not written or _independent_columns(flat, heads) else Level.REFUTED,
         numbers={"columns of Z": columns, "columns of N": columns - bound},
-        arithmetic="rank of N modulo a prime" if written else f"not written down{by_hand}",
+        arithmetic="rank of N modulo a prime" if written else f"not formed{by_hand}",
         rests_on=(ids.TIGHTNESS_FUNCTIONALS,),
         source=_SOURCE + ": softmax weights add up to one",
     )

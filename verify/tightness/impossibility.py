@@ -2,7 +2,7 @@
 
 Two questions, never mixed:
 
-    given labels    do some weights, chosen with the labels in view, give exactly these?
+    given labels    do some weights, chosen for these labels, output exactly these?
     universal       does one choice of keys and queries serve every labelling?
 
 and three verdicts for each, never two: *proved* (some weights do), *impossible* (none do, and this

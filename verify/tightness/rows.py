@@ -99,7 +99,7 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 
 @dataclass(frozen=True)
 class Broken:
-    """A relation between rows of Z that no weights escape, and that the labels break.
+    """A relation between rows of Z that holds for all weights, and that the labels break.
 
     gap: Σ c_t y_t, not zero. checkable: `class_by_class`, which verify/checker.py decides alone.
     """
@@ -318,7 +318,8 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim(
         ids.ROWS_LABELS,
-        f"Given labels: they satisfy every relation{found} between rows that no weights escape.",
+        f"Given labels: they satisfy every relation{found} between rows that holds for all "
+        "weights.",
         Level.REFUTED if witness else Level.PROVED,
         numbers={"relations": len(relations)},
         witness=witness,

@@ -92,7 +92,7 @@ def study(
             pass  # the claims say what is known
     examples = counted(data.T, "example")
     text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.n}, d = {data.d}."
-    return Study("data", "What no weights escape", text, data, tuple(claims), proof)
+    return Study("data", "Limits that hold for all weights", text, data, tuple(claims), proof)
 
 
 def given_labels(examples: int = 4, seed: int = 0) -> Study:
@@ -117,7 +117,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
         f"Given labels: {examples} examples by one head of width one",
         "n = 2, one head, key and value of width one, one number as label, one shared context, "
         f"{examples} independent queries. No one choice of keys and queries serves all labels of "
-        "more than two examples. These labels it outputs all the same, as it would any others: the "
+        "more than two examples. It still outputs these labels, as it would any others: the "
         "query weights are chosen for them. So the bounds on this page are about universal "
         "memorization alone.",
         data,
@@ -183,7 +183,7 @@ def cases(explored: int = 1500, seed: int = 0) -> Iterator[Study]:
     yield Study(
         "signed-pairs",
         "n = 2, queries e, -e, f, -f: impossible with any number of heads",
-        "A relation between the rows of Z that no weights escape: A(e) + A(-e) = A(f) + A(-f).",
+        "A relation between the rows of Z that holds for all weights: A(e) + A(-e) = A(f) + A(-f).",
         pairs,
         row_bound(pairs),
     )

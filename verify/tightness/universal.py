@@ -2,7 +2,7 @@
 
     possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
     impossible  rank Z < T for every choice of weights of any width: too few columns, a relation
-                between rows or one between columns that no weights escape   (docs/tightness.md)
+                between rows or one between columns that holds for all weights   (docs/tightness.md)
     undecided   neither was found
 
 Whether a *construction* finds such weights is another question, and so is one labelling.
@@ -48,7 +48,7 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
     relations = row_relations(data)
     bounds = [Bound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
     if relations:
-        reason = "a relation between rows of $Z$ that no weights escape"
+        reason = "a relation between rows of $Z$ that holds for all weights"
         shown = {"relation": shortest(relations)[0].as_dict()}
         bounds.append(Bound(data.T - len(relations), reason, shown))
     columns = {"columns": heads * data.d}

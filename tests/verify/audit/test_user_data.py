@@ -154,7 +154,7 @@ def test_bad_input_is_one_line(
     assert line in printed.err and printed.err.count("\n") == 1 and printed.out == ""
 
 
-def test_somebody_elses_folder_is_refused_before_any_work(
+def test_another_folder_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def work(scope: Scope) -> Any:

@@ -228,7 +228,7 @@ def test_every_number_of_the_table_is_the_measured_one() -> None:
         assert start in page
 
 
-def test_a_strangers_folder_is_refused_before_any_work(
+def test_another_folder_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine.txt").write_text("keep")

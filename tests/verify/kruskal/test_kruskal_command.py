@@ -48,7 +48,7 @@ def files(folder: Path) -> dict[str, bytes]:
 # Verdicts.
 
 
-def test_the_planted_set_is_found_and_a_stranger_can_check_it(
+def test_the_planted_set_is_found_and_anyone_can_check_it(
     planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"

@@ -21,7 +21,7 @@ _DRAWS = 200  # of a context, until its rank is n; then the unit rows are taken
 
 @dataclass(frozen=True)
 class Case:
-    """A data set and what is asked of the construction.
+    """A data set and the task for the construction.
 
     contexts (T or 1, n, d) and queries (T, d): int64 numerators over `denominator`.
     heads: H. width: d_h, which bounds r = min(n, d_h). kind: how it was drawn, for the counts.
@@ -42,7 +42,7 @@ class Case:
 
     @property
     def dataset(self) -> Dataset:
-        """With labels 0, 1, 2, ...: universal memorization does not look at them."""
+        """With labels 0, 1, 2, ...: universal memorization ignores them."""
         labels = np.arange(len(self.queries), dtype=np.int64)[:, None]
         return Dataset(
             ExactArray(self.contexts, self.denominator),

@@ -41,7 +41,7 @@ def tie_in_the_shared_context() -> Built:
 
 
 def head_twice() -> Built:
-    """The weights of the first head once more, and the record says so: nothing new is added."""
+    """The weights of the first head again, and the record says so: nothing new is added."""
     run = generic("distinct")
     first = head(run, 0)
     spoilt = record(run, key=first.key, query=first.query, bound=first.bound)

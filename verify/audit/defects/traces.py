@@ -208,7 +208,7 @@ def another_data_set() -> Told:
 
 DEFECTS = (
     Defect("a claim given twice", ids.TRACE_ONCE, partial(twice, ids.RANK)),
-    Defect("a premise that nobody claims", ids.TRACE_PREMISES,
+    Defect("a premise that no claim states", ids.TRACE_PREMISES,
            partial(edited, ids.REDUCTION, lambda claim: None)),
     Defect("a cycle: the duals rest on the rank they lead to", ids.TRACE_ACYCLIC,
            partial(with_edge, ids.A2, of_head(2, ids.INDEPENDENCE))),
@@ -249,7 +249,7 @@ DEFECTS = (
            partial(modulo, 2**61 - 1)),
     Defect("a refutation without a witness", ids.TRACE_WITNESSES,
            partial(witness, ids.A1, "A1 false", lambda found: None)),
-    Defect("dependent queries: a witness that is none", ids.TRACE_WITNESSES,
+    Defect("dependent queries: a false witness", ids.TRACE_WITNESSES,
            partial(witness, ids.A1, "A1 false", first_doubled)),
     Defect("a dependent context: the zero relation as witness", ids.TRACE_WITNESSES,
            partial(witness, ids.A2, "A2 false", all_zero)),

@@ -43,7 +43,7 @@ class Expect:
              "uniform" is the rank with all weights 0; "later ties" lists (head, later example)
              where the paper's separator ties.
     answer:  the standing of its conclusion.
-    fails:   every claim that does not hold by itself, with what its witness must contain: no
+    fails:   every claim that does not hold on its own, with what its witness must contain: no
              other claim may fail, the conclusion apart.
     limits:  every statement about all weights that does not hold (tightness/limits.py), with its
              level; no other of these may fail.

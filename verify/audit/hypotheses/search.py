@@ -43,7 +43,7 @@ class Minimal:
     """An instance from which nothing can be taken away, why the step fails on it, and whether
     memorization holds there.
 
-    served: the paper's construction memorizes it all the same, in another order of the examples.
+    served: the paper's construction still memorizes it, in another order of the examples.
     """
 
     instance: Instance

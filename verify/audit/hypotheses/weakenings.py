@@ -222,8 +222,8 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3), heads=(1,), m=2),
         frozenset({"readout"}),
         _all,
-        "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank are "
-        "met all the same",
+        "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank can still "
+        "be met",
     ),
     Weakening(
         "T-above-capacity",

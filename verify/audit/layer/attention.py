@@ -1,4 +1,4 @@
-"""Somebody else's layer on a data set, in any convention, evaluated in balls or exactly.
+"""A third-party layer on a data set, in any convention, evaluated in balls or exactly.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1 or 1/√d_h
     weights   softmax over the rows of E that the mask leaves (one query token, n context rows)

@@ -1,6 +1,6 @@
-"""Somebody else's layer, audited: how far it is from its labels, and what of Theorem 1 it does.
+"""A third-party layer, audited: how far it is from its labels, and how it compares with Theorem 1.
 
-What is asked of any weights, constructed or trained, rounded or not:
+The questions put to any weights, constructed or trained, rounded or not:
 
     error       |A(E, e) - y| of each example, enclosed, or an equality where all is exact
     rank        Z = T? If so the keys and queries memorize *every* labelling (universally), and only

@@ -1,4 +1,4 @@
-"""Which head of a layer carries which example, and what of Theorem 1 each head does.
+"""Which head of a layer carries which example, and how each head compares with Theorem 1.
 
 A layer does not say which examples a head is for. Going through the heads, an example is counted
 with the first one with which its row of Z is independent of the rows carried so far (in the same
@@ -219,8 +219,8 @@ def theorem_claims(
     }
     still = Claim(
         ids.THEOREM1_SATURATION,
-        "In every head each example of the earlier groups leans to one row: its weight is at least "
-        "twice any other (within $2^{-20}$).",
+        "In every head each example of the earlier groups leans towards one row: its weight is at "
+        "least twice any other (within $2^{-20}$).",
         Level.REFUTED if loose else Level.ENCLOSED,
         numbers={
             "pairs": sum(len(head.earlier) for head in heads),

@@ -56,7 +56,7 @@ def question(
 
 
 def section(scope: Scope) -> AuditSection:
-    """Error and rank are findings; what of Theorem 1 the layer does is told. Raises InputError."""
+    """Error and rank are findings; the comparison with Theorem 1 is reported. Raises InputError."""
     asked, data = scope.layer, scope.data
     if not isinstance(asked, Question) or data is None:
         raise InputError("--layer", "given with a data set", "without one")
@@ -77,7 +77,7 @@ def section(scope: Scope) -> AuditSection:
     )
     return AuditSection(
         "layer",
-        f"Somebody else's weights: {stored.name}",
+        f"Third-party weights: {stored.name}",
         text=(_text(found, asked), _asked(found)),
         tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
         findings=tuple(_finding(found[i]) for i in (ids.LAYER_MEMORIZES, ids.LAYER_RANK)),
@@ -129,17 +129,17 @@ def _answer(found: LayerAudit) -> str:
 
 def _asked(found: LayerAudit) -> str:
     """What the tolerance is, and what an error within or below it does not say."""
-    origin = "as was asked (--tolerance). An error within it is no equality"
+    origin = "as given (--tolerance). An error within it is not equality"
     if found.strict:
         origin = (
             "half the least gap between two different labels (--tolerance sets another): an output "
-            "with an error below it is nearer to its own label than to any other. That is no "
+            "with an error below it is nearer to its own label than to any other. That is not "
             "equality"
         )
     return (
         f"Tolerance: {short(found.tolerance)}, {origin}: --tolerance 0 asks for "
-        "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
-        "every labelling, these labels included, exactly."
+        "equality. Rank $Z=T$ means that some other readout of the same keys and queries outputs "
+        "every labelling exactly, these labels included."
     )
 
 
@@ -166,7 +166,7 @@ def _text(found: LayerAudit, question: Question) -> str:
 def _sigma(found: LayerAudit) -> str:
     low, high = bounds(found.sigma)
     if found[ids.LAYER_RANK].level is Level.REFUTED:
-        size = "0, for its rank is below $T$"
+        size = "0, because its rank is below $T$"
     elif found.sigma.lower > 0:
         size = interval(low, high)
     else:
@@ -201,9 +201,9 @@ def _carried(question: Question) -> str:
     if question.stored.groups is not None:
         return "carries: as the file's groups say;"
     return (
-        "carries: counted, for the file names no groups: an example goes to the first head that "
-        "makes its row of $Z$ independent of those before it, whatever head it was meant for, so "
-        "that the first heads often carry more than their share;"
+        "carries: inferred by rank, since the file names no groups: an example goes to the first "
+        "head that makes its row of $Z$ independent of those before it, whichever head it was "
+        "meant for, so the first heads often carry more than their share;"
     )
 
 
@@ -236,12 +236,11 @@ def _examples(found: LayerAudit) -> Table:
 def _theorem(found: LayerAudit, question: Question) -> Table:
     told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
     return Table(
-        "What of Theorem 1 the layer does",
+        "How the layer compares with Theorem 1",
         ("claim", "found", "how"),
         tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
-        "This describes the layer and finds nothing against it: one that memorizes in another way "
-        "than the proof of Theorem 1 is none the worse. No means that the layer is of another "
-        "kind"
+        "A no is not a finding against the layer: it may memorize in another way than the proof of "
+        "Theorem 1. It means that the layer is of another kind"
         + (
             "."
             if question.stored.groups is not None

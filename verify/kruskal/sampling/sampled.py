@@ -12,7 +12,7 @@ bounds the Kruskal rank: its relation is an exact witness.
 
 **Every k at once.** The leading k vectors of a uniformly random permutation are a uniformly random
 k-subset, and one elimination finds how long its leading part stays independent. So S permutations
-are S random k-subsets for every k: the 95 % holds for each k by itself, not for all k together.
+are S random k-subsets for every k: the 95 % holds for each k separately, not for all k together.
 """
 
 from __future__ import annotations
@@ -155,10 +155,10 @@ class Sweep:
         return sorted({*(length for length in self.lengths if length), self.longest})
 
     def claim(self) -> Claim:
-        """For each k by itself: sampled."""
+        """For each k separately: sampled."""
         return Claim(
             ids.SAMPLED_SWEEP,
-            f"For each k up to {self.longest} by itself, 95 % confidence on the fraction of "
+            f"For each k up to {self.longest} separately, 95 % confidence on the fraction of "
             "dependent k-subsets. This does not bound the Kruskal rank.",
             Level.SAMPLED,
             numbers=self.as_dict(),
