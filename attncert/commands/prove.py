@@ -24,6 +24,9 @@ def prove(
     vertices: Annotated[
         bool, typer.Option("--vertices", help="no barycentre targets: longer numbers")
     ] = False,
+    a1_work: Annotated[
+        float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
+    ] = 30.0,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
     memory: Annotated[float, typer.Option(help="GiB that the rank check may hold")] = 4.0,
     seed: Annotated[int, typer.Option(help="of the searches")] = 0,
@@ -43,6 +46,7 @@ def prove(
         value_width=value_width,
         claim=cast(Any, claim),
         interior=not vertices,
+        a1_work=a1_work,
         device=device,
         memory=memory,
         seed=seed,

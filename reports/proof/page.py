@@ -98,6 +98,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "all_the_same": _all_the_same(proof),
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
+        "to_decide": rows.to_decide(proof),
         "construction": rows.construction(proof),
         "voice": settings.voice,
         "instead_of_a1": _instead_of_a1(proof),

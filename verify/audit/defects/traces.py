@@ -52,6 +52,9 @@ def told(name: str) -> Told:
             proof = prove(data, Settings(claim="full-rank", head_width=2))
         case "sampled":
             with patch.object(hypotheses, "_EXHAUSTIVE", 10):
+                proof = prove(data, Settings(a1_work=0))
+        case "decided":
+            with patch.object(hypotheses, "_EXHAUSTIVE", 10):
                 proof = prove(data)
         case "width one":
             proof = prove(width_one("shared").data, Settings(construction="width-one"))
@@ -66,7 +69,7 @@ def told(name: str) -> Told:
     return Told(proof, tuple(proof.trace))
 
 
-RUNS = ("interpolation", "rank alone", "sampled", "width one", "A1 false", "A2 false",
+RUNS = ("interpolation", "rank alone", "sampled", "decided", "width one", "A1 false", "A2 false",
         "too many examples")  # fmt: skip
 
 
@@ -225,6 +228,12 @@ DEFECTS = (
     Defect("a hypothesis left out with its edges", "trace.complete",
            partial(left_out, "hypothesis.A2")),
     Defect("sampled called proved", "trace.levels", sampled_called_proved),
+    Defect("A1 called proved after all sets of one query fewer", "trace.levels",
+           partial(number, "hypothesis.A1", "sets", 21, "decided")),
+    Defect("A1 called proved because smaller sets are independent", "trace.levels",
+           partial(number, "hypothesis.A1", "every", 2, "decided")),
+    Defect("A1 called proved by comparing pairs", "trace.levels",
+           partial(number, "hypothesis.A1", "method", "parallel", "decided")),
     Defect("numerical called proved", "trace.levels",
            partial(level, "interpolation.multiprecision", Level.PROVED)),
     Defect("argued called proved", "trace.levels", partial(level, "reduction", Level.PROVED)),
