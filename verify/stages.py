@@ -133,18 +133,25 @@ def afford(run: Run) -> None:
 
 def hypotheses(run: Run) -> list[Claim]:
     """Those that the theorem asks for, on the data at hand; and d_v ≥ m, which step 1 asks for."""
-    data, seed, named = run.data, run.settings.seed, run.method.outline.hypotheses
+    data, named = run.data, run.method.outline.hypotheses
     run.progress("hypotheses", 0, 1)
     source = "paper, Theorem 1" if "value-width" in named else "docs/mathematics.md, section 1"
+    every = partial(
+        asked.kruskal_at_least,
+        data,
+        seed=run.settings.seed,
+        work=run.settings.a1_work,
+        progress=run.progress,
+    )
     checks = {
         "context-size": partial(asked.sizes, data),
         "value-width": partial(asked.value_width, data, run.value_width, source),
         "A2": partial(asked.independent_contexts, data),
-        "A1": partial(asked.kruskal_at_least, data, data.n, ids.A1, seed),
+        "A1": partial(every, data.n, ids.A1),
     }
     wanted = [checks[name] for name in checks if name in (*named, "value-width")]
     if "A1" in named and run.r < data.n:
-        wanted.append(partial(asked.kruskal_at_least, data, run.r, ids.A1_AT_R, seed))
+        wanted.append(partial(every, run.r, ids.A1_AT_R))
     claims = [shared.timed(check) for check in wanted]
     with run.theirs("hypotheses"):
         return [*claims, *run.method.hypotheses(data, run.settings)]

@@ -125,6 +125,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "still_known": _still_known(proof),
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
+        "to_decide": rows.to_decide(proof),
         "construction": rows.construction(proof),
         "voice": settings.voice,
         "instead_of_a1": _instead_of_a1(proof),

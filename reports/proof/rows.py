@@ -171,6 +171,20 @@ def gaps(proof: Proof) -> list[Gap]:
     return [_gap(proof, cs) for cs in lines.values()]
 
 
+def to_decide(proof: Proof) -> list[tuple[str, str, str]]:
+    """Of each hypothesis that was sampled where all subsets are within reach: its name, the command
+    that decides it and the nominal seconds that this takes."""
+    return [
+        (
+            title(name),
+            str(claim.numbers["to decide it"]),
+            value(claim.numbers["nominal seconds"]),
+        )
+        for claim in proof.trace
+        if (name := hypothesis_name(claim.id)) and "to decide it" in claim.numbers
+    ]
+
+
 def level_words(proof: Proof, claim: Claim) -> str:
     """The level, and the standing where what the claim rests on pulls it down."""
     standing = proof.trace.standing(claim.id)

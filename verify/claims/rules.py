@@ -189,10 +189,32 @@ def _too_strong(proof: Proof) -> Iterator[str]:
         most += [level for word, level in _WORDS.items() if word in claim.arithmetic]
         if claim.id.startswith(ids.A1) and claim.level is Level.PROVED:
             k = min(_strength(claim.id, proof), proof.data.T)
-            every = f"all {math.comb(proof.data.T, k):,} subsets"
-            most += [] if every in str(claim.numbers.get("found")) else [Level.SAMPLED]
+            most += [] if _of_all(claim, k, proof.data.T, proof.data.d) else [Level.SAMPLED]
         if claim.level.holds and min(most) < claim.level:
             yield f"{claim.id} is {claim.level.value}, at most {min(most).value}"
+
+
+def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
+    """Whether the numbers amount to every k of T vectors: all subsets of k, counted again; or a
+    method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
+    that method can show.
+
+    Hashing compares pairs. The rank shows it of all T alone. A relation that has at most w of its
+    coefficients outside a basis is listed, so any other has at least w + 1 outside each of b bases,
+    vectors that are counted once, unless only w vectors are outside and there is no other.
+    """
+    told = claim.numbers
+    if f"all {math.comb(T, k):,} subsets" in str(told.get("found")):
+        return True
+    j = told.get("every", 0)
+    w, listed = told.get("coefficients outside", 0), told.get("lightest", 0)
+    shows = {
+        "parallel": j <= 2,
+        "rank": j == T,
+        "exhaustive": told.get("sets") == math.comb(T, j),
+        "information sets": j < listed and (j < (w + 1) * told.get("bases", 0) or T - d <= w),
+    }
+    return k <= j <= min(T, d) and shows.get(str(told.get("method")), False)
 
 
 def _standings(trace: ProofTrace) -> Iterator[str]:

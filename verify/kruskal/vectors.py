@@ -92,6 +92,14 @@ class Vectors:
         """Some of the vectors, in this order."""
         return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
 
+    def first(self, count: int | None) -> Vectors:
+        """The first `count` vectors, 1 <= count <= N; None: all. Raises InputError."""
+        if count is None:
+            return self
+        if not 1 <= count <= self.N:
+            raise InputError("--examples", f"from 1 to {self.N}", count)
+        return Vectors(self.name, self.array[:count])
+
 
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     """Vectors from a file, or the queries of bundled data.

@@ -54,6 +54,9 @@ def told(name: str) -> Told:
             proof = prove(data, Settings(claim="full-rank", head_width=2))
         case "sampled":
             with patch.object(hypotheses, "_EXHAUSTIVE", 10):
+                proof = prove(data, Settings(a1_work=0))
+        case "decided":
+            with patch.object(hypotheses, "_EXHAUSTIVE", 10):
                 proof = prove(data)
         case "width one":
             proof = prove(width_one("shared").data, Settings(construction="width-one"))
@@ -68,7 +71,7 @@ def told(name: str) -> Told:
     return Told(proof, tuple(proof.trace))
 
 
-RUNS = ("interpolation", "rank alone", "sampled", "width one", "A1 false", "A2 false",
+RUNS = ("interpolation", "rank alone", "sampled", "decided", "width one", "A1 false", "A2 false",
         "too many examples")  # fmt: skip
 
 
@@ -228,6 +231,12 @@ DEFECTS = (
     Defect("a hypothesis left out with its edges", ids.TRACE_COMPLETE,
            partial(left_out, ids.A2)),
     Defect("sampled called proved", ids.TRACE_LEVELS, sampled_called_proved),
+    Defect("A1 called proved after all sets of one query fewer", ids.TRACE_LEVELS,
+           partial(number, ids.A1, "sets", 21, "decided")),
+    Defect("A1 called proved because smaller sets are independent", ids.TRACE_LEVELS,
+           partial(number, ids.A1, "every", 2, "decided")),
+    Defect("A1 called proved by comparing pairs", ids.TRACE_LEVELS,
+           partial(number, ids.A1, "method", "parallel", "decided")),
     Defect("numerical called proved", ids.TRACE_LEVELS,
            partial(level, ids.MULTIPRECISION, Level.PROVED)),
     Defect("argued called proved", ids.TRACE_LEVELS, partial(level, ids.REDUCTION, Level.PROVED)),
