@@ -24,24 +24,20 @@ _WHAT = {
 
 def check(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
-    fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="of estimated work, per stage")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from attncert.verify import checker
+    from attncert.verify.checker import EXIT
+    from attncert.verify.checkers import checker_of
 
     if not Path(certificate).is_file():
         raise InputError("certificate", "a file", certificate)
-    if fast:
-        from attncert.verify import fast_check
-
-        verdict = fast_check.check_file(certificate, limit_seconds)
-    else:
-        verdict = checker.check_file(certificate, limit_seconds)
+    verdict = checker_of(certificate, fast)(certificate, limit_seconds)
     if verdict.status == "unusable":
         kind = re.match(
-            r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
+            r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
             raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
@@ -51,7 +47,7 @@ def check(
         print_json(verdict._asdict())
     else:
         say(f"{verdict.status}: {verdict.message}")
-    return checker.EXIT[verdict.status]
+    return EXIT[verdict.status]
 
 
 def _what(error: str) -> str:
