@@ -32,7 +32,7 @@ FIGURES = (
 )  # fmt: skip
 OUR_FILES = frozenset({
     "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",
-    "capacity.json", "tightness.json", "audit.md", "audit.json", "kruskal.json", "witness.json",
+    "capacity.json", "tightness.json", "fit.json", "audit.md", "audit.json", "kruskal.json", "witness.json",
     *(f"figures/{name}.svg" for name in FIGURES),
 })  # fmt: skip
 

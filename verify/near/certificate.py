@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lu_factor
+from scipy.linalg.lapack import dgetrf
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
@@ -106,7 +106,7 @@ def independent_columns(J: np.ndarray) -> tuple[int, ...]:
     factor of 1.5 at N = 40 to 1,800), and takes 25 times as long at N = 1,800.
     """
     order = np.arange(J.shape[1])
-    for i, k in enumerate(lu_factor(np.ascontiguousarray(J.T))[1]):
+    for i, k in enumerate(dgetrf(J.T)[1]):
         order[[i, k]] = order[[k, i]]
     return tuple(sorted(int(k) for k in order[: len(J)]))
 
@@ -134,16 +134,26 @@ def rounded_up(x: float) -> Fraction:
     return math.ceil(Fraction(x) / power) * power
 
 
+def brief(radius: Fraction) -> str:
+    """A digit times a power of ten, as `rounded_up` leaves it; anything else as p/q.
+
+    >>> brief(Fraction(3, 10**15)), brief(Fraction(1, 3))
+    ('3e-15', '1/3')
+    """
+    text = f"{float(radius):.0e}".replace("e-0", "e-").replace("e+00", "")
+    return text if Fraction(text) == radius else numeral(radius)
+
+
 def claim(near: Near) -> Claim:
     """What was shown, as a claim of level enclosed; undecided where the theorem does not apply."""
     statement = (
-        f"within {numeral(near.radius)} of these weights, in the maximum norm, there are real "
+        f"within {brief(near.radius)} of these weights, in the maximum norm, there are real "
         "weights whose outputs equal the labels exactly, with the true exponential"
     )
     numbers: dict[str, Any] = {
         "examples": near.data.T,
         "unknowns": len(near.unknowns),
-        "radius": numeral(near.radius),
+        "radius": brief(near.radius),
         "eta": near.found.eta,
         "kappa": near.found.kappa,
     }

@@ -1,0 +1,100 @@
+"""The report of `attncert fit`: what was shown for these labels, how it was found, and what not."""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from attncert.reports.folder import MARK, write_folder
+from attncert.reports.proof.records import canonical_json, readable_json
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.numbers import count
+from attncert.reports.words.templating import Filter, render
+from attncert.reports.words.text import code, markdown, plain
+from attncert.verify.certificate import TooLarge
+from attncert.verify.claims.evidence import Level
+from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
+from attncert.verify.near.fitted import SATURATED, Fitted, fit_dict
+
+FORMAT = "attncert-fit/1"
+
+
+def one_line(fitted: Fitted) -> str:
+    """For a terminal: the claim about these labels, or why nothing was shown."""
+    claim = fitted.claim
+    if fitted.holds and claim is not None:
+        heads = fitted.attempts[-1].heads
+        return f"These labels, {count(heads, 'head')}: {claim.level.value}: {claim.statement}."
+    verdict = "not tried" if fitted.beyond else Level.UNDECIDED.value
+    return f"These labels: {verdict}: {fitted.why}."
+
+
+def command(fitted: Fitted) -> str:
+    """What does it again; paths are left out."""
+    settings = fitted.settings
+    heads = fitted.attempts[-1].heads if fitted.attempts else settings.heads
+    options = [
+        "" if heads is None else f" --heads {heads}",
+        f" --head-width {settings.head_width}",
+        "" if settings.value_width is None else f" --value-width {settings.value_width}",
+        f" --seed {fitted.attempts[-1].seed if fitted.attempts else settings.seed}",
+        " --force" if settings.force else "",
+    ]
+    return f"attncert fit DATA{''.join(options)}"
+
+
+def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
+    """The file's content, or None and why there is none."""
+    if not fitted.holds or fitted.near is None:
+        return None, "nothing was shown"
+    unknowns = len(fitted.near.unknowns)
+    if unknowns > MOST_UNKNOWNS:
+        return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
+    made = {
+        "version": metadata.version("attncert"),
+        "command": command(fitted),
+        "seed": fitted.settings.seed,
+    }
+    try:
+        return near_certificate(fitted.near, construction="fit", produced_by=made), ""
+    except TooLarge as reason:
+        return None, str(reason)
+
+
+def render_fit(fitted: Fitted) -> dict[str, bytes]:
+    """report.md, fit.json, timings.json, and certificate.json where there is one."""
+    certificate, without = certificate_of(fitted)
+    last, near = fitted.attempts[-1] if fitted.attempts else None, fitted.near
+    level = Level.ENCLOSED if fitted.holds else Level.UNDECIDED
+    context = {
+        "mark": MARK,
+        "line": one_line(fitted),
+        "fitted": fitted,
+        "last": last,
+        "near": near,
+        "radius": "" if near is None else brief(near.radius),
+        "command": command(fitted),
+        "certificate": certificate is not None,
+        "without": without,
+        "level": level.value.capitalize(),
+        "meaning": WORDING[level].meaning,
+        "threshold": SATURATED,
+    }
+    filters: dict[str, Filter] = {
+        "md": markdown, "code": code, "count": count, "plain": plain,
+    }  # fmt: skip
+    files = {
+        "report.md": render("fit.md.j2", filters, context).encode(),
+        "fit.json": readable_json({"format": FORMAT, **fit_dict(fitted)}),
+        "timings.json": readable_json({"seconds": fitted.seconds}),
+    }
+    if certificate is not None:
+        files["certificate.json"] = canonical_json(certificate)
+    return files
+
+
+def write_fit(fitted: Fitted, folder: str | os.PathLike[str]) -> list[Path]:
+    """Render and write to `folder`. Raises InputError as `write_folder` does."""
+    return write_folder(folder, render_fit(fitted))
