@@ -85,7 +85,7 @@ def jacobian(
     scores = contexts @ _columns(xp, value @ output)
     scores = xp.reshape(scores, (*scores.shape[:2], H, m))
     means = xp.sum(p[..., None] * scores, axis=1)  # p·s, (T, H, m)
-    g = p[..., None] * (scores - means[:, None])
+    g = p[..., None] * (scores - means[:, None, ...])
     turned = xp.matrix_transpose(contexts)
     gamma = turned @ xp.reshape(g, (T, -1, H * m))  # (T, d, H·m)
     gamma = xp.permute_dims(xp.reshape(gamma, (T, shape.d, H, m)), (0, 3, 2, 1))  # (T, m, H, d)
@@ -98,7 +98,8 @@ def jacobian(
         queries[:, None, None, :, None] * kappa,
         z[:, None, :, :, None] * xp.permute_dims(output, (2, 0, 1))[None, :, :, None, :],
     )
-    by_head, start = xp.reshape(found[..., : shape.attention], (T, m, H, -1)), 0
+    by_head = xp.reshape(found[..., : shape.attention], (T, m, H, -1), copy=False)  # a view
+    start = 0
     for size, block in zip(shape.sizes, blocks, strict=True):
         by_head[..., start : start + size] = xp.reshape(block, (T, m, H, size))
         start += size
@@ -115,7 +116,7 @@ def attend(contexts: Array, queries: Array, key: Array, query: Array) -> tuple[A
     H, d, width = query.shape
     q = queries @ xp.reshape(xp.permute_dims(query, (1, 0, 2)), (d, H * width))
     q = xp.reshape(q, (-1, H, width))
-    w = xp.permute_dims(xp.sum(key[None] * q[:, :, None, :], axis=3), (0, 2, 1))
+    w = xp.permute_dims(xp.sum(key[None, ...] * q[:, :, None, :], axis=3), (0, 2, 1))
     logits = contexts @ w
     powers = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
     return powers / xp.sum(powers, axis=1, keepdims=True), q, w

@@ -172,7 +172,8 @@ def _beyond(found: Spans, settings: FitSettings, T: int, value_width: int) -> st
         bound = found.bound(settings.heads, settings.head_width, value_width)
         if wanted <= bound:
             return ""
-        what = f"{settings.heads} heads have {bound}"
+        have = "has" if settings.heads == 1 else "have"
+        what = f"{counted(settings.heads, 'head')} {have} {bound}"
     return (
         f"{wanted} labels need {wanted} effective parameters, and {what}: almost all labels are "
         "out of reach (these may not be: --force tries)"
