@@ -173,6 +173,16 @@ def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatc
     assert "certificate.json" not in files and b"enclosed" not in files["report.md"].lower()
 
 
+def test_a_singular_block_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def singular(_: np.ndarray) -> np.ndarray:
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(certificate.np.linalg, "inv", singular)
+    found = fit_data(data_set(5, 3, 3), FitSettings(heads=2))
+    assert found.exit_status == 3 and "singular" in found.why
+    assert b"certificate.json" not in report.render_fit(found)["report.md"]
+
+
 def test_more_heads_are_tried_where_the_fewest_do_not_do() -> None:
     found = fit_data(data_set(11, 3, 3, seed=1))  # 1 head has N = 8, 2 have 16
     assert found.holds and [a.heads for a in found.attempts] == sorted(

@@ -150,18 +150,15 @@ def claim(near: Near) -> Claim:
         f"within {brief(near.radius)} of these weights, in the maximum norm, there are real "
         "weights whose outputs equal the labels exactly, with the true exponential"
     )
-    numbers: dict[str, Any] = {
-        "examples": near.data.T,
-        "unknowns": len(near.unknowns),
-        "radius": brief(near.radius),
-        "eta": near.found.eta,
-        "kappa": near.found.kappa,
-    }
+    numbers: dict[str, Any] = {"examples": near.data.T, "unknowns": len(near.unknowns)}
+    for name, value in (("eta", near.found.eta), ("kappa", near.found.kappa)):
+        if math.isfinite(value):
+            numbers |= {name: value, "radius": brief(near.radius)}
     return Claim(
         "interpolation.near",
         statement,
         Level.ENCLOSED if near.holds else Level.UNDECIDED,
-        numbers if near.unknowns else {"examples": near.data.T},
+        numbers,
         None if near.holds else {"reason": near.why},
         f"ball arithmetic (Arb), {ERROR_BITS} bits; float64 with proved bounds",
         source=_SOURCE,
