@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from support.near_cases import CASES, Certificate, case
 from support.small_certificates import digested, sealed, written
 
 import attncert
-from attncert.verify import checker_near
+from attncert.verify import certificate, checker_near
 from attncert.verify.checker import Verdict
 from attncert.verify.checkers import checker_of, claim_of
 from attncert.verify.near import fast
@@ -152,6 +153,32 @@ def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -
     path = written(case("distinct"), tmp_path)
     for verdict in (check(path, 1e-4), check(path, 600.0, 0.001)):
         assert verdict.status == "over limit" and "estimated at" in verdict.message
+
+
+@both
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("near", "radius"), "1/1" + "0" * 300_000),  # bits of every ball
+        (("layer", "heads", 0, "key", 0, 0), "9" * 200_000),  # of every logit
+        (("near", "inverse", 0, 0), "1/" + "9" * 300_000),  # of the inverse over one denominator
+        (("data", "contexts", 0, 0, 0), "7" * 400_000),
+    ],
+)
+def test_long_numbers_cost_no_more_than_the_limit(
+    path: tuple[str | int, ...], value: str, check: Any, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    put(*path, to=value)(file)
+    start = time.process_time()
+    verdict = check(written(sealed(file), tmp_path), 2.0)
+    assert time.process_time() - start < 4.0
+    assert verdict.status in ("over limit", "wrong")
+
+
+def test_writer_and_checker_agree_on_the_caps() -> None:
+    for name in ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS"):
+        assert getattr(certificate, name) == getattr(checker_near, name)
 
 
 # Running it.
