@@ -14,6 +14,7 @@ from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
 from attncert.commands.explain import explain
+from attncert.commands.fit import fit
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
 from attncert.commands.output import Interrupted, say
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, attack):
+for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack):
     app.command(_command.__name__)(_command)
 
 

@@ -24,7 +24,7 @@ _WHAT = {
 
 def check(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
-    fast: Annotated[bool, typer.Option("--fast", help="re-check large ranks with NumPy")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
         float | None,
@@ -33,21 +33,17 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from attncert.verify import checker
+    from attncert.verify.checker import EXIT
+    from attncert.verify.checkers import checker_of
 
     if not Path(certificate).is_file():
         raise InputError("certificate", "a file", certificate)
-    if fast:
-        from attncert.verify import fast_check
-
-        most = fast_check.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = fast_check.check_file(certificate, limit_seconds, most)
-    else:
-        most = checker.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = checker.check_file(certificate, limit_seconds, most)
+    limits = {"limit_seconds": limit_seconds}
+    limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
+    verdict = checker_of(certificate, fast)(certificate, **limits)
     if verdict.status == "unusable":
         kind = re.match(
-            r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
+            r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
             raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
@@ -57,7 +53,7 @@ def check(
         print_json(verdict._asdict())
     else:
         say(f"{verdict.status}: {verdict.message}")
-    return checker.EXIT[verdict.status]
+    return EXIT[verdict.status]
 
 
 def _what(error: str) -> str:

@@ -18,6 +18,7 @@ from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, i
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.near.nearby import MOST_UNKNOWNS, nearby, nearby_claim
 
 __all__ = ["Question", "question", "section"]
 
@@ -75,10 +76,11 @@ def section(scope: Scope) -> AuditSection:
     found = audit_layer(
         attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
     )
+    near = _near(attention)
     return AuditSection(
         "layer",
         f"Third-party weights: {stored.name}",
-        text=(_text(found, asked), _asked(found)),
+        text=(_text(found, asked), _asked(found), *_said(near)),
         tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
         findings=tuple(_finding(found[i]) for i in (ids.LAYER_MEMORIZES, ids.LAYER_RANK)),
         numbers={
@@ -102,8 +104,25 @@ def section(scope: Scope) -> AuditSection:
                 for head in found.heads
             ],
         },
-        claims=found.claims,
+        claims=(*found.claims, *near),
         answer=_answer(found),
+    )
+
+
+def _near(attention: Attention) -> tuple[Claim, ...]:
+    """Whether weights that are exact exist nearby: for plain layers of base e and moderate size."""
+    plain = (attention.unit, attention.scale, attention.mask) == ("e", "none", None)
+    if not plain or attention.data.T * attention.data.m > MOST_UNKNOWNS:
+        return ()
+    found = nearby(attention.data, attention.layer)
+    return () if found is None else (nearby_claim(found),)
+
+
+def _said(near: tuple[Claim, ...]) -> tuple[str, ...]:
+    """For these labels, whatever the rank of $Z$ says about all."""
+    return tuple(
+        f"{claim.statement} ({claim.level.value}; in the maximum norm, for these labels alone)"
+        for claim in near
     )
 
 
