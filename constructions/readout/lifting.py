@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import nmod_mat
 from gmpy2 import gcd, mpz
 
-from attncert.constructions.arrays import IntArray, IntegerArray, WordArray
+from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, IntegerArray, WordArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
@@ -74,14 +74,40 @@ def lifted(
     return None if state is None else _solve(state, data.T, bits, progress)
 
 
-@dataclass(frozen=True)
-class _State:
-    """What the kernel works on: its arguments after `digits`.
+class System(NamedTuple):
+    """What the kernel works on.
 
-    beyond: bits that both sides of a row, times Π_h S_th, have at most beyond those of x.
+    inverse (T, T): of Z at the pivots, mod p.
+    contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
+    The terms (t, h) of row t are first[t] to first[t+1]: head_of[q] is h, or -1 for the sum of all
+    heads that attend uniformly at t; shifts, powers (Q, n): the exponents and 2^them mod p;
+    sum_inverses: 1/S mod p; limbs[offsets[q]:offsets[q+1]] (int32): the carry c_q; limb_powers:
+    2^(LIMB k) mod p; carries_mod: c_q mod p.
+    residuals (T,): of the rows Σ_q w_q = y.
     """
 
-    arguments: tuple[Any, ...]
+    inverse: WordArray
+    contexts: FloatArray
+    heads: IntArray
+    columns: IntArray
+    first: IntArray
+    head_of: IntArray
+    shifts: IntArray
+    powers: IntArray
+    sum_inverses: IntArray
+    offsets: IntArray
+    limbs: AnyArray
+    limb_powers: IntArray
+    carries_mod: IntArray
+    residuals: IntArray
+
+
+@dataclass(frozen=True)
+class _State:
+    """The system so far, and `beyond`: bits that both sides of a row, times Π_h S_th, have at most
+    beyond those of x."""
+
+    system: System
     beyond: int
 
 
@@ -96,7 +122,7 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
         for start in range(len(digits), count, _CHUNK):
             progress(start, count)
             further.append(np.zeros((min(_CHUNK, count - start), T), dtype=np.uint32))
-            if not lift(further[-1], *state.arguments):
+            if not lift(further[-1], state.system):
                 return None
         digits = np.vstack(further)
         denominator = _denominator(digits, rng.integers(1, 2**16, T))
@@ -196,7 +222,7 @@ def _start(construction: Construction, data: Dataset, right: list[int]) -> _Stat
         return None
     row_of = np.repeat(np.arange(T), np.diff(first))
     row_bits = np.bincount(row_of, ranges + n.bit_length(), T)
-    arguments = (
+    system = System(
         inverse,
         numerators.astype(np.float64),
         owner,
@@ -214,7 +240,7 @@ def _start(construction: Construction, data: Dataset, right: list[int]) -> _Stat
     )
     labels = max(map(abs, scaled), default=0)
     beyond = int(row_bits.max()) + largest.bit_length() + labels.bit_length() + T.bit_length() + 2
-    return _State(arguments, beyond)
+    return _State(system, beyond)
 
 
 def _inverse_of_features(

@@ -193,7 +193,7 @@ def _combinations(
     narrow = np.mod(mixing.astype(np.float64) @ coefficients[window], p)  # below 8 p^2 < 2^53
     hits = np.zeros((HITS, j), dtype=np.int64)
     modulus = (inverses(p), float(p))
-    count, _ = search(narrow, wide, 0, K, j, *modulus, *modulus, hits)
+    count, _ = search(narrow, wide, 0, K, j, modulus, modulus, hits)
     candidates = []
     for members in hits[: max(int(count), 0)]:
         combination = _null_combination(wide[members].astype(np.int64), p)

@@ -226,5 +226,5 @@ def _from(
 ) -> tuple[int, int, list[list[int]]]:
     hits = np.zeros((HITS, k), dtype=np.int64)
     modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
-    count, alarms = search(table, wide, first, first + 1, k, *modulo_p, *modulo_q, hits)
+    count, alarms = search(table, wide, first, first + 1, k, modulo_p, modulo_q, hits)
     return int(count), int(alarms), hits[: max(count, 0)].tolist()

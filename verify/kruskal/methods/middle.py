@@ -129,7 +129,7 @@ def _one_slice(
     fours = np.zeros((_LISTED + 1, 4), dtype=np.int64)
     fives = np.zeros((_LISTED + 1, 5), dtype=np.int64)
     n = quadruples(target, table, scaled, *by_slice, fours)
-    m, alarms = quintuples(target, table, scaled, *by_slice, wide, inverses(q), float(q), fives)
+    m, alarms = quintuples(target, table, scaled, by_slice, wide, (inverses(q), float(q)), fives)
     return fours[: int(n)], fives[: int(m)], int(alarms)
 
 
@@ -204,7 +204,7 @@ def _extensions(wide: np.ndarray, q: int, members: tuple[int, ...]) -> Iterator[
         buffer = np.zeros((HITS, size), dtype=np.int64)
         modulus = (inverses(q), float(q))
         narrow = np.ascontiguousarray(inside[:, :size].T)
-        count, _ = search(narrow, inside, 0, len(others), size, *modulus, *modulus, buffer)
+        count, _ = search(narrow, inside, 0, len(others), size, modulus, modulus, buffer)
         if count < 0:
             count = HITS
         hits = buffer[: int(count)]

@@ -76,7 +76,7 @@ def prefixes(table: np.ndarray, subsets: np.ndarray, p: int, threads: int = 1) -
     arithmetic = _arithmetic(p, table.dtype)
 
     def work(start: int, stop: int) -> None:
-        prefix_range(table, subsets, start, stop, out, *arithmetic)
+        prefix_range(table, subsets, start, stop, out, arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
@@ -100,7 +100,7 @@ def systematic_prefixes(
     arithmetic = _arithmetic(p, coefficients.dtype)
 
     def work(start: int, stop: int) -> None:
-        systematic_range(coefficients, position, subsets, start, stop, out, *arithmetic)
+        systematic_range(coefficients, position, subsets, start, stop, out, arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
@@ -166,7 +166,7 @@ def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.nda
     order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
     space = (independent, pivots, rows, panel, multipliers, pivot_row)
-    eliminate(matrix, order, columns, *space, *_arithmetic(p, matrix.dtype))
+    eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
     return independent, pivots, rows
 
 
