@@ -30,7 +30,7 @@ import numpy as np
 from flint import nmod_mat
 from gmpy2 import gcd, mpz
 
-from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, IntegerArray, WordArray
+from attncert.constructions.arrays import AnyArray, DigitArray, FloatArray, IntArray, IntegerArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
@@ -86,7 +86,7 @@ class System(NamedTuple):
     residuals (T,): of the rows Σ_q w_q = y.
     """
 
-    inverse: WordArray
+    inverse: DigitArray
     contexts: FloatArray
     heads: IntArray
     columns: IntArray
@@ -134,7 +134,7 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
     return None
 
 
-def _denominator(digits: WordArray, weights: IntArray) -> Any | None:
+def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
     """A common denominator of x, if the digits are enough to see that there is one.
 
     That of a random combination Σ weights·x, which may lack small primes that cancel in it.
@@ -145,7 +145,7 @@ def _denominator(digits: WordArray, weights: IntArray) -> Any | None:
     return None if denominator is None else denominator * _SMALL
 
 
-def _numerators(digits: WordArray, denominator: Any, beyond: int) -> Solution | None:
+def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> Solution | None:
     """x = D·x / D where the numerators are so short that they solve the system: proved by size.
 
     They have about the bits of D, so fewer digits may be enough.
@@ -168,7 +168,7 @@ def _numerators(digits: WordArray, denominator: Any, beyond: int) -> Solution | 
     return Solution([x // common for x in numerators], denominator // common)
 
 
-def _pairs(digits: WordArray) -> IntArray:
+def _pairs(digits: DigitArray) -> IntArray:
     """Digits base p², (⌈K/2⌉, T) int64."""
     wide = digits.astype(np.int64)
     low, high = wide[::2], wide[1::2]
@@ -251,7 +251,7 @@ def _inverse_of_features(
     owner: IntArray,
     columns: IntArray,
     p: int,
-) -> WordArray | None:
+) -> DigitArray | None:
     """Z[:, C]⁻¹ mod p, (T, T) uint32; None if there is none."""
     T = len(first) - 1
     table = np.zeros((T, T), dtype=np.int64)

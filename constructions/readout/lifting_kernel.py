@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from attncert.constructions.arrays import WordArray
+from attncert.constructions.arrays import DigitArray
 from attncert.constructions.readout.lifting import LIMB, PRIME, System
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
@@ -18,7 +18,7 @@ _TERMS = 128  # products of residues added up before they are reduced
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def lift(digits: WordArray, system: System) -> bool:
+def lift(digits: DigitArray, system: System) -> bool:
     """Fill `digits` (K, T) with the next K digits of x; the state in `system` is updated in place.
 
     False where a carry was wider than its room (then nothing can be trusted).
