@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.data import loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
@@ -46,7 +47,7 @@ class Vectors:
     """
 
     name: str
-    array: np.ndarray
+    array: AnyArray
 
     def __post_init__(self) -> None:
         if self.array.ndim != 2 or 0 in self.array.shape:
@@ -88,7 +89,7 @@ class Vectors:
         integers; cheap where there are few."""
         return integer_matrix(self.array[list(indices)])
 
-    def take(self, indices: Sequence[int] | np.ndarray) -> Vectors:
+    def take(self, indices: Sequence[int] | IntArray) -> Vectors:
         """Some of the vectors, in this order."""
         return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
 
