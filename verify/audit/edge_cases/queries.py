@@ -39,7 +39,7 @@ def signed(labels: list[int]) -> Dataset:
 CASES = (
     case(
         "zero query among others",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "no group may contain a zero query, but $z$ is then the mean of its rows, which may be "
         "independent of the others",
         _CERTIFICATE,
@@ -49,7 +49,7 @@ CASES = (
     ),
     case(
         "zero query alone",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$T=1$ needs only $z\\ne0$",
         _CERTIFICATE,
         lambda: Dataset.of([[1, 2], [3, 4]], [[0, 0]], [7]),
@@ -58,7 +58,7 @@ CASES = (
     ),
     case(
         "repeated query, distinct contexts",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "the contexts tell the examples apart",
         _CERTIFICATE,
         lambda: Dataset.of(_THREE_CONTEXTS, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]),
@@ -87,7 +87,7 @@ CASES = (
     ),
     case(
         "parallel queries, n=2",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$e$ and $2e$ differ in their logits; for $n=2$ queries that are distinct up to sign are "
         "enough",
         "docs/tightness.md, section 4",
@@ -97,7 +97,7 @@ CASES = (
     ),
     case(
         "all queries on one line, n=3",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "for $n\\ge3$ and one shared context distinct queries are enough",
         "docs/tightness.md, section 4",
         lambda: Dataset.of(_EYE, [[k, 2 * k, 0] for k in range(1, 6)], _LABELS),
@@ -126,7 +126,7 @@ CASES = (
     ),
     case(
         "e, -e, f, -f with n=3",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "a third token breaks the symmetry $\\sigma(x)+\\sigma(-x)=1$",
         "docs/tightness.md, section 4",
         lambda: Dataset.of(_EYE, [[1, 2, 0], [-1, -2, 0], [3, 1, 0], [-3, -1, 0]], [1, 0, 0, 0]),
@@ -159,8 +159,8 @@ CASES = (
     ),
     case(
         "all queries in a plane, n=3, H=2",
-        "not applicable; yet some weights serve",
-        "no group of three is independent, and no two heads hold five examples otherwise",
+        "not applicable, but some weights serve",
+        "no group of three is independent, and two heads cannot hold five examples in another way",
         _CERTIFICATE,
         lambda: Dataset.of(_EYE, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 0], [1, 3, 0]], _LABELS),
         *both(NOT, dependent([0, 1, 2], [1, 1, -1]), heads=2),
@@ -198,7 +198,7 @@ CASES = (
     case(
         "near-collinear queries",
         "proved; the paper's heads by rank alone",
-        "exact arithmetic knows no nearly dependent; only the exact readout grows too long",
+        "in exact arithmetic nothing is nearly dependent; only the exact readout grows too long",
         "paper, Theorem 1",
         lambda: family(5, 3, 4, queries="near-collinear", seed=2),
         Expect("paper", PROVED, {"readout": {}}, options={"heads": 2}),
