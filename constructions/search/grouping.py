@@ -237,8 +237,9 @@ def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
             relation = _relation(data.queries.numerators, (s, t))
             assert relation
             return _witness("parallel queries", None, (s, t), relation) | {
-                "reason": f"queries {s} and {t} are parallel: in one group they are dependent, "
-                "in two the later group spans the earlier query"
+                "reason": f"queries {s} and {t} are parallel: in one group they are dependent, in "
+                f"two groups the later one spans the earlier "
+                "query"
             }
         seen[direction] = t
     return None

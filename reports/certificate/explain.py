@@ -98,7 +98,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),
-        ("About what", about),
+        ("What it is about", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
         ("What to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),

@@ -108,7 +108,9 @@ def test_a_coefficient_of_zero_is_in_no_conflict(zero: str, tmp_path: Path) -> N
     certificate = changed(CASES["impossible, shifted and scaled"](), "relation.4", zero)
     found = explain(written(certificate, tmp_path))
     assert found.status == "holds"
-    assert "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["About what"]
+    assert (
+        "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["What it is about"]
+    )
 
 
 def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def no_grouping(failure: HypothesisFails) -> Claim:
     """No order of the examples meets the partition condition (or none was found)."""
     return Claim(
         ids.SOME_PARTITION,
-        "Some grouping of the examples into as many groups meets the partition condition.",
+        "Some grouping of the examples into this many groups meets the partition condition.",
         Level.REFUTED if failure.decided else Level.UNDECIDED,
         numbers={"asked": "some order of the examples", "found": f"none: {failure.reason}"},
         witness=failure.witness or None,

@@ -41,7 +41,7 @@ case = partial(EdgeCase.of, "contexts")
 CASES = (
     case(
         "a repeated row in one context",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "A2 is false in context 0, whose features are constant; the others make up for it",
         "paper, Assumption 2; exact rank",
         lambda: Dataset.of([[[1, 2, 0], [1, 2, 0]], *_FULL], _EYE, [1, 2, 3]),
@@ -50,7 +50,7 @@ CASES = (
     ),
     case(
         "a zero row in one context",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "A2 is false, but the rows $a, 0$ still differ",
         "paper, Assumption 2; exact rank",
         lambda: Dataset.of([[[1, 2, 0], [0, 0, 0]], *_FULL], _EYE, [1, 2, 3]),
@@ -88,7 +88,7 @@ CASES = (
     ),
     case(
         "dependent rows that are affinely independent",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "softmax sees logits up to a shift: rows $0, a$ can be told apart",
         "paper, Assumption 2; exact rank",
         lambda: Dataset.of([[0, 0], [1, 0]], [[1, 0], [0, 1]], [1, 2]),

@@ -62,7 +62,7 @@ def case(
 
 
 _LABEL = f"labels[0]: must be {_NUMBER}, not "
-_NOT_A_NUMBER = "no finite exact number"
+_NOT_A_NUMBER = "not a finite exact number"
 _DEEP = b'{"contexts": ' + b"[" * 10**5 + b"]" * 10**5 + b', "queries": [[1]], "labels": [1]}'
 _LONG_DENOMINATORS = [["1/" + str(10**4000 + k) for k in range(1, 30)]] * 2
 _SHARES = "one for each of the 2 queries"
@@ -76,9 +76,9 @@ CASES = (
         "1e5 as a string", "strings are p or p/q", "d.json", _json(labels=["1e5", 2]),
         f"{_LABEL}'1e5'",
     ),
-    case("1/0", "no rational", "d.json", _json(labels=["1/0", 2]), f"{_LABEL}'1/0'"),
+    case("1/0", "not a rational number", "d.json", _json(labels=["1/0", 2]), f"{_LABEL}'1/0'"),
     case("true", "a truth value, not a number", "d.json", _json(labels=[True, 2]), f"{_LABEL}true"),
-    case("null", "nothing, no number", "d.json", _json(labels=[None, 2]), f"{_LABEL}null"),
+    case("null", "not a number", "d.json", _json(labels=[None, 2]), f"{_LABEL}null"),
     case(
         "Arabic digits", "Python's int() reads them, another parser need not", "d.json",
         _json(labels=["\u0661", 2]), f"{_LABEL}'\u0661'",

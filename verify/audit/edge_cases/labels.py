@@ -60,7 +60,7 @@ CASES = (
     case(
         "all labels equal",
         "proved",
-        "nothing asks labels to differ",
+        "labels need not differ",
         "paper, Theorem 1",
         lambda: Dataset.of(_EYE[:2], _EYE[:3], [7, 7, 7]),
         *both(PROVED),

@@ -39,7 +39,7 @@ CASES = (
         *both(PROVED),
     ),
     case(
-        "floats that no decimal names",
+        "floats without a short decimal",
         "proved, by rank: the exact readout would be too long",
         "0.1 is taken as the dyadic rational that it stores",
         _THEOREM,
@@ -91,8 +91,8 @@ CASES = (
     case(
         "queries parallel only in exact arithmetic",
         "not applicable, with the exact relation",
-        "$1/3$ and $2/3$ as fractions are exactly parallel; their floats are too, but no rounding "
-        "is looked at",
+        "$1/3$ and $2/3$ as fractions are exactly parallel; their floats are too, but rounding "
+        "plays no part",
         _THEOREM,
         lambda: Dataset.of([[1, 0], [0, 1]], [["1/3", "1/7"], ["2/3", "2/7"]], [1, 2]),
         *both(NOT, dependent([0, 1], [2, -1])),

@@ -40,7 +40,7 @@ def signed(labels: list[int]) -> Dataset:
 CASES = (
     case(
         "zero query among others",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "no group may contain a zero query, but $z$ is then the mean of its rows, which may be "
         "independent of the others",
         _CERTIFICATE,
@@ -50,7 +50,7 @@ CASES = (
     ),
     case(
         "zero query alone",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$T=1$ needs only $z\\ne0$",
         _CERTIFICATE,
         lambda: Dataset.of([[1, 2], [3, 4]], [[0, 0]], [7]),
@@ -59,7 +59,7 @@ CASES = (
     ),
     case(
         "repeated query, distinct contexts",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "the contexts tell the examples apart",
         _CERTIFICATE,
         lambda: Dataset.of(_THREE_CONTEXTS, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]),
@@ -88,7 +88,7 @@ CASES = (
     ),
     case(
         "parallel queries, n=2",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$e$ and $2e$ differ in their logits; for $n=2$ queries that are distinct up to sign are "
         "enough",
         "docs/tightness.md, section 4",
@@ -98,7 +98,7 @@ CASES = (
     ),
     case(
         "all queries on one line, n=3",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "for $n\\ge3$ and one shared context distinct queries are enough",
         "docs/tightness.md, section 4",
         lambda: Dataset.of(_EYE, [[k, 2 * k, 0] for k in range(1, 6)], _LABELS),
@@ -127,7 +127,7 @@ CASES = (
     ),
     case(
         "e, -e, f, -f with n=3",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "a third token breaks the symmetry $\\sigma(x)+\\sigma(-x)=1$",
         "docs/tightness.md, section 4",
         lambda: Dataset.of(_EYE, [[1, 2, 0], [-1, -2, 0], [3, 1, 0], [-3, -1, 0]], [1, 0, 0, 0]),
@@ -160,8 +160,8 @@ CASES = (
     ),
     case(
         "all queries in a plane, n=3, H=2",
-        "not applicable; yet some weights serve",
-        "no group of three is independent, and no two heads hold five examples otherwise",
+        "not applicable, but some weights serve",
+        "no group of three is independent, and two heads cannot hold five examples in another way",
         _CERTIFICATE,
         lambda: Dataset.of(_EYE, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 0], [1, 3, 0]], _LABELS),
         *both(NOT, dependent([0, 1, 2], [1, 1, -1]), heads=2),
@@ -199,7 +199,7 @@ CASES = (
     case(
         "near-collinear queries",
         "proved; the paper's heads by rank alone",
-        "exact arithmetic knows no nearly dependent; only the exact readout grows too long",
+        "in exact arithmetic nothing is nearly dependent; only the exact readout grows too long",
         "paper, Theorem 1",
         lambda: family(5, 3, 4, queries="near-collinear", seed=2),
         Expect("paper", PROVED, {ids.READOUT: {}}, options={"heads": 2}),
