@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json, say
+from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
 
 _WHAT = {
@@ -23,7 +24,7 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
     limit_seconds: Annotated[float, typer.Option(help="of estimated work")] = 600.0,
     limit_mib: Annotated[
@@ -34,16 +35,17 @@ def check(
     """Re-derive everything a certificate claims, from the file alone."""
     from attncert.verify import checker
 
-    if not Path(certificate).is_file():
-        raise InputError("certificate", "a file", certificate)
-    if fast:
-        from attncert.verify import fast_check
+    if certificate != "-" and not Path(certificate).is_file():
+        raise InputError("certificate", "a file, or - for standard input", certificate)
+    with as_file(certificate) as path:
+        if fast:
+            from attncert.verify import fast_check
 
-        most = fast_check.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = fast_check.check_file(certificate, limit_seconds, most)
-    else:
-        most = checker.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = checker.check_file(certificate, limit_seconds, most)
+            most = fast_check.LIMIT_MIB if limit_mib is None else limit_mib
+            verdict = fast_check.check_file(path, limit_seconds, most)
+        else:
+            most = checker.LIMIT_MIB if limit_mib is None else limit_mib
+            verdict = checker.check_file(path, limit_seconds, most)
     if verdict.status == "unusable":
         kind = re.match(
             r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message

@@ -20,7 +20,7 @@ _DEFAULT_BUDGET = "60s"
 
 
 def kruskal(
-    data: Annotated[str, typer.Argument(help="a .json or .npz file with vectors, or: digits")],
+    data: Annotated[str, typer.Argument(help=".json, .npz, .npy, .csv of vectors, -, or: digits")],
     k: Annotated[int | None, typer.Option(help="only: is every set of k independent?")] = None,
     examples: Annotated[int | None, typer.Option(help="the first N vectors; default: all")] = None,
     budget: Annotated[str | None, typer.Option(help="time: 90, 60s, 5m; default 60s")] = None,

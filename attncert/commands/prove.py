@@ -11,7 +11,7 @@ from attncert.commands.output import print_json, say
 
 
 def prove(
-    data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
+    data: Annotated[str, typer.Argument(help="a .json or .npz data set, - (stdin), or: digits")],
     construction: Annotated[
         str, typer.Option(help="paper | width-one | generic | MODULE:NAME")
     ] = "paper",
@@ -51,7 +51,7 @@ def prove(
         memory=memory,
         seed=seed,
     )
-    examples_of = load(data)
+    examples_of = load(data, unlabelled=claim == "full-rank")
     chosen = examples_of if examples is None else examples_of.take(examples)
     folder = Path(out) if out is not None else Path("attncert-report") / examples_of.name
     check_folder(folder)
