@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json, say
+from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
 
 _WHAT = {
@@ -23,7 +24,7 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
@@ -36,11 +37,12 @@ def check(
     from attncert.verify.checker import EXIT
     from attncert.verify.checkers import checker_of
 
-    if not Path(certificate).is_file():
-        raise InputError("certificate", "a file", certificate)
+    if certificate != "-" and not Path(certificate).is_file():
+        raise InputError("certificate", "a file, or - for standard input", certificate)
     limits = {"limit_seconds": limit_seconds}
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
-    verdict = checker_of(certificate, fast)(certificate, **limits)
+    with as_file(certificate) as path:
+        verdict = checker_of(path, fast)(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(
             r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message

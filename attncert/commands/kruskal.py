@@ -22,7 +22,7 @@ _DEFAULT_BUDGET = "60s"
 
 
 def kruskal(
-    data: Annotated[str, typer.Argument(help="a .json or .npz file with vectors, or: digits")],
+    data: Annotated[str, typer.Argument(help=".json, .npz, .npy, .csv of vectors, -, or: digits")],
     k: Annotated[int | None, typer.Option(help="only ask: is every set of k independent?")] = None,
     examples: Annotated[
         int | None, typer.Option(help="use the first N vectors; default: all")

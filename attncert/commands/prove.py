@@ -10,7 +10,7 @@ from attncert.commands.output import deliver, report_folder
 
 
 def prove(
-    data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
+    data: Annotated[str, typer.Argument(help="a .json or .npz data set, - (stdin), or: digits")],
     construction: Annotated[
         str, typer.Option(help="paper | width-one | generic | MODULE:NAME")
     ] = "paper",
@@ -55,7 +55,7 @@ def prove(
         memory=memory,
         seed=seed,
     )
-    examples_of = load(data)
+    examples_of = load(data, unlabelled=claim == "full-rank")
     chosen = examples_of if examples is None else examples_of.take(examples)
     return deliver(
         lambda progress: report(prove(chosen, settings, progress)),

@@ -26,7 +26,7 @@ MAX_DIGITS = 4_300  # in the p and in the q of a string "p/q"; Python's own defa
 MAX_DENOMINATOR_BITS = 2**18  # of the common denominator: every numerator grows by as much
 MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
 
-_NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
+NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
 _INT64 = 2**63 - 1
 _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
@@ -171,7 +171,7 @@ def _length(length: int | None) -> str:
 def _ratio(x: Any) -> tuple[int, int] | None:
     """Numerator and denominator in lowest terms; None for what is no finite exact number."""
     if isinstance(x, str):
-        if len(x) > 2 * MAX_DIGITS + 2 or not _NUMBER.fullmatch(x):
+        if len(x) > 2 * MAX_DIGITS + 2 or not NUMBER.fullmatch(x):
             return None
         top, _, bottom = x.partition("/")
         if len(top) - top.startswith("-") > MAX_DIGITS or len(bottom) > MAX_DIGITS:

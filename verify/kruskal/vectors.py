@@ -107,7 +107,8 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
 
     .npz: the array "vectors", else "queries"; other arrays are not looked at.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
-    integers, floats, or "p/q". Raises InputError, and nothing else, for whatever is unusable.
+    integers, floats, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line.
+    "-" is standard input. Raises InputError, and nothing else, for whatever is unusable.
 
     >>> v = load_vectors("digits")
     >>> v.N, v.d, v.array.dtype
@@ -116,7 +117,13 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     name = loading.bundled(source)
     if name:
         return Vectors.queries_of(loading.BUNDLED[name]())
-    return loading.read_source(source, _from_npz, _from_json)
+    readers: loading.Readers[Vectors] = {
+        "npz": _from_npz,
+        "json": _from_json,
+        "npy": lambda file, name, shown: Vectors.of(loading.read_npy(file, shown), name),
+        "csv": _from_csv,
+    }
+    return loading.read_source(source, readers)
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
@@ -131,8 +138,12 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
     return Vectors.of(array, name)
 
 
-def _from_json(text: bytes, name: str, source: str) -> Vectors:
-    value, title = loading.parse_object(text, name, source)
+def _from_csv(file: BinaryIO, name: str, source: str) -> Vectors:
+    return Vectors.of(ExactArray.of(loading.read_csv(file, source), "vectors"), name)
+
+
+def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:
+    value, title = loading.parse_object(file, name, source)
     numbers = ExactArray.of(value[_pick(list(value), source)], "vectors")
     return Vectors.of(numbers, title)
 

@@ -29,6 +29,7 @@ from functools import partial
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
@@ -66,6 +67,7 @@ def small_circuits(
     depth: int | None = None,
     first: int = 0,
     bases: int | None = None,
+    progress: Progress = silent,
 ) -> Iterator[Found]:
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
@@ -86,6 +88,7 @@ def small_circuits(
     results = in_order(job, affordable, threads or available_threads())
     for number, candidates in enumerate(results, start=first):
         budget.charge(cost)
+        progress(number + 1 - first, bases or number + 2 - first)
         for size, outside, members in candidates:
             if size >= below:
                 continue
