@@ -19,11 +19,12 @@ from attncert.commands.fit import fit
 from attncert.commands.hash import hash_data
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
-from attncert.commands.output import Interrupted, quiet, say
+from attncert.commands.output import Interrupted, say
 from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
+from attncert.quiet import quiet
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED
 
 _STDOUT = 1

@@ -16,7 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from attncert.commands.output import quiet
+from attncert.quiet import quiet
 
 _QUIET_SECONDS = 2.0
 

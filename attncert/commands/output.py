@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from attncert.constructions.foreign import escaped
+from attncert.quiet import quiet
 
 if TYPE_CHECKING:
     from attncert.progress import Stages
     from attncert.reports.report import Report
-
-
-quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether only errors, and what --json asks for, are printed (--quiet)."""
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
