@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
     Construction,
     PlacedHead,
@@ -114,11 +115,11 @@ def _require_room(data: Dataset, heads: int) -> None:
 
 @dataclass(frozen=True)
 class _Draw:
-    key: np.ndarray
-    query: np.ndarray
+    key: IntArray
+    query: IntArray
     bound: int
     number: int
-    logits: np.ndarray
+    logits: IntegerArray
     features: Block
 
 
@@ -183,7 +184,7 @@ class _Search:
                 logits = self._logits(rows, query)
                 yield _Draw(key, query, bound, number, logits, self.blocks.of(logits))
 
-    def _weights(self, terms: int, bound: int) -> np.ndarray:
+    def _weights(self, terms: int, bound: int) -> IntArray:
         """(d, d_h): entries in ±1 at `terms` places of every column, or in -bound..bound."""
         shape = self.data.d, self.width
         if terms == self.data.d:
@@ -193,7 +194,7 @@ class _Search:
         np.put_along_axis(out, places, self.rng.choice([-1, 1], places.shape), axis=0)
         return out
 
-    def _logits(self, rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+    def _logits(self, rows: IntegerArray, query: IntArray) -> IntegerArray:
         """Σ_j (E⁽ᵗ⁾K)_j (e_t·Q_j): (T, n)."""
         asked = integers.product(self.data.queries.numerators, query)
         total = np.zeros((self.data.T, self.data.n), dtype=np.int64)

@@ -11,7 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["AUDIT", "CAPACITY", "KINDS", "KRUSKAL", "MARK", "PROOF", "TIGHTNESS", "Kind", "Report"]
+__all__ = [
+    "AUDIT",
+    "CAPACITY",
+    "FIT",
+    "KINDS",
+    "KRUSKAL",
+    "MARK",
+    "PROOF",
+    "TIGHTNESS",
+    "Kind",
+    "Report",
+]
 
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
 
@@ -67,7 +78,8 @@ AUDIT = Kind(
         "audit-defects-*",  # one for each family of defects
     ),
 )  # fmt: skip
-KINDS = (PROOF, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
+KINDS = (PROOF, FIT, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 
 
 @dataclass(frozen=True)

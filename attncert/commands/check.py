@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json, say
+from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
 
 _WHAT = {
@@ -23,8 +24,8 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
-    fast: Annotated[bool, typer.Option("--fast", help="re-check large ranks with NumPy")] = False,
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
         float | None,
@@ -33,21 +34,18 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from attncert.verify import checker
+    from attncert.verify.checker import EXIT
+    from attncert.verify.checkers import checker_of
 
-    if not Path(certificate).is_file():
-        raise InputError("certificate", "a file", certificate)
-    if fast:
-        from attncert.verify import fast_check
-
-        most = fast_check.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = fast_check.check_file(certificate, limit_seconds, most)
-    else:
-        most = checker.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = checker.check_file(certificate, limit_seconds, most)
+    if certificate != "-" and not Path(certificate).is_file():
+        raise InputError("certificate", "a file, or - for standard input", certificate)
+    limits = {"limit_seconds": limit_seconds}
+    limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
+    with as_file(certificate) as path:
+        verdict = checker_of(path, fast)(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(
-            r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
+            r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
             raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
@@ -57,7 +55,7 @@ def check(
         print_json(verdict._asdict())
     else:
         say(f"{verdict.status}: {verdict.message}")
-    return checker.EXIT[verdict.status]
+    return EXIT[verdict.status]
 
 
 def _what(error: str) -> str:

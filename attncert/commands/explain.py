@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json, say
+from attncert.commands.stdin import as_file
 
 
 def explain(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
     compare: Annotated[
         str | None, typer.Option(help="another certificate: say what differs")
     ] = None,
@@ -24,7 +25,8 @@ def explain(
     from attncert.reports.certificate.compare import compared_text, same_data
     from attncert.reports.certificate.explain import explain, text
 
-    first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
+    with as_file(certificate) as path:
+        first = explain(path, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:
         print_json(first.as_dict()) if as_json else say(*text(first))
         return first.exit_status

@@ -22,8 +22,11 @@ _DEFAULT_BUDGET = "60s"
 
 
 def kruskal(
-    data: Annotated[str, typer.Argument(help="a .json or .npz file with vectors, or: digits")],
+    data: Annotated[str, typer.Argument(help=".json, .npz, .npy, .csv of vectors, -, or: digits")],
     k: Annotated[int | None, typer.Option(help="only ask: is every set of k independent?")] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="use the first N vectors; default: all")
+    ] = None,
     budget: Annotated[
         str | None, typer.Option(help="time limit: 90, 60s, 5m; default: 60s")
     ] = None,
@@ -74,7 +77,7 @@ def kruskal(
     part = None if shard is None else Part.parse(shard)
     if part is not None and log is None:
         raise InputError("--shard", "given with --log FILE, which keeps what it finds", "alone")
-    vectors = load_vectors(data)
+    vectors = load_vectors(data).first(examples)
     question.require(vectors)
     folder = report_folder(out, f"{vectors.name}-kruskal")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,10 @@ from attncert.constructions.foreign import escaped
 if TYPE_CHECKING:
     from attncert.progress import Stages
     from attncert.reports.report import Report
+
+
+quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether only errors, and what --json asks for, are printed (--quiet)."""
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
@@ -44,6 +49,8 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
 def say(*lines: str, error: bool = False) -> None:
     """Lines on stdout (error: on stderr, if anything can be written there): one for each argument,
     whatever is in it."""
+    if quiet.get() and not error:
+        return
     with suppress(*[OSError] if error else []):
         typer.echo("\n".join(map(escaped, lines)), err=error)
 

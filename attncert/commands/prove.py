@@ -10,7 +10,7 @@ from attncert.commands.output import deliver, report_folder
 
 
 def prove(
-    data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
+    data: Annotated[str, typer.Argument(help="a .json or .npz data set, - (stdin), or: digits")],
     construction: Annotated[
         str, typer.Option(help="paper | width-one | generic | MODULE:NAME")
     ] = "paper",
@@ -29,6 +29,9 @@ def prove(
     vertices: Annotated[
         bool, typer.Option("--vertices", help="steer all examples: longer numbers")
     ] = False,
+    a1_work: Annotated[
+        float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
+    ] = 30.0,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
     memory: Annotated[float, typer.Option(help="GiB the rank check may use")] = 4.0,
     seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
@@ -47,11 +50,12 @@ def prove(
         value_width=value_width,
         claim=cast(Any, claim),
         interior=not vertices,
+        a1_work=a1_work,
         device=device,
         memory=memory,
         seed=seed,
     )
-    examples_of = load(data)
+    examples_of = load(data, unlabelled=claim == "full-rank")
     chosen = examples_of if examples is None else examples_of.take(examples)
     return deliver(
         lambda progress: report(prove(chosen, settings, progress)),

@@ -11,9 +11,6 @@ __all__ = ["common_denominator", "join_digits"]
 
 _PLAIN = 400  # bits below which Euclid's steps are taken one by one
 
-LIMB = 28  # bits of a digit of the lifting
-PRIME = 268435399  # its base: the largest prime below 2^LIMB
-
 
 def join_digits(digits: Sequence[int], base: int) -> Any:
     """Σ_k digits[k]·base^k, by halves: quasi-linear.

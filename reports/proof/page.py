@@ -27,22 +27,24 @@ from attncert.reports.proof.records import (
     trace_dict,
 )
 from attncert.reports.proof.tables import tables
-from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
+from attncert.reports.proof.view import bundle, diagram, pivotal
 from attncert.reports.report import PROOF, Report, figure_file
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.witness import readable
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"
 KNOWN = (
-    "placed.maximum", "placed.memorizes", "tightness.bound", "tightness.universal",
-    "rows.relations", "rows.universal", "rows.labels", "labels.rank", "shared.bound",
-    "shared.universal", "given-labels",
+    ids.PLACED_MAXIMUM, ids.PLACED_MEMORIZES, ids.TIGHTNESS_BOUND, ids.TIGHTNESS_UNIVERSAL,
+    ids.ROWS_RELATIONS, ids.ROWS_UNIVERSAL, ids.ROWS_LABELS, ids.LABELS_RANK, ids.SHARED_BOUND,
+    ids.SHARED_UNIVERSAL, ids.GIVEN_LABELS,
 )  # fmt: skip
 
 
@@ -123,6 +125,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "still_known": _still_known(proof),
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
+        "to_decide": rows.to_decide(proof),
         "construction": rows.construction(proof),
         "voice": settings.voice,
         "instead_of_a1": _instead_of_a1(proof),
@@ -172,10 +175,12 @@ def _parts(proof: Proof) -> list[Part]:
     return parts
 
 
-def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, str]) -> Step:
+def _step(
+    proof: Proof, claim: Claim, place: dict[ClaimId, int], anchor: dict[ClaimId, str]
+) -> Step:
     links = [
-        (words_, anchor[ids[0]] if len({anchor[i] for i in ids}) == 1 else "")
-        for words_, ids in bundle(claim.rests_on)
+        (words_, anchor[named[0]] if len({anchor[i] for i in named}) == 1 else "")
+        for words_, named in bundle(claim.rests_on)
     ]
     if len(links) > MOST_LINKS:
         links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
@@ -200,17 +205,13 @@ def _still_known(proof: Proof) -> list[tuple[str, str, str]]:
 
 
 def _left_out(proof: Proof) -> str:
-    if "placed.maximum" not in proof.trace:
+    if ids.PLACED_MAXIMUM not in proof.trace:
         return ""
-    left_out = (proof.trace["placed.maximum"].witness or {}).get("left out", [])
+    left_out = (proof.trace[ids.PLACED_MAXIMUM].witness or {}).get("left out", [])
     return indices(left_out) if left_out else ""
 
 
 def _instead_of_a1(proof: Proof) -> bool:
     """The answer holds where Assumption 1 is false: worth a sentence beside the verdict."""
     trace = proof.trace
-    return (
-        proof.standing.holds
-        and "hypothesis.A1" in trace
-        and trace["hypothesis.A1"].level is Level.REFUTED
-    )
+    return proof.standing.holds and ids.A1 in trace and trace[ids.A1].level is Level.REFUTED

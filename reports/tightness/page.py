@@ -16,7 +16,7 @@ from attncert.reports.words.numbers import value, words
 from attncert.reports.words.templating import page
 from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.studies import Study
 
@@ -42,7 +42,7 @@ def one_line(study: Study) -> str:
         Level.PROVED: "some keys and queries serve every labelling",
         Level.REFUTED: "no keys and queries serve every labelling",
     }.get(level, "not decided by these bounds")
-    given = [c.id for c in study.claims if c.level is Level.REFUTED and c.id in _GIVEN]
+    given = [c.id for c in study.claims if c.excludes(About.THESE_LABELS)]
     labels = f" Given labels: impossible ({', '.join(given)})." if given else ""
     return f"Universal memorization: {said}.{labels}"
 
@@ -81,9 +81,6 @@ def render(studies: Sequence[Study], title: str) -> dict[str, bytes]:
         if study.certificate is not None:
             files[paths[study.name]] = canonical_bytes(study.certificate)
     return files
-
-
-_GIVEN = ("rows.labels", "labels.rank")
 
 
 def _lines(study: Study) -> list[Line]:

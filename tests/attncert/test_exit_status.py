@@ -39,7 +39,7 @@ def test_an_unexpected_exception_is_no_answer(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise defect
 
     monkeypatch.setattr(checker, "check_file", broken)

@@ -13,6 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.verify import checker
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.impossibility import certificate_of, impossibility, kind
 from attncert.verify.tightness.rows import broken_relation
@@ -158,7 +159,7 @@ def _run(case: Case) -> tuple[Level, Level, str]:
             path = Path(folder) / "certificate.json"
             path.write_text(json.dumps(certificate_of(data, broken, {"command": "attncert audit"})))
             status = checker.check_file(str(path)).status
-    return claims["impossible.given"].level, claims["impossible.universal"].level, status
+    return claims[ids.IMPOSSIBLE_GIVEN].level, claims[ids.IMPOSSIBLE_UNIVERSAL].level, status
 
 
 def _user(claim: Claim) -> Finding:

@@ -71,9 +71,10 @@ def close(
     limit = _limit(budget_s, work, kept)
     search = _Search(vectors, k, budget, seed, progress)
     interval = Interval.trivial(vectors)
-    for method in METHODS:
+    for name, method in METHODS.items():
         if settled(interval, k) or search.budget.over:
             break
+        progress(name, 0, 1)
         for bound in method(search, interval):
             narrower = interval.tighten(bound)
             if narrower is not interval and watch is not None:
@@ -240,20 +241,25 @@ def _small_circuits(
     seed = 2 * search.seed + later
     bases = None if math.isfinite(part.left) else _BASES
     for found in circuits.small_circuits(
-        search.vectors, below=below, budget=part, seed=seed, bases=bases
+        search.vectors,
+        below=below,
+        budget=part,
+        seed=seed,
+        bases=bases,
+        progress=partial(search.progress, "more circuits" if later else "small circuits"),
     ):
         yield witnessed(found.dependency, "circuits", bases=found.bases, outside=found.outside)
     search.budget.charge(part.charged)
 
 
-METHODS: tuple[Method, ...] = (
-    _parallel,
-    _rank,
-    _coherence,
-    _information_sets,
-    _cheap_sizes,
-    _supports,
-    _circuits,
-    _exhaustive,
-    _the_rest,
-)
+METHODS: dict[str, Method] = {
+    "parallel": _parallel,
+    "rank": _rank,
+    "coherence": _coherence,
+    "information sets": _information_sets,
+    "small sets": _cheap_sizes,
+    "sparse vectors": _supports,
+    "small circuits": _circuits,
+    "all sets": _exhaustive,
+    "more circuits": _the_rest,
+}

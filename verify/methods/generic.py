@@ -6,6 +6,7 @@ from attncert.constructions import generic
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import Progress
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Asked, Method
@@ -42,7 +43,7 @@ METHOD = Method(
     build=_build,
     head_claims=head_claims,
     outline=Outline(
-        first=("small", "integral", "logits"),
+        first=(ids.SMALL, ids.INTEGRAL, ids.LOGITS),
         hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
     ),
     bound=Bound(),

@@ -16,6 +16,7 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import Step, hypothesis_name
 from attncert.verify.claims.proof import Outline, Voice
 
 
@@ -66,7 +67,7 @@ def require(claims: Iterable[Claim]) -> None:
     """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold."""
     for claim in claims:
         if not claim.level.holds:
-            name = claim.id.removeprefix("hypothesis.")
+            name = hypothesis_name(claim.id) or claim.id
             said = claim.statement.removesuffix(".")
             said = said[:1].lower() + said[1:] if said[1:2].islower() else said
             reason = f"it is not true that {said}"
@@ -112,7 +113,7 @@ class Method:
     uses_a1_a2: bool = False
     follows: Callable[[Dataset, Construction], Iterable[Claim]] = lambda data, built: ()
     remarks: Callable[[Dataset, Construction], Mapping[str, str]] = lambda data, built: {}
-    strength: tuple[str, str] | None = None
+    strength: tuple[Step, Step] | None = None
     attack: Attack | None = None
 
     @property

@@ -7,6 +7,7 @@ from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Asked, Attack, Method
@@ -56,8 +57,8 @@ METHOD = Method(
     build=_build,
     head_claims=head_claims,
     outline=Outline(
-        first=("duals", "steering", "weights", "integral"),
-        later=("selector", "separator", "saturation"),
+        first=(ids.DUALS, ids.STEERING, ids.WEIGHTS, ids.INTEGRAL),
+        later=(ids.SELECTOR, ids.SEPARATOR, ids.SATURATION),
         hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
         partition=True,
     ),
@@ -66,7 +67,7 @@ METHOD = Method(
     uses_a1_a2=True,
     follows=certified_partition,
     remarks=_remarks,
-    strength=("duals", "steering"),
+    strength=(ids.DUALS, ids.STEERING),
     attack=Attack(_attacked, width_one=False),
     voice=Voice(
         title="the paper's construction",

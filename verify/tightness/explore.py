@@ -16,6 +16,7 @@ from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.separated import separated_layer
@@ -53,7 +54,7 @@ def explore_distinct_queries(cases: int, seed: int = 0, *, draws: int = 4) -> Cl
         except RuntimeError:
             failures.append({"kind": kind, "heads": heads, "data": data.canonical()})
     return Claim(
-        "explore.distinct-queries",
+        ids.EXPLORE_DISTINCT_QUERIES,
         f"In {cases} data sets with a shared context, $n$ from 3 to 5, and $T=H(n-1)+1$ distinct "
         f"queries ({', '.join(KINDS)}) no counterexample was met: some weights of width one have "
         "full rank.",

@@ -19,7 +19,7 @@ from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.certificate import TooLarge, certificate
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
@@ -53,7 +53,7 @@ class Study:
     @property
     def universal(self) -> Level:
         """Universal memorization by these heads: proved, refuted, or undecided."""
-        levels = {claim.level for claim in self.claims if claim.id.endswith(".universal")}
+        levels = {claim.level for claim in self.claims if claim.about is About.UNIVERSAL}
         order = Level.REFUTED, Level.PROVED
         return next((level for level in order if level in levels), Level.UNDECIDED)
 

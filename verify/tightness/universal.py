@@ -15,7 +15,8 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.tightness.flat import flat_of
 from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.rows import row_relations, shortest
@@ -69,10 +70,11 @@ def universal(
     require_positive(heads=heads, width=width)
     bound = bound_from_above(data, heads)
     claim: dict[str, Any] = {
-        "id": "universal",
+        "id": ids.UNIVERSAL,
         "statement": f"Some keys and queries of {counted(heads, 'head')} serve every labelling of "
         f"{counted(data.T, 'example', 'the')}.",
         "source": "ours; docs/tightness.md",
+        "about": About.UNIVERSAL,
     }
     if bound.rank < data.T:
         return Claim(

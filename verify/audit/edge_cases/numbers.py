@@ -8,6 +8,7 @@ from functools import partial
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import gaussian, random
 from attncert.verify.audit.edge_cases.records import EdgeCase, Expect, both, dependent
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, NOT = Level.PROVED, Level.NOT_APPLICABLE
@@ -45,7 +46,7 @@ CASES = (
         lambda: Dataset.of(
             [[0.1, 0.2], [0.3, 0.7]], [[0.1, 0.3], [0.2, 0.9], [1.0, 0.1]], [0.1, 2, 3]
         ),
-        *both(PROVED, {"readout": {}}),
+        *both(PROVED, {ids.READOUT: {}}),
     ),
     case(
         "float32 noise",

@@ -17,11 +17,12 @@ from attncert.verify.audit.edge_cases.records import (
     relation,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
 _CERTIFICATE = "the partition certificate fails in every grouping; exact rank"
-_THEOREM = {"theorem": {"hypotheses that do not hold": ["hypothesis.A1"]}}
+_THEOREM = {ids.THEOREM: {"hypotheses that do not hold": [ids.A1]}}
 _EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _TWO = _EYE[:2]
 _THREE_CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
@@ -73,7 +74,7 @@ CASES = (
         lambda: Dataset.of(_TWO, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]),
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, -1])),
         weights(REFUTED, 2, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["-1"]}}),
     ),
     case(
         "repeated query, shared context, same label",
@@ -112,7 +113,7 @@ CASES = (
         signed_pairs,
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, 1])),
         weights(REFUTED, 3, **relation([0, 1, 2, 3], [1, 1, -1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["1"]}}),
     ),
     case(
         "e, -e, f, -f with n=2, labels that obey",
@@ -201,7 +202,7 @@ CASES = (
         "in exact arithmetic nothing is nearly dependent; only the exact readout grows too long",
         "paper, Theorem 1",
         lambda: family(5, 3, 4, queries="near-collinear", seed=2),
-        Expect("paper", PROVED, {"readout": {}}, options={"heads": 2}),
+        Expect("paper", PROVED, {ids.READOUT: {}}, options={"heads": 2}),
         Expect("width-one", PROVED, options={"heads": 2}),
     ),
     case(
@@ -212,7 +213,7 @@ CASES = (
         lambda: Dataset.of(
             _EYE, [[10**12, 0, 0], [0, 1, 0], [0, 0, 10**6], [1, 1, 1]], _LABELS[:4]
         ),
-        *both(PROVED, {"readout": {}, "enclosure.error": {}}),
+        *both(PROVED, {ids.READOUT: {}, ids.ENCLOSURE_ERROR: {}}),
     ),
     case(
         "queries with a common factor",
@@ -243,6 +244,6 @@ CASES = (
             dependent([0, 1], [1, -1], "A1") | hypothesis("capacity", T=3, capacity=2),
             heads=1,
         ),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["-1"]}}),
     ),
 )

@@ -16,6 +16,7 @@ from attncert.verify.audit.edge_cases.records import (
     rows,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
@@ -193,7 +194,7 @@ CASES = (
         Expect(
             "universal",
             REFUTED,
-            shows={"universal": {"no weights exceed rank": 5}},
+            shows={ids.UNIVERSAL: {"no weights exceed rank": 5}},
             options={"heads": 2, "width": 1},
         ),
     ),

@@ -18,6 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.verify.audit.attack.cases import every_subset_independent
 from attncert.verify.audit.hypotheses.instance import rank
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
@@ -114,7 +115,7 @@ def remarks(sizes: Iterable[Kappa], seed: int) -> Iterator[Remark]:
         yield Remark(
             asked,
             kruskal_rank(np.array(data.queries.stored)),
-            proof.trace["hypothesis.A1"].level,
+            proof.trace[ids.A1].level,
             proof.standing,
             (prove(more, settings).standing, universal(more, asked.heads, asked.width).level),
         )

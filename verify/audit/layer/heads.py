@@ -18,6 +18,7 @@ from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
 from attncert.constructions.construction import capacity
 from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.enclosure import decimal
 from attncert.verify.steps import hypotheses
@@ -191,7 +192,7 @@ def theorem_claims(
     most = capacity(H, r, r)
     placed = [t for group in groups for t in group]
     fits = Claim(
-        "theorem1.capacity",
+        ids.THEOREM1_CAPACITY,
         f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
         Level.PROVED if most >= data.T else Level.REFUTED,
         numbers={"T": data.T, "H": H, "r": r, "carried by some head": len(placed)},
@@ -202,7 +203,7 @@ def theorem_claims(
     sizes = [len(group) for group in groups]
     small = all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes))
     grouped = Claim(
-        "theorem1.groups",
+        ids.THEOREM1_GROUPS,
         f"{'As grouped' if given else 'Counted by rank'}, the first head carries at most $r={r}$ "
         f"examples, every further one at most $r-1={r - 1}$.",
         Level.PROVED if small else Level.REFUTED,
@@ -217,7 +218,7 @@ def theorem_claims(
         if set(head.earlier) - set(head.led)
     }
     still = Claim(
-        "theorem1.saturation",
+        ids.THEOREM1_SATURATION,
         "In every head each example of the earlier groups leans towards one row: its weight is at "
         "least twice any other (within $2^{-20}$).",
         Level.REFUTED if loose else Level.ENCLOSED,
@@ -234,5 +235,5 @@ def theorem_claims(
     claims = [fits, grouped, still]
     if len(placed) == data.T:
         found = hypotheses.partition(data, [group for group in groups if group])
-        claims.append(replace(found, id="theorem1.partition"))
+        claims.append(replace(found, id=ids.THEOREM1_PARTITION))
     return claims

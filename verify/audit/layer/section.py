@@ -16,7 +16,9 @@ from attncert.constructions.numerals import numeral, short
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.near.nearby import MOST_UNKNOWNS, nearby, nearby_claim
 
 __all__ = ["Question", "question", "section"]
 
@@ -74,12 +76,13 @@ def section(scope: Scope) -> AuditSection:
     found = audit_layer(
         attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
     )
+    near = _near(attention)
     return AuditSection(
         "layer",
         f"Third-party weights: {stored.name}",
-        text=(_text(found, asked), _asked(found)),
+        text=(_text(found, asked), _asked(found), *_said(near)),
         tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
-        findings=tuple(_finding(found[i]) for i in ("layer.memorizes", "layer.rank")),
+        findings=tuple(_finding(found[i]) for i in (ids.LAYER_MEMORIZES, ids.LAYER_RANK)),
         numbers={
             "dtype": stored.dtype,
             "logit unit": asked.unit,
@@ -87,7 +90,7 @@ def section(scope: Scope) -> AuditSection:
             "masked": asked.mask is not None,
             "tolerance": numeral(found.tolerance),
             "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
-            "error": found["layer.error"].numbers["error"],
+            "error": found[ids.LAYER_ERROR].numbers["error"],
             "errors": found.errors,
             "singular value": [found.sigma.lower, found.sigma.upper],
             "heads": [
@@ -101,14 +104,33 @@ def section(scope: Scope) -> AuditSection:
                 for head in found.heads
             ],
         },
-        claims=found.claims,
+        claims=(*found.claims, *near),
         answer=_answer(found),
+    )
+
+
+def _near(attention: Attention) -> tuple[Claim, ...]:
+    """Whether weights that are exact exist nearby: for plain layers of base e and moderate size."""
+    plain = (attention.unit, attention.scale, attention.mask) == ("e", "none", None)
+    if not plain or attention.data.T * attention.data.m > MOST_UNKNOWNS:
+        return ()
+    found = nearby(attention.data, attention.layer)
+    return () if found is None else (nearby_claim(found),)
+
+
+def _said(near: tuple[Claim, ...]) -> tuple[str, ...]:
+    """For these labels, whatever the rank of $Z$ says about all."""
+    return tuple(
+        f"{claim.statement} ({claim.level.value}; in the maximum norm, for these labels alone)"
+        for claim in near
     )
 
 
 def _answer(found: LayerAudit) -> str:
     """Error, tolerance and rank: what was asked, for the terminal."""
-    error, memorizes, rank = (found[f"layer.{i}"] for i in ("error", "memorizes", "rank"))
+    error, memorizes, rank = (
+        found[name] for name in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES, ids.LAYER_RANK)
+    )
     T = found.attention.data.T
     within, beyond = ("below", "not below") if found.strict else ("within", "above")
     words = {Level.REFUTED: beyond, Level.UNDECIDED: f"undecided whether {within}"}
@@ -149,7 +171,7 @@ def _tolerance(text: str) -> Fraction:
 
 def _text(found: LayerAudit, question: Question) -> str:
     layer, data = found.attention.layer, found.attention.data
-    error = found["layer.error"]
+    error = found[ids.LAYER_ERROR]
     return (
         f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
         f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
@@ -162,7 +184,7 @@ def _text(found: LayerAudit, question: Question) -> str:
 
 def _sigma(found: LayerAudit) -> str:
     low, high = bounds(found.sigma)
-    if found["layer.rank"].level is Level.REFUTED:
+    if found[ids.LAYER_RANK].level is Level.REFUTED:
         size = "0, because its rank is below $T$"
     elif found.sigma.lower > 0:
         size = interval(low, high)
