@@ -125,8 +125,8 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         a1_false,
     ),
     "not-all-placed": (
-        "Parallel queries and a zero query: what the construction can place, and that other "
-        "weights do it all (`attncert prove examples/not-all-placed.json`)",
+        "Parallel queries and a zero query: what the construction can place; other weights "
+        "memorize all of it (`attncert prove examples/not-all-placed.json`)",
         not_all_placed,
     ),
     "above-the-bound": (

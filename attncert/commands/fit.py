@@ -12,11 +12,13 @@ from attncert.commands.output import deliver, report_folder
 def fit(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, or: digits")],
     heads: Annotated[
-        int | None, typer.Option(help="H; default: the fewest that can do, then more")
+        int | None, typer.Option(help="heads H; default: the fewest that may suffice, then more")
     ] = None,
     head_width: Annotated[int, typer.Option(help="d_h")] = 1,
     value_width: Annotated[int | None, typer.Option(help="d_v; default: m")] = None,
-    examples: Annotated[int | None, typer.Option(help="use the first T; default: all")] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="use the first T examples; default: all")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="try although too few parameters")] = False,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
     seed: Annotated[int, typer.Option(help="random seed of the starts")] = 0,

@@ -12,7 +12,7 @@ from attncert.commands.output import print_json, say
 def hash_data(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, - or: digits")],
     examples: Annotated[int | None, typer.Option(help="the first T; default: all")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="as JSON on stdout")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="the same as JSON on stdout")] = False,
 ) -> int:
     """Print the SHA-256 of DATA as reports and certificates state it (their input_sha256)."""
     from attncert.constructions.data.loading import load

@@ -99,7 +99,7 @@ def test_above_the_bound_nothing_is_tried_unless_forced(
     assert "undecided: no fit found in 2 starts" in said and "impossible" not in said
 
 
-def test_labels_above_the_bound_may_be_reached_all_the_same() -> None:
+def test_labels_above_the_bound_may_still_be_reached() -> None:
     data = data_set(30, 3, 3, seed=2)
     zero = attncert.Dataset.of(data.contexts.fractions(), data.queries.fractions(), [0] * 30)
     assert "out of reach" in fit_data(zero, FitSettings(heads=1)).why

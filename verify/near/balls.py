@@ -30,7 +30,7 @@ class Balls:
 
     @classmethod
     def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> Balls:
-        """From Arb's balls: the midpoint rounded to float64, the radius to hold all the same."""
+        """From Arb's balls: the midpoint rounded to float64, the radius enlarged to match."""
         mids, rads = [], []
         for x in entries:
             mid = float(x.mid())

@@ -1,4 +1,4 @@
-"""Somebody else's float weights: how near to them are real weights that output the labels exactly?
+"""Third-party float weights: how near to them are real weights that output the labels exactly?
 
 Gauss-Newton steps of least norm lead from the given weights to ones that fit in float64; these are
 certified as in `certificate.py`. The distance claimed is that of the steps, exactly, plus the

@@ -78,7 +78,7 @@ def test_the_page_shows_findings_first_and_tables_whole() -> None:
         render(audit(Scope(TINY, quick=True, seed=3), [made(Standing.OK, Standing.AGAINST)]))
         == files
     )
-    assert one_line(found).startswith("Something came out against") and "x<1" in one_line(found)
+    assert one_line(found).startswith("Something is not as expected") and "x<1" in one_line(found)
 
 
 def test_the_folder_is_replaced_and_others_are_not(tmp_path: Path) -> None:

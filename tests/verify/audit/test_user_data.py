@@ -106,10 +106,10 @@ def test_the_verdict_is_about_the_data_first() -> None:
     }
     assert said["proved"] == (
         "Your data (all of it): the paper's construction: proved; heads of width one: proved. "
-        "Bundled cases: everything came out as expected. 2 sections."
+        "Bundled cases: everything is as expected. 2 sections."
     )
     assert said["refuted"].startswith("Your data (all of it): impossible for all weights. Refuted:")
-    assert said["refuted"].endswith("Bundled cases: everything came out as expected. 2 sections.")
+    assert said["refuted"].endswith("Bundled cases: everything is as expected. 2 sections.")
 
 
 def test_heads_certified_by_rank_alone_are_not_counted_as_zero() -> None:
@@ -182,7 +182,7 @@ def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stdout + run.stderr
         assert run.stdout.startswith("Your data (all of it): the paper's construction: proved;")
-        assert " Bundled cases: everything came out as expected. 5 sections." in run.stdout
+        assert " Bundled cases: everything is as expected. 5 sections." in run.stdout
     names = [p.relative_to(folders[0]) for p in folders[0].rglob("*") if p.is_file()]
     assert {"audit.md", "audit.json"} <= {name.name for name in names}
     for name in names:
