@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
@@ -32,7 +33,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_heads, require_readout
 
-Weights = Layer | Mapping[str, np.ndarray]
+Weights = Layer | Mapping[str, AnyArray]
 
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # of the last

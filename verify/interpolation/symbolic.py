@@ -28,6 +28,7 @@ from sympy.polys.domains import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement, ring
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import short
@@ -218,7 +219,7 @@ def _claim(level: Level, numbers: dict[str, Any], witness: dict[str, Any] | None
     return Claim(_ID, _STATEMENT, level, numbers, witness, _ARITHMETIC, source=_SOURCE)
 
 
-def _floats(matrix: fmpq_mat) -> np.ndarray:
+def _floats(matrix: fmpq_mat) -> FloatArray:
     """Nearest float64, infinite beyond."""
     flat = [_float(int(x.p), int(x.q)) for x in matrix.entries()]
     return np.array(flat).reshape(matrix.nrows(), matrix.ncols())

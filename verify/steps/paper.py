@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
@@ -64,7 +64,7 @@ def head_claims(
         yield partial(head_weights, data, record, weights, construction.r, number)
 
     def after(
-        record: PaperHead, table: np.ndarray, seen: Progressive | None, number: int
+        record: PaperHead, table: ObjectArray, seen: Progressive | None, number: int
     ) -> Iterator[Check]:
         if record.earlier:
             yield partial(saturation, data, record, table, number)
@@ -152,7 +152,7 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
     )
 
 
-def saturation(data: Dataset, head: PaperHead, table: np.ndarray, number: int) -> Claim:
+def saturation(data: Dataset, head: PaperHead, table: ObjectArray, number: int) -> Claim:
     """Steps 6 and 8: every earlier s attends to L_s, with 1 - p ≤ (n-1)·2^-B.
 
     L_s is where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits or more:

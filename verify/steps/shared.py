@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
@@ -83,7 +84,7 @@ def steps(
             yield from (partial(check, data, record, weights, number) for check in checks)
 
         def after(
-            record: PlacedHead, table: np.ndarray, seen: features.Progressive | None, number: int
+            record: PlacedHead, table: ObjectArray, seen: features.Progressive | None, number: int
         ) -> Iterator[Check]:
             yield partial(group_logits, record, table, number, source)
             if seen is not None:
@@ -182,7 +183,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 def limit_independence(
     data: Dataset,
     head: SteeringHead,
-    table: np.ndarray,
+    table: ObjectArray,
     seen: features.Progressive,
     number: int,
 ) -> Claim:
@@ -213,7 +214,7 @@ def limit_independence(
 def finite_rank(
     data: Dataset,
     head: PlacedHead,
-    table: np.ndarray,
+    table: ObjectArray,
     seen: features.Progressive,
     number: int,
     source: str = f"{PAPER}, step 8",
@@ -237,7 +238,7 @@ def finite_rank(
     )
 
 
-def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
+def lead(data: Dataset, head: SteeringHead) -> ObjectArray:
     """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
     products = (data.query_matrix * head.selector).entries()
     out = np.empty((len(head.earlier), data.n), dtype=object)
@@ -247,7 +248,7 @@ def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
     return out
 
 
-def leads(rows: np.ndarray, targets: Sequence[int]) -> list[Any]:
+def leads(rows: ObjectArray, targets: Sequence[int]) -> list[Any]:
     """By how much each row's target exceeds all its other entries (N, n); [] where n = 1."""
     if rows.shape[1] == 1:
         return []
@@ -257,7 +258,7 @@ def leads(rows: np.ndarray, targets: Sequence[int]) -> list[Any]:
     ]
 
 
-def integral(table: np.ndarray, number: int) -> Claim:
+def integral(table: ObjectArray, number: int) -> Claim:
     """All logits are integral: `table` could be computed."""
     spread = int(max(row.max() - row.min() for row in table))
     return claim(
@@ -285,7 +286,7 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
     )
 
 
-def group_logits(head: PlacedHead, table: np.ndarray, number: int, source: str) -> Claim:
+def group_logits(head: PlacedHead, table: ObjectArray, number: int, source: str) -> Claim:
     """The logits on record, from which the readout is solved, are those of the layer."""
     wrong = [
         t
@@ -351,7 +352,7 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     return fmpq_mat(len(rows) // data.d, data.d, rows)
 
 
-def _weights(table: np.ndarray, prime: int) -> np.ndarray:
+def _weights(table: ObjectArray, prime: int) -> IntArray:
     """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
     try:
         return features.softmax_mod(table, prime)

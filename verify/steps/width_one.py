@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 from flint import fmpq
 
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
@@ -57,7 +57,7 @@ def head_claims(
         yield partial(head_weights, data, record, weights, number)
 
     def after(
-        record: WidthOneHead, table: np.ndarray, seen: Progressive | None, number: int
+        record: WidthOneHead, table: ObjectArray, seen: Progressive | None, number: int
     ) -> Iterator[shared.Check]:
         if record.selector is not None:
             yield partial(saturation, data, record, table, number)
@@ -142,7 +142,7 @@ def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) 
     )
 
 
-def saturation(data: Dataset, head: WidthOneHead, table: np.ndarray, number: int) -> Claim:
+def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: int) -> Claim:
     """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
 
     c is the least at which the rank is full, so at this c the rows need not lead yet: the record's

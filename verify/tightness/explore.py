@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.verify.claims import ids
@@ -94,7 +95,7 @@ def degenerate_queries(kind: str, n: int, examples: int, rng: np.random.Generato
     return data
 
 
-def _independent(rng: np.random.Generator, rows: int, d: int) -> np.ndarray:
+def _independent(rng: np.random.Generator, rows: int, d: int) -> IntArray:
     while True:
         matrix = rng.integers(-3, 4, (rows, d))
         if fmpz_mat(matrix.tolist()).rank() == rows:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
@@ -302,7 +303,7 @@ def _null_space(data: Dataset) -> Vectors:
     return rational.null_vectors(_differences(data.contexts.numerators))
 
 
-def _differences(contexts: np.ndarray) -> np.ndarray:
+def _differences(contexts: IntegerArray) -> IntegerArray:
     """E_i - E_1 of each context, i = 2, ..., n: (count·(n-1), d)."""
     first = np.broadcast_to(contexts[:, :1], contexts[:, 1:].shape)
     return integers.subtract(contexts[:, 1:], first).reshape(-1, contexts.shape[2])
@@ -314,6 +315,6 @@ def _independent_columns(flat: Flat, heads: int) -> bool:
     return int(nmod_mat(matrix, PRIMES[0]).rank()) == matrix.ncols()
 
 
-def _content_free(vector: np.ndarray) -> tuple[int, ...]:
+def _content_free(vector: IntegerArray) -> tuple[int, ...]:
     content = math.gcd(*(int(x) for x in vector.tolist()))
     return tuple(int(x) // content for x in vector.tolist())

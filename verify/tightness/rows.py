@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
@@ -230,7 +231,7 @@ def _parts(data: Dataset) -> list[_Parts]:
     return out
 
 
-def _centred(context: np.ndarray) -> tuple[tuple[int, ...], list[list[int]]]:
+def _centred(context: IntegerArray) -> tuple[tuple[int, ...], list[list[int]]]:
     """The sum of the rows, and n times the rows minus that."""
     rows = [[int(x) for x in row] for row in context.tolist()]
     total = [sum(column) for column in zip(*rows, strict=True)]

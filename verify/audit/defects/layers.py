@@ -13,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
@@ -35,7 +36,7 @@ class Finished:
 
     data: Dataset
     layer: Layer
-    floats: dict[str, np.ndarray] | None = None
+    floats: dict[str, FloatArray] | None = None
     primes: tuple[int, ...] = features.PRIMES
 
 
@@ -130,28 +131,28 @@ def example_repeated() -> Finished:
 # Float64 weights.
 
 
-def floats(change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]) -> Finished:
+def floats(change: Callable[[dict[str, FloatArray]], dict[str, FloatArray]]) -> Finished:
     run = finished("width one")
     assert run.floats is not None
     return replace(run, floats=change({name: x.copy() for name, x in run.floats.items()}))
 
 
-def perturbed(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def perturbed(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     weights["W_V"][weights["W_V"] != 0] *= 1 + 1e-4
     return weights
 
 
-def base_two_forgotten(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def base_two_forgotten(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """A softmax in base e of logits that were meant for base 2."""
     return weights | {"W_Q": weights["W_Q"] / math.log(2)}
 
 
-def scaled_by_width(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def scaled_by_width(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """Logits over √d, as in a library that scales by the model's width."""
     return weights | {"W_Q": weights["W_Q"] / math.sqrt(weights["W_Q"].shape[1])}
 
 
-def half_precision(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def half_precision(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return {name: x.astype(np.float16).astype(np.float64) for name, x in weights.items()}
 
 

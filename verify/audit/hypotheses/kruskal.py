@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.verify.audit.attack.cases import every_subset_independent
@@ -71,7 +72,7 @@ class Remark:
         return exactly and (self.a1, self.memorization) == (Level.REFUTED, Level.PROVED)
 
 
-def kruskal_rank(queries: np.ndarray) -> int:
+def kruskal_rank(queries: IntArray) -> int:
     """The largest k such that every k of these integer vectors are independent. All subsets.
 
     >>> kruskal_rank(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import capacity
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims import ids
@@ -84,7 +85,7 @@ def _first_mod(rows: Sequence[Sequence[float]], p: int) -> list[int]:
 
 def _first_float(rows: Sequence[Sequence[float]]) -> list[int]:
     """The same in float64, by Gram-Schmidt with a relative tolerance."""
-    basis: list[np.ndarray] = []
+    basis: list[FloatArray] = []
     first = []
     for i, row in enumerate(np.array(rows)):
         rest = row.copy()

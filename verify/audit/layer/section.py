@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 
-import numpy as np
-
+from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer_files import StoredLayer, load_layer
@@ -36,7 +35,7 @@ class Question:
     stored: StoredLayer
     unit: str = "e"
     scale: str = "none"
-    mask: np.ndarray | None = None
+    mask: BoolArray | None = None
     tolerance: Fraction | None = None
 
 
