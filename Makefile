@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup report test slow check gallery bench fuzz clean
+.PHONY: setup report test slow check gallery bench fuzz kernel clean
 
 setup: $(VENV)/.ready
 
@@ -38,6 +38,10 @@ bench: setup
 	$(BIN)/python benchmarks/rank.py --out benchmarks/results/rank.json
 	$(BIN)/python benchmarks/digits.py
 	$(BIN)/python benchmarks/width_one.py --large
+
+# The theorems in Coq and the verified checker; verify/kernel/Makefile names the apt packages.
+kernel:
+	$(MAKE) -C verify/kernel
 
 fuzz: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -e '.[fuzz]'

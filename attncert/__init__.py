@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from attncert.verify.audit.attack.search import attack
     from attncert.verify.checker import Verdict
     from attncert.verify.claims.evidence import Claim, Level
+    from attncert.verify.claims.ids import ClaimId, Step
     from attncert.verify.claims.proof import Outline, Proof, Voice
     from attncert.verify.methods.method import Attack, Method, require
     from attncert.verify.methods.registry import register
@@ -50,6 +51,7 @@ __all__ = [
     "Attack",
     "Bound",
     "Claim",
+    "ClaimId",
     "Construction",
     "Dataset",
     "HypothesisFails",
@@ -60,6 +62,7 @@ __all__ = [
     "Outline",
     "Proof",
     "Settings",
+    "Step",
     "Voice",
     "attack",
     "check",
@@ -80,6 +83,7 @@ _LAZY = {
     "Attack": "attncert.verify.methods.method",
     "Bound": "attncert.constructions.construction",
     "Claim": "attncert.verify.claims.evidence",
+    "ClaimId": "attncert.verify.claims.ids",
     "Construction": "attncert.constructions.construction",
     "Dataset": "attncert.constructions.data.dataset",
     "HypothesisFails": "attncert.constructions.errors",
@@ -89,6 +93,7 @@ _LAZY = {
     "Outline": "attncert.verify.claims.proof",
     "Proof": "attncert.verify.claims.proof",
     "Settings": "attncert.verify.settings",
+    "Step": "attncert.verify.claims.ids",
     "Voice": "attncert.verify.claims.proof",
     "attack": "attncert.verify.audit.attack.search",
     "from_layer": "attncert.constructions.from_layer",

@@ -1,20 +1,22 @@
-"""The commands together, and what each expected way to end without an answer looks like."""
+"""All commands together, and how one ends when it has no answer."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+from importlib import metadata
 from typing import Annotated
 
 import typer
 
-from attncert.cli import INTERRUPTED
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
 from attncert.commands.explain import explain
+from attncert.commands.fit import fit
+from attncert.commands.hash import hash_data
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
 from attncert.commands.output import Interrupted, say
@@ -22,28 +24,46 @@ from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
+from attncert.quiet import quiet
+from attncert.statuses import BROKEN_PIPE, INTERRUPTED
 
-_READER_GONE = 141  # as a shell has it for SIGPIPE: neither 0 nor 1, which would be an answer
 _STDOUT = 1
 _MOST = 500  # characters of a line that says what is wrong
 
 app = typer.Typer(
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, attack):
+for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack):
     app.command(_command.__name__)(_command)
+app.command("hash")(hash_data)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        say(f"attncert {metadata.version('attncert')}")
+        raise typer.Exit
 
 
 @app.callback()
 def _commands(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="traceback of an internal error")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="show the traceback of an internal error")
+    ] = False,
+    silent: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="print errors and what --json asks for, nothing else"),
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print it and exit")
+    ] = False,
 ) -> None:
     """Exact attention weights from memorization proofs, every step verified."""
     context.obj["debug"] = debug
+    quiet.set(silent)
 
 
 def run(words: list[str], options: dict[str, bool]) -> int:
@@ -57,8 +77,11 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
         sys.stdout.reconfigure(errors="backslashreplace")
     command = typer.main.get_command(app)
+    quiet.set(False)
     try:
-        result = command.main(words, prog_name="attncert", standalone_mode=False, obj=options)
+        result = command.main(
+            _in_front(words), prog_name="attncert", standalone_mode=False, obj=options
+        )
         if result == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
             raise KeyboardInterrupt
         sys.stdout.flush()
@@ -72,14 +95,28 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     except Interrupted as error:
         say(f"interrupted: {error}", error=True)
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # Typer leaves with SystemExit where the reader is gone
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:  # what a shell completes was told
+            return 0
+        # Typer leaves with SystemExit where the reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-        return _READER_GONE
+        return BROKEN_PIPE
     except OSError as error:  # nowhere to write the answer to
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"standard output: {error.strerror}"
     say(f"attncert: {printable(message, _MOST)}", error=True)
     return 2
+
+
+def _in_front(words: list[str]) -> list[str]:
+    """With --quiet before the command, wherever it stands among the options.
+
+    >>> _in_front(["check", "c.json", "--quiet"]), _in_front(["check", "--", "-q"])
+    (['--quiet', 'check', 'c.json'], ['check', '--', '-q'])
+    """
+    options = words[: words.index("--")] if "--" in words else words
+    found = [word for word in options if word in ("--quiet", "-q")]
+    return found[:1] + [word for word in options if word not in found] + words[len(options) :]
 
 
 def _usage(error: typer.TyperException) -> str:

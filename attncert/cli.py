@@ -1,7 +1,7 @@
 """The command line as a user's shell sees it: an exit status, whatever happens.
 
-What a command says is in attncert/commands/; here the ways to end are mapped to exit statuses. An
-answer (0, 1, 3) is only ever given by a command that came to its end.
+What a command says is in attncert/commands/; here the ways to end are mapped to exit statuses. Only
+a command that finished gives an answer (0, 1, 3).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 import traceback
 from contextlib import suppress
 
-INTERRUPTED = 130
-INTERNAL_ERROR = 70  # as sysexits.h has it for a defect of the software
+from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
+
 _MOST = 300  # characters of an unexpected exception's message
 
 
@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status, and raises nothing.
 
     0, 1, 3: the command's answer; 2: unusable input; 70: a defect of ours, of which the traceback
-    is shown by `attncert --debug COMMAND ...`; 130: interrupted; 141: nobody reads the output.
+    is shown by `attncert --debug COMMAND ...`; 130: interrupted; 141: broken pipe.
     """
     words = sys.argv[1:] if arguments is None else arguments
     options = {"debug": False}
@@ -45,5 +45,5 @@ def _report(error: BaseException, debug: bool) -> None:
         for line in "".join(traceback.format_exception(error)).splitlines():
             print(escaped(line), file=sys.stderr)
     what = printable(f"{type(error).__name__}: {error}".removesuffix(": "), _MOST)
-    advice = "" if debug else "; attncert --debug COMMAND ... shows where, for a report of this"
+    advice = "" if debug else "; attncert --debug COMMAND ... shows where, for a bug report"
     print(f"attncert: internal error: {what} (no answer{advice})", file=sys.stderr)

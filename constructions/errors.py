@@ -14,7 +14,7 @@ class InputError(ValueError):
 
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
-    attncert.constructions.errors.InputError: heads: must be a positive integer, not 0
+    attncert.InputError: heads: must be a positive integer, not 0
     """
 
     def __init__(self, argument: str, must: str, got: object) -> None:
@@ -24,6 +24,9 @@ class InputError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions cross process borders by pickle
         return type(self), (self.argument, self.must, self.got)
+
+
+InputError.__module__ = "attncert"  # where users import it from, and what a traceback says
 
 
 class HypothesisFails(Exception):
@@ -67,8 +70,7 @@ def require_seed(seed: object, argument: str = "--seed") -> None:
 
     >>> require_seed(-1)  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
-    attncert.constructions.errors.InputError: --seed: must be a whole number from 0 to 2^63 - 1, not
-    -1
+    attncert.InputError: --seed: must be a whole number from 0 to 2^63 - 1, not -1
     """
     if not whole(seed) or not 0 <= seed < 2**63:
         raise InputError(argument, "a whole number from 0 to 2^63 - 1", seed)
@@ -79,7 +81,7 @@ def require_positive(**values: int) -> None:
 
     >>> require_positive(heads=2, width=0)
     Traceback (most recent call last):
-    attncert.constructions.errors.InputError: width: must be a positive integer, not 0
+    attncert.InputError: width: must be a positive integer, not 0
     """
     for argument, value in values.items():
         if value < 1:

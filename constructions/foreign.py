@@ -1,6 +1,7 @@
 """Text from outside made safe: for a screen, for a path, for Markdown.
 
-A file, its name and the command line are written by anybody. What they say reaches a terminal, the
+A file, its name and the command line can be written by anyone. What they say reaches a terminal,
+the
 name of a folder, or a page that others read; here alone it is decided what of it may.
 
 - `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the

@@ -1,4 +1,4 @@
-"""From keys and queries that somebody chose to a construction: which examples each head adds.
+"""From given keys and queries to a construction: which examples each head adds.
 
 Whatever a proof does to find weights, in the end there is a layer. Head after head, the examples
 that become independent with this head's features and were not before are its group, and the feature

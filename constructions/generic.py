@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
     Construction,
     PlacedHead,
@@ -69,7 +70,8 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
-    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). Fewer may do with distinct contexts, down to T/d:
+    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). With distinct contexts fewer may suffice, down to
+    T/d:
     then nothing is promised, and the rank decides as always.
     Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
     Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be
@@ -113,11 +115,11 @@ def _require_room(data: Dataset, heads: int) -> None:
 
 @dataclass(frozen=True)
 class _Draw:
-    key: np.ndarray
-    query: np.ndarray
+    key: IntArray
+    query: IntArray
     bound: int
     number: int
-    logits: np.ndarray
+    logits: IntegerArray
     features: Block
 
 
@@ -182,7 +184,7 @@ class _Search:
                 logits = self._logits(rows, query)
                 yield _Draw(key, query, bound, number, logits, self.blocks.of(logits))
 
-    def _weights(self, terms: int, bound: int) -> np.ndarray:
+    def _weights(self, terms: int, bound: int) -> IntArray:
         """(d, d_h): entries in ±1 at `terms` places of every column, or in -bound..bound."""
         shape = self.data.d, self.width
         if terms == self.data.d:
@@ -192,7 +194,7 @@ class _Search:
         np.put_along_axis(out, places, self.rng.choice([-1, 1], places.shape), axis=0)
         return out
 
-    def _logits(self, rows: np.ndarray, query: np.ndarray) -> np.ndarray:
+    def _logits(self, rows: IntegerArray, query: IntArray) -> IntegerArray:
         """Σ_j (E⁽ᵗ⁾K)_j (e_t·Q_j): (T, n)."""
         asked = integers.product(self.data.queries.numerators, query)
         total = np.zeros((self.data.T, self.data.n), dtype=np.int64)

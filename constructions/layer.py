@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
@@ -83,7 +84,7 @@ class Layer:
         value = self.heads[0].value
         return None if value is None else int(value.ncols())
 
-    def to_numpy(self) -> dict[str, np.ndarray]:
+    def to_numpy(self) -> dict[str, FloatArray]:
         """float64 weights with the usual shapes, for a plain softmax (base e), no 1/√d_h scale.
 
         W_K, W_Q: (H, d, d_h), W_V: (H, d, d_v), W_O: (H·d_v, m). The factor ln 2 is in W_Q.
@@ -135,7 +136,7 @@ def powers_of_two(logits: Iterable[int]) -> list[int]:
     return [1 << (k - low) for k in logits]
 
 
-def to_float(matrix: fmpq_mat | None) -> np.ndarray:
+def to_float(matrix: fmpq_mat | None) -> FloatArray:
     """Nearest float64 of each entry, ±inf beyond the largest."""
     assert matrix is not None
     numerators, denominator = matrix.numer_denom()

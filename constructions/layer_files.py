@@ -1,4 +1,4 @@
-"""Somebody else's attention weights from files: .npz, .safetensors or JSON, taken exactly.
+"""Third-party attention weights from files: .npz, .safetensors or JSON, taken exactly.
 
 Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
 
@@ -26,12 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.data.conversion import describe
+from attncert.constructions.arrays import AnyArray
+from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_arrays
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import fraction
 
 MAX_BYTES = 2**26  # of a file of weights, and of its arrays
 
@@ -59,7 +61,7 @@ class StoredLayer:
 
 
 def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
-    """The layer in a file. Raises InputError, and nothing else, for whatever is none."""
+    """The layer in a file. Raises InputError, and nothing else, for any other file."""
     path, shown = Path(source), str(source) or "''"
     try:
         if not path.is_file():
@@ -96,7 +98,7 @@ def stored_layer(
     named = {_NAMES.get(key, key): value for key, value in arrays.items()}
     if sorted(named) != sorted(_PARTS) or len(named) != len(arrays):
         raise InputError(source, _ARRAYS, f"of {', '.join(map(repr, sorted(arrays))) or 'nothing'}")
-    exact = {part: ExactArray.of(named[part], part) for part in _PARTS}
+    exact = {part: ExactArray.of(_long_numbers(named[part]), part) for part in _PARTS}
     heads = []
     for part in ("query", "key", "value"):
         array = exact[part]
@@ -123,16 +125,26 @@ def stored_layer(
     return StoredLayer(layer, ", ".join(kinds), name)
 
 
+def _long_numbers(value: Any, depth: int = 0) -> Any:
+    """Texts of more digits than data sets may have as rationals: a readout is often so long, and a
+    certificate is its own layer."""
+    if isinstance(value, (list, tuple)) and depth < MAX_AXES:
+        return [_long_numbers(x, depth + 1) for x in value]
+    if isinstance(value, str) and len(value) > MAX_DIGITS and NUMBER.fullmatch(value):
+        return fraction(value)
+    return value
+
+
 def _kind(array: Any) -> str:
     return str(array.dtype) if isinstance(array, np.ndarray) else "rational"
 
 
-def _npz(path: Path, shown: str) -> dict[str, np.ndarray]:
+def _npz(path: Path, shown: str) -> dict[str, AnyArray]:
     with path.open("rb") as file:
         return read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
 
 
-def _safetensors(path: Path, shown: str) -> dict[str, np.ndarray]:
+def _safetensors(path: Path, shown: str) -> dict[str, AnyArray]:
     try:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -189,7 +201,7 @@ def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
     return tuple(map(tuple, groups))
 
 
-def _by_head(numbers: np.ndarray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
+def _by_head(numbers: AnyArray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
     """The examples of each head, from the head of each example."""
     if numbers is None:
         return None

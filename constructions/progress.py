@@ -1,4 +1,4 @@
-"""What a caller is told while something takes long: nothing, unless it asks."""
+"""Progress of long work, for a caller that asks; silent by default."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ exact set of hypotheses that fail and their witnesses; the data stand in the fil
 *Proved*: weights are built and every step is proved, exactly. *Not applicable*: a hypothesis of the
 theorem is false, with a witness; whether other weights serve is another question, answered beside
 it: *some weights serve* (a full rank was certified), or *impossible for all weights* (with the
-relation or the bound that no weights escape).
+relation or the bound that holds for all weights).
 """
 
 

@@ -20,10 +20,10 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits, left_out
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
-from attncert.reports import render
-from attncert.reports.capacity.page import render_capacity
-from attncert.reports.proof.records import readable_json
-from attncert.reports.tightness import render_tightness
+from attncert.reports.capacity import page as capacity_page
+from attncert.reports.proof.page import render
+from attncert.reports.tightness import page as tightness_page
+from attncert.reports.words.jsonable import readable_json
 from attncert.verify.capacity.constants import growth
 from attncert.verify.capacity.sweeps import sweep
 from attncert.verify.prove import Settings, prove
@@ -64,7 +64,7 @@ def above_the_bound() -> Files:
 
 
 def tightness() -> Files:
-    return render_tightness(list(cases()), "Tightness: what no choice of weights escapes")
+    return tightness_page.render(list(cases()), "Tightness: what no choice of weights escapes")
 
 
 def digits_all() -> Files:
@@ -99,11 +99,11 @@ def digits_all() -> Files:
 
 
 def capacity() -> Files:
-    return render_capacity(capacity=sweep())
+    return capacity_page.render(capacity=sweep())
 
 
 def constants() -> Files:
-    return render_capacity(constants=growth())
+    return capacity_page.render(constants=growth())
 
 
 PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
@@ -125,8 +125,8 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         a1_false,
     ),
     "not-all-placed": (
-        "Parallel queries and a zero query: what the construction can place, and that other "
-        "weights do it all (`attncert prove examples/not-all-placed.json`)",
+        "Parallel queries and a zero query: what the construction can place; other weights "
+        "memorize all of it (`attncert prove examples/not-all-placed.json`)",
         not_all_placed,
     ),
     "above-the-bound": (

@@ -1,14 +1,20 @@
-"""Writes export_weights.ipynb from export_weights.py (cells are marked by `# %%`)."""
+"""Write the notebooks again from their scripts: `python examples/make_notebook.py`.
+
+Cells are marked by `# %%` in the script. The tutorial is also run, and keeps its outputs.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
+PLAIN, EXECUTED = ("export_weights",), ("tutorial",)
 
 
 def notebook(source: str) -> str:
+    """The notebook of a script, without outputs."""
     cells = []
     for number, chunk in enumerate(source.split("# %%")[1:]):
         first, _, body = chunk.partition("\n")
@@ -32,9 +38,41 @@ def notebook(source: str) -> str:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(content, indent=1) + "\n"
+    return _text(content)
+
+
+def executed(text: str) -> str:
+    """The notebook with its outputs, run in this folder; equal runs give equal text."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    ran = nbformat.reads(text, as_version=4)
+    NotebookClient(ran, timeout=120, resources={"metadata": {"path": HERE}}).execute()
+    content = json.loads(text)
+    for cell, done in zip(content["cells"], ran.cells, strict=True):
+        if done.cell_type == "code":
+            cell["execution_count"] = done.execution_count
+            cell["outputs"] = [_output(output) for output in done.outputs]
+    return _text(content)
+
+
+def _output(output: dict[str, Any]) -> dict[str, Any]:
+    """What was printed, or the picture without its text for terminals."""
+    if output["output_type"] == "stream":
+        return {"name": output["name"], "output_type": "stream", "text": _lines(output["text"])}
+    picture = _lines(output["data"]["image/svg+xml"])
+    return {"data": {"image/svg+xml": picture}, "metadata": {}, "output_type": "display_data"}
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    script = (HERE / "export_weights.py").read_text()
-    (HERE / "export_weights.ipynb").write_text(notebook(script))
+    for name in PLAIN + EXECUTED:
+        made = notebook((HERE / f"{name}.py").read_text())
+        (HERE / f"{name}.ipynb").write_text(executed(made) if name in EXECUTED else made)

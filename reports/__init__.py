@@ -9,18 +9,27 @@
 | `tables.tex`, `references.bib` | for a paper |
 | `figures/*.svg` | the proof graph, saturation, attention weights, bits and condition |
 
-Nothing is computed here that the `Proof` does not hold, and nothing is worded above its level.
+The other commands' reports are of the same form (`report.py`): the `page` of each room makes one
+from a finished record, and `write` puts it in place. Nothing is computed here that the record does
+not hold, and nothing is worded above its level.
 """
 
-from attncert.reports.folder import check_folder, write_folder
-from attncert.reports.proof.folder import render, write_report
-from attncert.reports.proof.records import one_line_verdict, summary_dict
+from __future__ import annotations
 
-__all__ = [
-    "check_folder",
-    "one_line_verdict",
-    "render",
-    "summary_dict",
-    "write_folder",
-    "write_report",
-]
+from typing import TYPE_CHECKING, Any
+
+from attncert.reports.folder import check_folder, write
+from attncert.reports.report import Report
+
+if TYPE_CHECKING:
+    from attncert.reports.proof.page import render, write_report
+
+__all__ = ["Report", "check_folder", "render", "write", "write_report"]
+
+
+def __getattr__(name: str) -> Any:  # these draw figures: loaded when first used
+    if name in ("render", "write_report"):
+        from attncert.reports.proof import page
+
+        return getattr(page, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,40 +1,29 @@
-"""Writing a report's folder: all of it or nothing, and never over somebody else's files.
+"""Writing a report's folder: all of it or nothing, and never over files that are not its own.
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,
-and may be replaced, if it holds nothing but files with our names and its page (report.md or
-audit.md) begins with our mark; any other folder with something in it is refused.
+and may be replaced, if it holds nothing but files of our kinds of reports and its page begins with
+our mark; any other folder with something in it is refused, and what is not ours is named.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from types import FrameType
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
+from attncert.reports.report import KINDS, MARK, Report
 
-MARK = "<!-- attncert report/1 -->"
-PAGES = ("report.md", "audit.md")
-FIGURES = (
-    "graph", "saturation", "own-weights", "heads",
-    "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
-    "constants-bits", "constants-condition", "constants-saturation",
-    "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
-)  # fmt: skip
-OUR_FILES = frozenset({
-    "report.md", "certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib",
-    "capacity.json", "tightness.json", "audit.md", "audit.json", "kruskal.json", "witness.json",
-    *(f"figures/{name}.svg" for name in FIGURES),
-})  # fmt: skip
-_OF_DEFECTS = re.compile(r"figures/audit-defects-[a-z]+(-[a-z]+)*\.svg")  # a family each
+PAGES = frozenset(kind.page for kind in KINDS)
+_SHOWN = 48  # characters of a name in a refusal
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
@@ -48,16 +37,13 @@ def check_folder(path: str | os.PathLike[str]) -> None:
             probe.rmdir()
 
 
-def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> list[Path]:
-    """Write `files` (all with names of ours) to the folder `path`; returns their paths, sorted.
+def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
+    """Write the report to the folder `path`; returns the paths of its files, sorted.
 
     Raises InputError where the folder holds anything else or cannot be written. Whatever stops it,
     an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
-    the like, which nobody can hold up, may leave a hidden one beside it.
+    the like, which no program can delay, may leave a hidden one beside it.
     """
-    strange = sorted(name for name in files if not _our_name(name))
-    if strange:
-        raise ValueError(f"not names of ours: {strange}")
     with _one_line_errors(path), _endings_wait():
         target = _target(path)
         new, old = _free_names(target)
@@ -65,7 +51,7 @@ def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> li
         try:
             _make(target.parent, made)
             new.mkdir()
-            for name, content in sorted(files.items()):
+            for name, content in sorted(report.files.items()):
                 (new / name).parent.mkdir(exist_ok=True)
                 (new / name).write_bytes(content)
             if target.exists():
@@ -81,23 +67,22 @@ def write_folder(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> li
             for folder in made:
                 with suppress(OSError):
                     folder.rmdir()
-    return [target / name for name in sorted(files)]
+    return [target / name for name in sorted(report.files)]
 
 
-def is_ours(folder: Path) -> bool:
-    """Whether `folder` holds a report of ours and nothing else."""
-    for entry in folder.rglob("*"):
-        name = entry.relative_to(folder).as_posix()
-        if entry.is_symlink() or not (
-            (entry.is_dir() and name == "figures") or (entry.is_file() and _our_name(name))
-        ):
-            return False
-    pages = [page for name in PAGES if (page := folder / name).is_file()]
-    return bool(pages) and all(_marked(page) for page in pages)
+def strange(folder: Path) -> str:
+    """Why `folder` is not a report of ours and nothing else; "" where it is."""
+    for part in (folder, folder / "figures"):
+        for entry in sorted(part.iterdir()) if part.is_dir() else ():
+            if not _ours(entry, entry.relative_to(folder).as_posix()):
+                return f"{printable(entry.relative_to(folder), _SHOWN)} is not from attncert"
+    return "" if any((folder / page).is_file() for page in PAGES) else "it holds no report"
 
 
-def _our_name(name: str) -> bool:
-    return name in OUR_FILES or _OF_DEFECTS.fullmatch(name) is not None
+def _ours(entry: Path, name: str) -> bool:
+    if entry.is_symlink() or not entry.is_file():
+        return name == "figures" and entry.is_dir() and not entry.is_symlink()
+    return any(kind.holds(name) for kind in KINDS) and (name not in PAGES or _marked(entry))
 
 
 def _marked(page: Path) -> bool:
@@ -115,8 +100,9 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if target.exists():
         if not target.is_dir():
             raise InputError("--out", "a folder", f"a file: {path}")
-        if any(target.iterdir()) and not is_ours(target):
-            raise InputError("--out", "new, empty, or a folder that attncert wrote", path)
+        if any(target.iterdir()) and (reason := strange(target)):
+            found = f"{_end(path, _SHOWN)} ({reason})"
+            raise InputError("--out", "new, empty, or a folder that attncert wrote", found)
     return target
 
 
@@ -171,9 +157,14 @@ def _one_line_errors(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        place = str(path) if len(str(path)) <= 80 else f"…{str(path)[-79:]}"
-        raise InputError("--out", "a folder that can be written", f"{place} ({reason})") from None
+        found = f"{_end(path, 80)} ({reason})"
+        raise InputError("--out", "a folder that can be written", found) from None
     except ValueError as error:
         if isinstance(error, InputError) or "null" not in str(error):
             raise
         raise InputError("--out", "a path", "one with a null character") from None
+
+
+def _end(path: str | os.PathLike[str], most: int) -> str:
+    text = str(path)
+    return text if len(text) <= most else f"…{text[1 - most :]}"

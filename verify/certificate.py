@@ -156,7 +156,7 @@ def require_readable(text: bytes) -> None:
 
     >>> require_readable(b'{"labels":["' + b"1" * 500_001 + b'"]}')
     Traceback (most recent call last):
-    verify.certificate.TooLarge: a number has 500,001 digits, and the checker reads 500,000
+    attncert.verify.certificate.TooLarge: a number has 500,001 digits, and the checker reads 500,000
     """
     size = len(text) + _DIGEST
     if size > MAX_FILE_BYTES:

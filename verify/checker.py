@@ -207,7 +207,7 @@ def shifts(cert: Any, work: Work, layer: Layer) -> Any:
             inner = [dot(column, e) for column in query]
             outer = [dot(row, inner) for row in key]
             logits = [dot(token, outer) for token in context]
-            need(not any(x % divisor for x in logits), "a logit / ln 2 is no integer", "wrong")
+            need(not any(x % divisor for x in logits), "a logit / ln 2 is not an integer", "wrong")
             low = min(logits)
             found.append([(x - low) // divisor for x in logits])
         yield list(zip(*context, strict=True)), found

@@ -119,7 +119,7 @@ def logit_shifts(contexts: NDArray[Any], outer: NDArray[Any], divisor: int) -> N
         logits = product(contexts, outer[:, :, None])[:, :, 0]
     if divisor >= 2**62:
         logits = logits.astype(object)
-    need(not (logits % divisor).any(), "a logit / ln 2 is no integer", "wrong")
+    need(not (logits % divisor).any(), "a logit / ln 2 is not an integer", "wrong")
     logits = logits // divisor
     return np.asarray(logits - logits.min(axis=1, keepdims=True))
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import FloatArray, IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
 
@@ -32,7 +33,7 @@ class NotIntegral(ValueError):
         super().__init__(f"logit {row} of example {example} is {value}, not an integer")
 
 
-def logits(head: Head, data: Dataset) -> np.ndarray:
+def logits(head: Head, data: Dataset) -> ObjectArray:
     """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for all t: a (T, n) object array of integers (units of ln 2).
 
     Exact. Raises NotIntegral.
@@ -46,11 +47,11 @@ def logits(head: Head, data: Dataset) -> np.ndarray:
     if (products % scale).any():
         t, i = (int(x) for x in np.argwhere(products % scale)[0])
         raise NotIntegral(t, i, f"{products[t, i]}/{scale}")
-    whole: np.ndarray = products // scale
+    whole: ObjectArray = products // scale
     return whole
 
 
-def softmax_mod(table: np.ndarray, p: int) -> np.ndarray:
+def softmax_mod(table: ObjectArray, p: int) -> IntArray:
     """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64. Raises ZeroDivisionError if Σ ≡ 0."""
     rows = []
     for row in table.tolist():
@@ -63,7 +64,7 @@ def softmax_mod(table: np.ndarray, p: int) -> np.ndarray:
     return np.array(rows, dtype=np.int64)
 
 
-def mix_mod(weights: np.ndarray, contexts: np.ndarray, p: int) -> np.ndarray:
+def mix_mod(weights: IntArray, contexts: IntArray, p: int) -> IntArray:
     """Σ_i weight_ti E_ti mod p, (T, d) int64; contexts (T or 1, n, d) residues below 2^31."""
     total = np.zeros((len(weights), contexts.shape[2]), dtype=np.int64)
     for i in range(contexts.shape[1]):
@@ -71,7 +72,7 @@ def mix_mod(weights: np.ndarray, contexts: np.ndarray, p: int) -> np.ndarray:
     return total
 
 
-def contexts_mod(data: Dataset, p: int) -> np.ndarray:
+def contexts_mod(data: Dataset, p: int) -> IntArray:
     """Contexts mod p, (T or 1, n, d) int64. Raises ZeroDivisionError if p divides a denominator."""
     if data.contexts.denominator % p == 0:
         raise ZeroDivisionError(f"{p} divides the contexts' denominator")
@@ -79,20 +80,20 @@ def contexts_mod(data: Dataset, p: int) -> np.ndarray:
     return np.mod(data.contexts.numerators, p).astype(np.int64) * inverse % p
 
 
-def features_mod(data: Dataset, tables: Iterable[np.ndarray], p: int) -> np.ndarray:
+def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArray:
     """Z mod p, (T, H·d) int64, from the heads' logits. Raises ZeroDivisionError."""
     contexts = contexts_mod(data, p)
     return np.hstack([mix_mod(softmax_mod(table, p), contexts, p) for table in tables])
 
 
-def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> np.ndarray:
+def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> IntArray:
     """Z mod p, (T, H·d) int64. Raises ZeroDivisionError, NotIntegral."""
     return features_mod(data, (logits(head, data) for head in layer.heads), p)
 
 
 def residues(
-    data: Dataset, tables: Sequence[np.ndarray], primes: Sequence[int] | None = None
-) -> Iterator[tuple[np.ndarray, int]]:
+    data: Dataset, tables: Sequence[ObjectArray], primes: Sequence[int] | None = None
+) -> Iterator[tuple[IntArray, int]]:
     """(Z mod p, p) for those of the primes (PRIMES) modulo which the features exist."""
     for p in PRIMES if primes is None else primes:
         try:
@@ -117,7 +118,7 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
     return best, prime
 
 
-def exact_columns(table: np.ndarray, data: Dataset, columns: Sequence[int]) -> list[list[fmpq]]:
+def exact_columns(table: ObjectArray, data: Dataset, columns: Sequence[int]) -> list[list[fmpq]]:
     """These columns of one head's features, Σ_i 2^k_ti E_tij / Σ_i 2^k_ti, over ℚ: T lists."""
     out = []
     contexts = data.contexts.numerators
@@ -140,17 +141,17 @@ class Progressive:
     def __init__(self, data: Dataset, prime: int) -> None:
         self.prime = prime
         self._contexts = contexts_mod(data, prime)
-        self._blocks: list[np.ndarray] = []
+        self._blocks: list[IntArray] = []
 
-    def contexts(self, rows: Sequence[int]) -> np.ndarray:
+    def contexts(self, rows: Sequence[int]) -> IntArray:
         """Contexts of these examples mod p, (N or 1, n, d)."""
         return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
 
-    def append(self, block: np.ndarray) -> None:
+    def append(self, block: IntArray) -> None:
         """The next head's features of all examples, (T, d) mod p."""
         self._blocks.append(block)
 
-    def rank(self, rows: Sequence[int], further: np.ndarray | None = None) -> int:
+    def rank(self, rows: Sequence[int], further: IntArray | None = None) -> int:
         """Rank mod p of these examples' features, with one more block for them if given."""
         blocks = [block[list(rows)] for block in self._blocks]
         if further is not None:
@@ -158,30 +159,30 @@ class Progressive:
         return rank_mod(np.hstack(blocks), self.prime)
 
 
-def rank_mod(matrix: np.ndarray, p: int) -> int:
+def rank_mod(matrix: IntArray, p: int) -> int:
     """Rank over F_p (FLINT)."""
     rows, columns = matrix.shape
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
 
 
-def softmax_float(table: np.ndarray) -> np.ndarray:
+def softmax_float(table: ObjectArray) -> FloatArray:
     """Softmax weights in float64, (T, n); for figures."""
     drop = np.minimum(table.max(axis=1, keepdims=True) - table, 1100).astype(np.float64)
     weights = np.exp2(-drop)
-    result: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+    result: FloatArray = weights / weights.sum(axis=1, keepdims=True)
     return result
 
 
-def mix_float(weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+def mix_float(weights: FloatArray, contexts: FloatArray) -> FloatArray:
     """Features in float64, (T, d); for condition numbers."""
     if len(contexts) == 1:
-        shared: np.ndarray = weights @ contexts[0]
+        shared: FloatArray = weights @ contexts[0]
         return shared
-    mixed: np.ndarray = np.matmul(weights[:, None, :], contexts)[:, 0, :]
+    mixed: FloatArray = np.matmul(weights[:, None, :], contexts)[:, 0, :]
     return mixed
 
 
-def log2_off_peak(table: np.ndarray) -> np.ndarray:
+def log2_off_peak(table: ObjectArray) -> FloatArray:
     """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1, else at least -10^300."""
     if table.shape[1] == 1:
         return np.full(len(table), -np.inf)
@@ -189,11 +190,11 @@ def log2_off_peak(table: np.ndarray) -> np.ndarray:
     second = np.maximum(ordered[:, -2] - ordered[:, -1], -(10**300)).astype(np.float64)
     drop = np.minimum(ordered[:, -2:-1] - ordered[:, :-1], 1100).astype(np.float64)
     others = second + np.log2(np.exp2(-drop).sum(axis=1))
-    result: np.ndarray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
+    result: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
     return result
 
 
-def _objects(matrix: fmpz_mat) -> np.ndarray:
+def _objects(matrix: fmpz_mat) -> ObjectArray:
     out = np.empty(matrix.nrows() * matrix.ncols(), dtype=object)
     out[:] = [int(x) for x in matrix.entries()]
     return out.reshape(matrix.nrows(), matrix.ncols())

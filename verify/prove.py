@@ -2,7 +2,7 @@
 
 Every stage (verify/stages.py) looks at the run and returns the claims that it can make. None
 changes what another one said; the trace joins them at the end, and must obey the rules of
-verify/claims/rules.py before anybody sees it.
+verify/claims/rules.py before it is returned.
 """
 
 from __future__ import annotations

@@ -19,14 +19,13 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.numerals import fraction, short
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.partition.certificate import best_partition
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
-
-_UNIVERSAL = ("tightness.universal", "rows.universal", "shared.universal", "values.universal")
-_GIVEN = ("rows.labels", "labels.rank")
 
 
 def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
@@ -40,8 +39,8 @@ def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
     if not best.groups:
         return []
 
-    def renamed(claim_id: str) -> str:
-        return f"placed.{claim_id.partition('.')[2]}"
+    def renamed(claim_id: ClaimId) -> ClaimId:
+        return ClaimId(f"placed.{claim_id.partition('.')[2]}")
 
     return [
         replace(claim, id=renamed(claim.id), rests_on=tuple(map(renamed, claim.rests_on)))
@@ -51,7 +50,7 @@ def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
 
 def answer(
     failure: HypothesisFails,
-    failing: Sequence[str],
+    failing: Sequence[ClaimId],
     known: Sequence[Claim],
     *,
     heads: int | None,
@@ -61,18 +60,15 @@ def answer(
 ) -> list[Claim]:
     """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
 
-    given: the labels at hand are all that is asked for, so that only their own limits refute it.
+    given: only the given labels are asked for, so only their own limits refute it.
     """
-    universal, labels = _against(known, _UNIVERSAL), _against(known, _GIVEN)
+    universal = [claim for claim in known if claim.excludes(About.UNIVERSAL)]
+    labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
         return [*claims, _impossible(universal, labels, known, heads, value_width, examples)]
-    shown = [claim for claim in known if claim.id in _UNIVERSAL and claim.level.holds]
+    shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
     return [*claims, _refused(failure, failing, possible=bool(shown), excluded=bool(universal))]
-
-
-def _against(known: Sequence[Claim], ids: Sequence[str]) -> list[Claim]:
-    return [claim for claim in known if claim.id in ids and claim.level is Level.REFUTED]
 
 
 def _impossible(
@@ -98,13 +94,13 @@ def _impossible(
         against[0].statement
         if narrow
         else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
-        f"with the labels in view, give exactly these on {counted(examples, 'example', 'all')}."
+        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
         f"labelling of {counted(examples, 'example', 'these')}."
     )
     return Claim(
-        "memorization",
+        ids.MEMORIZATION,
         statement,
         Level.REFUTED,
         numbers={"examples": examples},
@@ -119,21 +115,21 @@ def _why(claim: Claim) -> str:
     numbers, witness = claim.numbers, claim.witness or {}
     if "reason" in witness:
         return str(witness["reason"])
-    if claim.id in ("rows.labels", "rows.universal"):
+    if claim.id in (ids.ROWS_LABELS, ids.ROWS_UNIVERSAL):
         tie = (
             f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
             f"{counted(len(witness['indices']), 'example', 'the')} "
             f"{_listed(witness['indices'])} add up to 0 for every choice of weights"
         )
-        if claim.id == "rows.universal":
+        if claim.id == ids.ROWS_UNIVERSAL:
             return tie
         return f"{tie}, and their labels to {_listed(witness['combination of the labels'])}"
-    if claim.id == "labels.rank":
+    if claim.id == ids.LABELS_RANK:
         return (
             f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
             f"are {numbers['H d_v']} numbers"
         )
-    bound = numbers["bound" if claim.id == "tightness.universal" else "largest rank"]
+    bound = numbers["bound" if claim.id == ids.TIGHTNESS_UNIVERSAL else "largest rank"]
     return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
 
 
@@ -144,7 +140,7 @@ def _listed(items: Sequence[int | str]) -> str:
 
 def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
     """The functionals from which the relations between the columns of Z are made."""
-    found = next(claim for claim in known if claim.id == "tightness.functionals").witness or {}
+    found = next(claim for claim in known if claim.id == ids.TIGHTNESS_FUNCTIONALS).witness or {}
     return {
         "functionals that are constant on the rows of each context": found.get("constant"),
         "combinations of them that vanish on all rows": found.get("vanishing"),
@@ -153,37 +149,37 @@ def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
 
 def _given_labels(labels: Sequence[Claim]) -> Claim:
     return Claim(
-        "given-labels",
-        "The labels at hand: some weights, which may depend on them, give exactly these.",
+        ids.GIVEN_LABELS,
+        "The given labels: some weights, which may depend on them, give exactly these.",
         Level.REFUTED if labels else Level.UNDECIDED,
         witness={"shown by": [claim.id for claim in labels]} if labels else None,
         rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
         source="ours; docs/tightness.md, sections 3 and 5",
+        about=About.THESE_LABELS,
     )
 
 
 def _refused(
-    failure: HypothesisFails, failing: Sequence[str], *, possible: bool, excluded: bool
+    failure: HypothesisFails, failing: Sequence[ClaimId], *, possible: bool, excluded: bool
 ) -> Claim:
     if possible:
         rest = (
             "Other weights serve every labelling of these examples (shared.universal): "
-            "--construction generic looks for some."
+            "--construction generic searches for some."
         )
     elif excluded:
         rest = (
             "No one choice of keys and queries serves every labelling (universal memorization is "
-            "impossible); whether weights that depend on them give these labels is not decided by "
-            "this."
+            "impossible); whether weights that depend on them give these labels is left open."
         )
     else:
         rest = (
             "Whether some other weights memorize the data is not decided by this "
-            "(--construction generic looks for some)."
+            "(--construction generic searches for some)."
         )
     what = "The construction does not apply" if failure.decided else "Nothing was built"
     return Claim(
-        "memorization",
+        ids.MEMORIZATION,
         f"{what}: {failure.reason}. {rest}",
         Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
         witness=failure.witness or None,

@@ -1,4 +1,4 @@
-"""What is asked of `prove`."""
+"""The settings of `prove`: what to build, and how."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Literal, get_args
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, require_seed, whole
 from attncert.verify.claims.proof import Kind
+from attncert.verify.kruskal.budget import plain
+from attncert.verify.kruskal.within import MOST
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
 CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
@@ -18,15 +21,17 @@ CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of `prove`. None: the default that the data call for.
+    """The settings of `prove`. None: the default that the data call for.
 
     construction: the name of a registered one: "paper" (Theorem 1), "width-one" (heads of width
     one, docs/width-one.md), "generic" (small random integers, certified by rank; the same page,
-    corollary 2) or somebody else's; package.module:NAME imports one.
+    corollary 2) or a third-party one; package.module:NAME imports one.
     heads: H. head_width: d_h (default: the construction's). value_width: d_v (default m).
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.
     interior: paper only: a group's example may attend uniformly where that costs little.
+    a1_work: nominal seconds (`kruskal --work`) for each question whether every k queries are
+    independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     seed: of the random searches. Raises InputError for values that make no sense.
     """
@@ -37,6 +42,7 @@ class Settings:
     value_width: int | None = None
     claim: Asked = "auto"
     interior: bool = True
+    a1_work: float = A1_WORK
     device: str = "auto"
     memory: float = 4.0
     seed: int = 0
@@ -55,6 +61,8 @@ class Settings:
         require_seed(self.seed)
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
+        if not 0 <= self.a1_work <= MOST:
+            raise InputError("--a1-work", f"a number of seconds from 0 to {MOST:,}", self.a1_work)
         if not 0 < self.memory <= 2**20:
             raise InputError("--memory", "a number of GiB above 0", self.memory)
         choose_device(self.device)
@@ -85,6 +93,7 @@ class Settings:
                 words.append(f"{_option(argument)} {getattr(self, argument)}")
         words += [f"--claim {self.claim}"] if self.claim != "auto" else []
         words += [] if self.interior else ["--vertices"]
+        words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
         words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
         return " ".join([*words, f"--seed {self.seed}"])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -34,6 +33,7 @@ from attncert.verify.certificate import (
     certificate,
     cost_of_checking,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
@@ -66,14 +66,12 @@ MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not con
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
-_OF_HEAD = re.compile(r"head\.([0-9]+)\.")
-
 Certificate = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is asked, of which data, and by which construction."""
+    """The question, the data and the construction."""
 
     data: Dataset
     settings: Settings
@@ -103,7 +101,7 @@ class Run:
 
     @contextmanager
     def theirs(self, part: str) -> Iterator[None]:
-        """Where somebody else's code runs, or what it said is joined: an error other than the two
+        """Where third-party code runs, or what it said is joined: an error other than the two
         that mean something is an InputError that names the construction, the part and the line."""
         try:
             yield
@@ -135,18 +133,25 @@ def afford(run: Run) -> None:
 
 def hypotheses(run: Run) -> list[Claim]:
     """Those that the theorem asks for, on the data at hand; and d_v ≥ m, which step 1 asks for."""
-    data, seed, named = run.data, run.settings.seed, run.method.outline.hypotheses
+    data, named = run.data, run.method.outline.hypotheses
     run.progress("hypotheses", 0, 1)
     source = "paper, Theorem 1" if "value-width" in named else "docs/mathematics.md, section 1"
+    every = partial(
+        asked.kruskal_at_least,
+        data,
+        seed=run.settings.seed,
+        work=run.settings.a1_work,
+        progress=run.progress,
+    )
     checks = {
         "context-size": partial(asked.sizes, data),
         "value-width": partial(asked.value_width, data, run.value_width, source),
         "A2": partial(asked.independent_contexts, data),
-        "A1": partial(asked.kruskal_at_least, data, data.n, "hypothesis.A1", seed),
+        "A1": partial(every, data.n, ids.A1),
     }
     wanted = [checks[name] for name in checks if name in (*named, "value-width")]
     if "A1" in named and run.r < data.n:
-        wanted.append(partial(asked.kruskal_at_least, data, run.r, "hypothesis.A1-at-r", seed))
+        wanted.append(partial(every, run.r, ids.A1_AT_R))
     claims = [shared.timed(check) for check in wanted]
     with run.theirs("hypotheses"):
         return [*claims, *run.method.hypotheses(data, run.settings)]
@@ -172,7 +177,7 @@ def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
         groups = built.partition or built.groups
         claims.append(shared.timed(partial(asked.partition, data, groups)))
     claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
-    named = {f"hypothesis.{name}" for name in method.outline.hypotheses}
+    named = {ids.hypothesis(name) for name in method.outline.hypotheses}
     asked_for = [claim for claim in [*known, *claims] if claim.id in named]
     if method.theorem:
         claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))
@@ -187,8 +192,8 @@ def steps(run: Run, built: Construction) -> list[Claim]:
     with run.theirs("steps"):
         for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
             claims.append(claim)
-            if of := _OF_HEAD.match(claim.id):
-                run.progress("checking heads", int(of[1]), len(built.heads))
+            if of := ids.head_and_step(claim.id):
+                run.progress("checking heads", of[0], len(built.heads))
     return claims
 
 
@@ -214,7 +219,7 @@ def rank(run: Run, built: Construction) -> list[Claim]:
 
 
 def answer(run: Run, built: Construction, prime: int) -> Answer:
-    """Steps 9 and 10, where the numbers can be written down; else the rank is the answer.
+    """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
 
     prime: modulo which the rank is T.
     """
@@ -244,7 +249,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
 
 
 def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
-    """The rank is the answer. why: no readout is written down."""
+    """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
@@ -313,11 +318,11 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
         data=data,
         settings=setup,
         trace=trace,
-        conclusion="memorization",
+        conclusion=ids.MEMORIZATION,
         layer=answer.layer,
         groups=built.groups,
         heads=summaries(data, built),
-        certificate=answer.certificate if trace.standing("memorization").holds else None,
+        certificate=answer.certificate if trace.standing(ids.MEMORIZATION).holds else None,
         versions=versions(device),
     )
 
@@ -332,13 +337,13 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         given = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(shared.timed(partial(asked.partition, data, given)))
         claims.append(conclusions.no_grouping(failure))
-    named = f"hypothesis.{failure.hypothesis}"  # none where the builder gave up
+    named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
     wanted = run.settings.heads
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
         claims += refusal.placed(data, r, wanted or data.T, run.settings.seed)
-    run.progress("what no weights escape", 0, 1)
+    run.progress("limits for all weights", 0, 1)
     known_limits = limits(data, wanted, run.value_width)
     claims += known_limits
     claims += refusal.answer(
@@ -353,8 +358,8 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     setup = _setup(run, None, None)
     with run.theirs("trace"):
         trace = ProofTrace(claims)
-    proof = Proof(data, setup, trace, "memorization", versions=versions())
-    if not any(c.id == "rows.labels" and c.level is Level.REFUTED for c in known_limits):
+    proof = Proof(data, setup, trace, ids.MEMORIZATION, versions=versions())
+    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof
     broken = broken_relation(data)
     assert broken is not None, "the same relations as in rows.labels"
@@ -375,7 +380,7 @@ def _capacity(run: Run, heads: int) -> list[Claim]:
 
 
 def _told(error: BaseException) -> str:
-    """The error, and the last line of somebody else's code on the way to it."""
+    """The error, and the last line of third-party code on the way to it."""
     ours = str(Path(__file__).parents[1])
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(ours)]

@@ -14,11 +14,11 @@ def attack(
         str, typer.Option(help="paper | width-one | MODULE:NAME")
     ] = "width-one",
     cases: Annotated[int, typer.Option(help="how many data sets to draw")] = 2000,
-    seed: Annotated[int, typer.Option(help="of the cases; each can be drawn alone")] = 0,
-    start: Annotated[int, typer.Option(help="first case: resume where a run stopped")] = 0,
+    seed: Annotated[int, typer.Option(help="random seed of the cases")] = 0,
+    start: Annotated[int, typer.Option(help="first case, to resume a run")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="counts as JSON on stdout")] = False,
 ) -> int:
-    """Search small degenerate data for one on which a construction fails."""
+    """Search small degenerate data for a case where a construction fails."""
     from attncert.progress import Stages
     from attncert.verify.audit.attack.search import attack
 

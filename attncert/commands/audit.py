@@ -2,57 +2,57 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
+from attncert.commands.output import deliver, report_folder
 from attncert.constructions.errors import require_seed
+
+if TYPE_CHECKING:
+    from attncert.progress import Stages
+    from attncert.reports.report import Report
 
 
 def audit(
-    data: Annotated[str | None, typer.Argument(help="a data set to audit as well")] = None,
+    data: Annotated[str | None, typer.Argument(help="a data set, audited as well")] = None,
     layer: Annotated[
-        str | None, typer.Option(help="weights for DATA (.npz, .safetensors, JSON): audit these")
+        str | None, typer.Option(help="weights to audit on DATA (.npz, .safetensors, JSON)")
     ] = None,
-    scale: Annotated[str, typer.Option(help="of the layer's logits: none | sqrt-d")] = "none",
-    mask: Annotated[str, typer.Option(help="none | causal | FILE of 0 and 1, (T, n)")] = "none",
+    scale: Annotated[str, typer.Option(help="scale of the logits: none | sqrt-d")] = "none",
+    mask: Annotated[
+        str, typer.Option(help="none | causal | FILE of 0 and 1, shape (T, n)")
+    ] = "none",
     logit_unit: Annotated[
-        str | None, typer.Option(help="e | ln2; default: as the file says, else e")
+        str | None, typer.Option(help="e | ln2; default: what the file says, else e")
     ] = None,
     tolerance: Annotated[
-        str | None, typer.Option(help="largest error; default: below half the least gap of labels")
+        str | None,
+        typer.Option(help="largest error; default: below half the least gap between labels"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="seconds: fewer cases")] = False,
-    out: Annotated[str, typer.Option(help="folder for the report")] = "attncert-report/audit",
-    seed: Annotated[int, typer.Option(help="of the searches")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer cases, in seconds")] = False,
+    out: Annotated[
+        str | None, typer.Option(help="folder for the report; default: attncert-report/audit")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="findings as JSON on stdout")] = False,
 ) -> int:
-    """Edge cases, what each hypothesis is for, planted defects; and DATA, where given."""
+    """Run edge cases, weakened hypotheses and planted defects; audit DATA, if given."""
     from attncert.constructions.data.loading import load
-    from attncert.progress import Stages
-    from attncert.reports.audit.page import audit_dict, one_line, write_audit
+    from attncert.reports.audit.page import report
     from attncert.verify.audit.layer.section import question
     from attncert.verify.audit.records import Scope
+    from attncert.verify.audit.records import audit as run
     from attncert.verify.audit.sections import sections
 
     require_seed(seed)
     examples = None if data is None else load(data)
-    with Stages() as progress:
-        scope = Scope(
-            data=examples,
-            layer=None
-            if layer is None
-            else question(examples, layer, scale, mask, logit_unit, tolerance),
-            quick=quick,
-            seed=seed,
-            progress=progress,
-        )
-        found, _ = write_audit(scope, sections(scope), out)
-    if as_json:
-        print_json(audit_dict(found) | {"folder": out})
-    else:
-        say(one_line(found))
-        say(f"Report: {Path(out) / 'audit.md'}")
-    return found.exit_status
+
+    def made(progress: Stages) -> Report:
+        weights = None
+        if layer is not None:
+            weights = question(examples, layer, scale, mask, logit_unit, tolerance)
+        scope = Scope(examples, weights, quick, seed, progress)
+        return report(run(scope, sections(scope)))
+
+    return deliver(made, report_folder(out, "audit"), as_json)

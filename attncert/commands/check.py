@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json, say
+from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
 
 _WHAT = {
-    "UnicodeDecodeError": "one that is no text (UTF-8)",
-    "JSONDecodeError": "one that is no JSON",
-    "ValueError": "one with a number that is no integer, or too long",
+    "UnicodeDecodeError": "one that is not text (UTF-8)",
+    "JSONDecodeError": "one that is not JSON",
+    "ValueError": "one with a number that is not an integer, or too long",
     "RecursionError": "one that is nested too deeply",
     "MemoryError": "one that needs more memory than there is",
 } | dict.fromkeys(
@@ -23,30 +24,28 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
-    fast: Annotated[bool, typer.Option("--fast", help="NumPy re-check of large ranks")] = False,
-    limit_seconds: Annotated[float, typer.Option(help="of estimated work")] = 600.0,
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
+    limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
-        float | None, typer.Option(help="of estimated memory; default: 2048, with --fast 8192")
+        float | None,
+        typer.Option(help="limit on the estimated memory; default: 2048, with --fast 8192"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from attncert.verify import checker
+    from attncert.verify.checker import EXIT
+    from attncert.verify.checkers import checker_of
 
-    if not Path(certificate).is_file():
-        raise InputError("certificate", "a file", certificate)
-    if fast:
-        from attncert.verify import fast_check
-
-        most = fast_check.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = fast_check.check_file(certificate, limit_seconds, most)
-    else:
-        most = checker.LIMIT_MIB if limit_mib is None else limit_mib
-        verdict = checker.check_file(certificate, limit_seconds, most)
+    if certificate != "-" and not Path(certificate).is_file():
+        raise InputError("certificate", "a file, or - for standard input", certificate)
+    limits = {"limit_seconds": limit_seconds}
+    limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
+    with as_file(certificate) as path:
+        verdict = checker_of(path, fast)(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(
-            r"(?:fast re-check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
+            r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
             raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
@@ -56,13 +55,13 @@ def check(
         print_json(verdict._asdict())
     else:
         say(f"{verdict.status}: {verdict.message}")
-    return checker.EXIT[verdict.status]
+    return EXIT[verdict.status]
 
 
 def _what(error: str) -> str:
     """What a file is on which the checker met this exception.
 
     >>> _what("UnicodeDecodeError"), _what("PermissionError")
-    ('one that is no text (UTF-8)', 'unreadable (PermissionError)')
+    ('one that is not text (UTF-8)', 'unreadable (PermissionError)')
     """
     return _WHAT.get(error, f"unreadable ({error})")

@@ -18,7 +18,7 @@ def seconds(text: str, argument: str) -> float:
     (90.0, 300.0, 1800.0)
     >>> seconds("0", "--budget")
     Traceback (most recent call last):
-    constructions.errors.InputError: --budget: must be a positive time such as 90, 60s, 5m or 2h, \
+    attncert.InputError: --budget: must be a positive time such as 90, 60s, 5m or 2h, \
 up to 10^7 s, not 0
     """
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", text, re.ASCII)

@@ -8,21 +8,25 @@ from typing import Annotated
 import typer
 
 from attncert.commands.output import print_json, say
+from attncert.commands.stdin import as_file
 
 
 def explain(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate")],
-    compare: Annotated[str | None, typer.Option(help="another one: what differs")] = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="read it, check nothing")] = False,
-    limit_seconds: Annotated[float, typer.Option(help="of estimated work")] = 600.0,
-    as_json: Annotated[bool, typer.Option("--json", help="as JSON on stdout")] = False,
+    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    compare: Annotated[
+        str | None, typer.Option(help="another certificate: say what differs")
+    ] = None,
+    no_check: Annotated[bool, typer.Option("--no-check", help="check only the digests")] = False,
+    limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
+    as_json: Annotated[bool, typer.Option("--json", help="the same as JSON on stdout")] = False,
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words."""
     from attncert.reports.certificate.compare import compare as differences
     from attncert.reports.certificate.compare import compared_text, same_data
     from attncert.reports.certificate.explain import explain, text
 
-    first = explain(certificate, check=not no_check, limit_seconds=limit_seconds)
+    with as_file(certificate) as path:
+        first = explain(path, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:
         print_json(first.as_dict()) if as_json else say(*text(first))
         return first.exit_status

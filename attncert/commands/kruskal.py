@@ -3,53 +3,55 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attncert.commands.durations import seconds
-from attncert.commands.output import Interrupted, print_json, say
+from attncert.commands.output import Interrupted, deliver, print_json, report_folder, say
 from attncert.constructions.errors import InputError
 
 if TYPE_CHECKING:
+    from attncert.reports.report import Report
     from attncert.verify.kruskal.bounds import Interval
 
 _DEFAULT_BUDGET = "60s"
 
 
 def kruskal(
-    data: Annotated[str, typer.Argument(help="a .json or .npz file with vectors, or: digits")],
-    k: Annotated[int | None, typer.Option(help="only: is every set of k independent?")] = None,
-    budget: Annotated[str | None, typer.Option(help="time: 90, 60s, 5m; default 60s")] = None,
-    work: Annotated[str | None, typer.Option(help="counted work instead: reproducible")] = None,
+    data: Annotated[str, typer.Argument(help=".json, .npz, .npy, .csv of vectors, -, or: digits")],
+    k: Annotated[int | None, typer.Option(help="only ask: is every set of k independent?")] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="use the first N vectors; default: all")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="time limit: 90, 60s, 5m; default: 60s")
+    ] = None,
+    work: Annotated[
+        str | None, typer.Option(help="limit on counted work instead: reproducible")
+    ] = None,
     subsets: Annotated[
         int | None,
         typer.Option(
-            help="random subsets (without --k: permutations); default 1000, 0 where settled"
+            help="random subsets (without --k: permutations); default: 1000, 0 once settled"
         ),
     ] = None,
-    bases: Annotated[int, typer.Option(help="random bases as shards, besides the search's")] = 0,
-    device: Annotated[str, typer.Option(help="auto | cpu | cuda, for the subsets")] = "auto",
+    bases: Annotated[int, typer.Option(help="further random bases, as shards")] = 0,
+    device: Annotated[str, typer.Option(help="for the subsets: auto | cpu | cuda")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
-    shard: Annotated[str | None, typer.Option(help="i/k: only this part of the shards")] = None,
-    log: Annotated[str | None, typer.Option(help="keeps finished shards; resumed if there")] = None,
+    shard: Annotated[str | None, typer.Option(help="i/k: run only part i of the shards")] = None,
+    log: Annotated[str | None, typer.Option(help="keep finished shards here, and resume")] = None,
     dask: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
-    seed: Annotated[int, typer.Option(help="of subsets and bases")] = 0,
+    seed: Annotated[int, typer.Option(help="random seed of subsets and bases")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
-    """Enclose the Kruskal rank of DATA from both sides; write a report and a witness."""
+    """Bound the Kruskal rank of DATA from both sides; write a report and a witness."""
     from attncert.progress import Stages
-    from attncert.reports.folder import check_folder
-    from attncert.reports.kruskal import (
-        bases_line,
-        kruskal_dict,
-        one_line,
-        sampled_line,
-        write_kruskal,
-    )
+    from attncert.reports.kruskal.page import report
     from attncert.verify.kruskal.examine import examine
     from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
@@ -75,24 +77,29 @@ def kruskal(
     part = None if shard is None else Part.parse(shard)
     if part is not None and log is None:
         raise InputError("--shard", "given with --log FILE, which keeps what it finds", "alone")
-    vectors = load_vectors(data)
+    vectors = load_vectors(data).first(examples)
     question.require(vectors)
-    folder = Path(out) if out is not None else Path("attncert-report") / f"{vectors.name}-kruskal"
-    if part is None:
-        check_folder(folder)
+    folder = report_folder(out, f"{vectors.name}-kruskal")
+
+    @contextmanager
+    def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
+        """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
+        with ExitStack() as stack:
+            kept = None
+            if log is not None:
+                run = identity(vectors, question)
+                kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
+            try:
+                yield kept, None if dask is None else stack.enter_context(connected(dask))
+            except KeyboardInterrupt:
+                if kept is None:
+                    raise
+                what = f"{len(kept.finished)} finished shards are kept in {log}"
+                raise Interrupted(f"no report was written; {what}") from None
+
+    def made(progress: Stages) -> Report:
         _require_apart(log, folder)
-    with ExitStack() as stack:
-        kept = None
-        if log is not None:
-            run = identity(vectors, question)
-            kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
-        backend = None if dask is None else stack.enter_context(connected(dask))
-        progress = stack.enter_context(Stages())
-        try:
-            if part is not None and kept is not None:
-                done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
-                _print_part(part.number, part.of, done, str(log), as_json)
-                return 0
+        with tools() as (kept, backend):
             found = examine(
                 vectors,
                 question,
@@ -101,25 +108,18 @@ def kruskal(
                 progress=progress,
                 watch=lambda interval: progress.say(_closing(interval)),
             )
-        except KeyboardInterrupt:
-            if kept is None:
-                raise
-            what = f"{len(kept.finished)} finished shards are kept in {log}"
-            raise Interrupted(f"no report was written; {what}") from None
-    write_kruskal(found, folder)
-    if as_json:
-        print_json(kruskal_dict(found) | {"folder": str(folder)})
-    else:
-        say(one_line(found))
-        if found.sampled is not None:
-            say(sampled_line(found.sampled))
-        if found.searched is not None:
-            say(bases_line(found.searched))
-        say(f"Report: {folder / 'report.md'}")
-    return found.exit_status
+        return report(found)
+
+    if part is None:
+        return deliver(made, folder, as_json)
+    with Stages() as progress, tools() as (kept, backend):
+        assert kept is not None
+        done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
+    _print_part(part.number, part.of, done, str(log), as_json)
+    return 0
 
 
-def _require_apart(log: str | None, folder: Path) -> None:
+def _require_apart(log: str | None, folder: str | Path) -> None:
     """A folder that holds the log could not be replaced by the report's, in the end."""
     target = os.path.realpath(folder)
     if log is not None and "\0" not in log and Path(os.path.realpath(log)).is_relative_to(target):

@@ -11,12 +11,14 @@ from attncert.commands.output import print_json, say
 
 def merge(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="logs of shards")],
-    data: Annotated[str | None, typer.Option(help="the vectors: verifies what is shown")] = None,
-    out: Annotated[str | None, typer.Option(help="the united log, for kruskal --log")] = None,
+    data: Annotated[str | None, typer.Option(help="the vectors, to verify what is shown")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="file for the united log, for kruskal --log")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Unite the logs that `attncert kruskal --shard i/k --log FILE` wrote; say what they show."""
-    from attncert.reports.kruskal import bases_line, sampled_line
+    from attncert.reports.kruskal.sentences import shard_lines
     from attncert.reports.words.numbers import count
     from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import shown_by
@@ -35,10 +37,8 @@ def merge(
             shown.as_dict() | {"shards": {"finished": len(united.finished), "missing": left}}
         )
     else:
-        if shown.sampled is not None:
-            say(sampled_line(shown.sampled))
-        if shown.searched is not None:
-            say(bases_line(shown.searched, verified=not shown.unverified))
+        for line in shard_lines(shown.sampled, shown.searched, verified=not shown.unverified):
+            say(line)
         if shown.unverified:
             what = count(shown.unverified, "shard")
             say(f"Left out: dependent sets of {what}; --data DATA verifies and shows them.")

@@ -1,19 +1,52 @@
-"""What every command prints in the same way: nothing else writes to a terminal."""
+"""How every command ends in the same way: nothing else writes to a terminal, or a report."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from attncert.constructions.foreign import escaped
+from attncert.quiet import quiet
+
+if TYPE_CHECKING:
+    from attncert.progress import Stages
+    from attncert.reports.report import Report
+
+
+def report_folder(out: str | None, name: str) -> str | Path:
+    """What --out says, else attncert-report/NAME."""
+    return Path("attncert-report", name) if out is None else out
+
+
+def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
+    """Make a report, write it to `folder`, say what came out; returns its exit status.
+
+    A folder that may not be written is refused before the work.
+    """
+    from attncert.progress import Stages
+    from attncert.reports.folder import check_folder, write
+
+    check_folder(folder)
+    with Stages() as progress:
+        report = make(progress)
+    write(report, folder)
+    if as_json:
+        print_json({**report.summary, "folder": str(Path(folder))})
+    else:
+        say(*report.sentences, f"Report: {Path(folder, report.kind.page)}")
+    return report.exit_status
 
 
 def say(*lines: str, error: bool = False) -> None:
     """Lines on stdout (error: on stderr, if anything can be written there): one for each argument,
     whatever is in it."""
+    if quiet.get() and not error:
+        return
     with suppress(*[OSError] if error else []):
         typer.echo("\n".join(map(escaped, lines)), err=error)
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpz
 
+from attncert.constructions.arrays import AnyArray, IntArray, IntegerArray, ObjectArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import integer
 
@@ -25,12 +26,12 @@ MAX_DIGITS = 4_300  # in the p and in the q of a string "p/q"; Python's own defa
 MAX_DENOMINATOR_BITS = 2**18  # of the common denominator: every numerator grows by as much
 MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
 
-_NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
+NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
 _INT64 = 2**63 - 1
 _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
 
-Exact = tuple[np.ndarray, int]  # numerators (integer dtype or Python integers), denominator > 0
+Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers), denominator > 0
 
 
 def from_lists(argument: str, values: Any) -> Exact:
@@ -42,7 +43,7 @@ def from_lists(argument: str, values: Any) -> Exact:
     (array([ 6,  3, -4]), 6)
     >>> from_lists("labels", [[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
-    constructions.errors.InputError: labels[1][1]: must be an integer, a finite float or a string \
+    attncert.InputError: labels[1][1]: must be an integer, a finite float or a string \
 "p/q", not nan
     """
     flat, shape = _flatten(argument, values)
@@ -62,7 +63,7 @@ def from_lists(argument: str, values: Any) -> Exact:
     return _over_common_denominator(argument, ratios, shape)
 
 
-def from_array(argument: str, array: np.ndarray) -> Exact:
+def from_array(argument: str, array: AnyArray) -> Exact:
     """A NumPy array of integers, or of floats of at most 64 bits. Raises InputError."""
     if array.dtype.kind == "O" or array.ndim == 0:
         return from_lists(argument, array.tolist())
@@ -81,7 +82,7 @@ def from_array(argument: str, array: np.ndarray) -> Exact:
     return array, 1
 
 
-def from_floats(argument: str, array: np.ndarray) -> Exact:
+def from_floats(argument: str, array: AnyArray) -> Exact:
     """Floats (one axis or more, at most 64 bits) over the smallest power of two that serves all."""
     low, high = 0, 0  # all entries are integers times 2^low, and below 2^high
     for part in _chunks(array):
@@ -108,14 +109,14 @@ def from_floats(argument: str, array: np.ndarray) -> Exact:
     return out, 1 << -low
 
 
-def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> IntegerArray:
     """Python integers as int64 where they all fit (with room to negate), else as objects."""
     if min(flat, default=0) >= -_INT64 and max(flat, default=0) <= _INT64:
         return np.array(flat, dtype=np.int64).reshape(shape)
     return objects([int(x) for x in flat], shape)
 
 
-def objects(flat: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+def objects(flat: Sequence[int], shape: tuple[int, ...]) -> ObjectArray:
     """Python integers as an object array."""
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
@@ -170,7 +171,7 @@ def _length(length: int | None) -> str:
 def _ratio(x: Any) -> tuple[int, int] | None:
     """Numerator and denominator in lowest terms; None for what is no finite exact number."""
     if isinstance(x, str):
-        if len(x) > 2 * MAX_DIGITS + 2 or not _NUMBER.fullmatch(x):
+        if len(x) > 2 * MAX_DIGITS + 2 or not NUMBER.fullmatch(x):
             return None
         top, _, bottom = x.partition("/")
         if len(top) - top.startswith("-") > MAX_DIGITS or len(bottom) > MAX_DIGITS:
@@ -215,13 +216,13 @@ def _check_size(argument: str, entries: int, bits: int) -> None:
         raise InputError(argument, must, f"{entries} integers of up to {bits} bits")
 
 
-def _chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+def _chunks(array: AnyArray) -> Iterator[AnyArray]:
     """Views of slices along the first axis."""
     step = max(1, _CHUNK * len(array) // array.size) if array.size else 1
     return (array[start : start + step] for start in range(0, len(array), step))
 
 
-def _odd_times_power(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _odd_times_power(part: AnyArray) -> tuple[IntArray, IntArray]:
     """x = whole·2^power with `whole` odd (0 where x is 0), both int64."""
     mantissa, exponent = np.frexp(part.astype(np.float64))
     whole = (mantissa * 2.0**53).astype(np.int64)

@@ -36,7 +36,7 @@ class Dataset:
     (2, 2, 2, 1, True)
     >>> Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7, 9])
     Traceback (most recent call last):
-    constructions.errors.InputError: labels: must be one for each of the 2 queries, not 3 of them
+    attncert.InputError: labels: must be one for each of the 2 queries, not 3 of them
     """
 
     contexts: ExactArray
@@ -58,11 +58,12 @@ class Dataset:
     def of(cls, contexts: Any, queries: Any, labels: Any, name: str = "data") -> Dataset:
         """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
 
-        contexts may be (n, d), shared by all; labels may be (T,). Floats are taken exactly.
+        contexts may be (n, d), shared by all; labels may be (T,), and booleans, false for 0 and
+        true for 1. Floats are taken exactly.
         """
         E, e, y = (
             x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
-            for argument, x in zip(ARGUMENTS, (contexts, queries, labels), strict=True)
+            for argument, x in zip(ARGUMENTS, (contexts, queries, _numbers(labels)), strict=True)
         )
         full = full_shapes(E.shape, e.shape, y.shape)
         return cls(E.reshape(full[0]), e.reshape(full[1]), y.reshape(full[2]), name)
@@ -183,3 +184,20 @@ def full_shapes(contexts: Shape, queries: Shape, labels: Shape) -> tuple[Shape, 
     if contexts[2] != d:
         raise InputError("queries", f"as wide as the contexts' rows, {contexts[2]}", d)
     return contexts, queries, labels
+
+
+def _numbers(labels: Any) -> Any:
+    """Booleans, where all labels are, as 0 and 1.
+
+    >>> _numbers([True, False]), _numbers([[True], [2]]), _numbers(np.array([True])).tolist()
+    ([1, 0], [[True], [2]], [1])
+    """
+    if isinstance(labels, np.ndarray):
+        return labels.astype(np.int8) if labels.dtype.kind == "b" else labels
+    if not isinstance(labels, (list, tuple)) or not labels:
+        return labels
+    flat = all(isinstance(y, (list, tuple)) for y in labels)
+    entries = [x for y in labels for x in y] if flat else labels
+    if not all(isinstance(x, (bool, np.bool_)) for x in entries):
+        return labels
+    return [[int(x) for x in y] for y in labels] if flat else [int(x) for x in labels]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from attncert.constructions.arrays import FloatArray, IntegerArray
 from attncert.constructions.data.conversion import from_array, from_lists, narrow
 from attncert.constructions.numerals import numeral
 
@@ -35,7 +36,7 @@ class ExactArray:
     [['1/2', '3'], ['1/4', '-1']]
     """
 
-    stored: np.ndarray
+    stored: IntegerArray
     denominator: int = 1
 
     def __post_init__(self) -> None:
@@ -54,7 +55,7 @@ class ExactArray:
         return cls(stored, denominator)
 
     @property
-    def numerators(self) -> np.ndarray:
+    def numerators(self) -> IntegerArray:
         """int64 or object. A copy where they are stored narrower: slice large arrays first."""
         wide = self.stored.dtype.itemsize == 8
         return self.stored if wide else self.stored.astype(np.int64)
@@ -81,7 +82,7 @@ class ExactArray:
         """A 2-D array as a FLINT rational matrix."""
         return fmpq_mat(self.integer_matrix()) / fmpq(self.denominator)
 
-    def floats(self) -> np.ndarray:
+    def floats(self) -> FloatArray:
         """The nearest float64 of each entry, ±inf beyond the largest."""
         if self.stored.dtype != object and max(self._largest(), self.denominator) <= 2**53:
             return self.stored / np.float64(self.denominator)  # both exact: rounded once
@@ -110,7 +111,7 @@ class ExactArray:
         return max(int(self.stored.max()), -int(self.stored.min()))
 
 
-def _nest(array: np.ndarray, leaf: Callable[[int], Any]) -> Any:
+def _nest(array: IntegerArray, leaf: Callable[[int], Any]) -> Any:
     if array.ndim == 0:
         return leaf(array.item())
     if array.ndim == 1:

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import AnyArray, IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
@@ -199,29 +200,23 @@ def signed_pairs() -> Dataset:
     return Dataset.of([[1, 0], [0, 1]], queries, [1, 0, 0, 0], "signed-pairs")
 
 
-def _random_contexts(
-    rng: np.random.Generator, count: int, n: int, d: int, bound: int
-) -> np.ndarray:
+def _random_contexts(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
     return np.stack([_full_rank(rng, n, d, bound) for _ in range(count)])
 
 
 def _permuted_contexts(
     rng: np.random.Generator, count: int, n: int, d: int, bound: int
-) -> np.ndarray:
+) -> IntArray:
     matrix = _full_rank(rng, n, d, bound)
     return np.stack([matrix[rng.permutation(n)] for _ in range(count)])
 
 
-def _scaled_contexts(
-    rng: np.random.Generator, count: int, n: int, d: int, bound: int
-) -> np.ndarray:
+def _scaled_contexts(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
     scale = 10 ** rng.integers(0, 12, (count, 1, 1), endpoint=True)
     return _random_contexts(rng, count, n, d, bound) * scale
 
 
-def _sparse_contexts(
-    rng: np.random.Generator, count: int, n: int, d: int, bound: int
-) -> np.ndarray:
+def _sparse_contexts(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
     # Triangular up to the order of rows and columns, so of rank n.
     out = np.zeros((count, n, d), dtype=np.int64)
     for matrix in out:
@@ -232,28 +227,28 @@ def _sparse_contexts(
     return out
 
 
-def _random_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+def _random_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
     return rng.integers(-bound, bound, (T, d), endpoint=True)
 
 
-def _collinear_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
-    direction: np.ndarray = 1000 * bound * _full_rank(rng, 1, d, bound)
+def _collinear_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
+    direction: IntArray = 1000 * bound * _full_rank(rng, 1, d, bound)
     return direction + _random_queries(rng, T, n, d, bound)
 
 
-def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
     points = np.arange(T) - T // 2  # as small as T distinct integers get; Vandermonde
-    powers: np.ndarray = points.astype(object)[:, None] ** np.arange(d)
+    powers: AnyArray = points.astype(object)[:, None] ** np.arange(d)  # objects, to NumPy int64
     return powers
 
 
-def _subspace_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+def _subspace_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
     curve = _moment_queries(rng, T, n, n, bound)
-    embedded: np.ndarray = curve @ _full_rank(rng, n, d, bound).astype(object)
+    embedded: ObjectArray = curve @ _full_rank(rng, n, d, bound).astype(object)
     return embedded
 
 
-def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
     out = np.zeros((T, d), dtype=np.int64)
     for row in out:
         for _ in range(2):
@@ -261,7 +256,7 @@ def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int
     return out
 
 
-Maker = Callable[[np.random.Generator, int, int, int, int], np.ndarray]
+Maker = Callable[[np.random.Generator, int, int, int, int], IntegerArray]
 
 CONTEXTS: dict[str, Maker] = {
     "random": _random_contexts,
@@ -278,7 +273,7 @@ QUERIES: dict[str, Maker] = {
 }
 
 
-def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) -> np.ndarray:
+def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) -> IntArray:
     for _ in range(_DRAWS):
         matrix = rng.integers(-bound, bound, (rows, columns), endpoint=True)
         if fmpz_mat(matrix.tolist()).rank() == rows:

@@ -3,7 +3,9 @@
 JSON: {"contexts": ..., "queries": ..., "labels": ...}, and "name" if wanted. Numbers are integers,
 floats (taken as the nearest float64, exactly) or strings "p" or "p/q". Contexts are (T, n, d), or
 (n, d) when shared by all examples; queries (T, d); labels (T,) or (T, m). An .npz archive holds
-arrays of the same names and shapes, of integers or of floats of at most 64 bits.
+arrays of the same names and shapes, of integers or of floats of at most 64 bits. Labels may be
+booleans: false is 0, true is 1. The name "-" means standard input, where the first bytes tell which
+format it is.
 
 Nothing here trusts a file: what it claims is compared with the limits below before it is read.
 `conversion.py` states the limits on digits, denominators and memory of the numbers themselves.
@@ -11,19 +13,24 @@ Nothing here trusts a file: what it claims is compared with the limits below bef
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
 import re
+import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeVar
+from typing import IO, Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describe
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset, full_shapes
 from attncert.constructions.data.digits import digits
@@ -41,13 +48,16 @@ _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)}
 _KEYS = "contexts, queries and labels"
 _NPZ = "an .npz archive as numpy.savez writes it"
 _PIECE = 2**18  # bytes of an array that are read at a time
+STDIN = "standard input"
 _Read = TypeVar("_Read")
+Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 
-def load(source: str | os.PathLike[str]) -> Dataset:
+def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one of that name where no such file is.
 
+    unlabelled: whether labels may be missing; zeros, one for each example, then stand in for them.
     It is named after the file, unless JSON names it. Raises InputError, and nothing else, for
     whatever is no data set; what the file claims is checked before memory is taken for it.
 
@@ -55,11 +65,15 @@ def load(source: str | os.PathLike[str]) -> Dataset:
     1782
     >>> load("my.json")
     Traceback (most recent call last):
-    constructions.errors.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
+    attncert.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
 data (digits), not missing
     """
     name = bundled(source)
-    return BUNDLED[name]() if name else read_source(source, read_npz, parse_json)
+    readers: Readers[Dataset] = {
+        "npz": partial(read_npz, unlabelled=unlabelled),
+        "json": partial(parse_json, unlabelled=unlabelled),
+    }
+    return BUNDLED[name]() if name else read_source(source, readers)
 
 
 def bundled(source: str | os.PathLike[str]) -> str | None:
@@ -67,31 +81,51 @@ def bundled(source: str | os.PathLike[str]) -> str | None:
     return str(source) if str(source) in BUNDLED and not os.path.lexists(source) else None
 
 
-def read_source(
-    source: str | os.PathLike[str],
-    npz: Callable[[BinaryIO, str, str], _Read],
-    json_text: Callable[[bytes, str, str], _Read],
-) -> _Read:
-    """What one of the two readers makes of a file: (content, name, what error lines call it)."""
+def read_source(source: str | os.PathLike[str], readers: Readers[_Read]) -> _Read:
+    """What the reader for its format makes of a file, or of standard input ("-"): a function of
+    (file, name, what error lines call it), chosen by the suffix, or there by the first bytes.
+    Other suffixes are read as JSON."""
     path, shown = Path(source), str(source) or "''"
     try:
+        if shown == "-":
+            content = standard_input()
+            return readers[_format(content, readers)](io.BytesIO(content), "stdin", STDIN)
         if not path.exists():
             raise InputError(shown, _FILE, "missing")
         if not path.is_file():  # a pipe would block, a device never end
             raise InputError(shown, _FILE, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:
-            if path.suffix.lower() == ".npz":
-                return npz(file, path.stem, shown)
-            text = file.read(MAX_JSON_BYTES + 1)
-        return json_text(text, path.stem, shown)
+            suffix = path.suffix.lower().removeprefix(".")
+            return readers[suffix if suffix in readers else "json"](file, path.stem, shown)
     except OSError as error:
         raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
     except MemoryError:
         raise InputError(shown, "data that fit the memory of this machine", "larger") from None
 
 
+def standard_input() -> bytes:
+    """All of standard input, up to the limit of a JSON text. Raises InputError."""
+    content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
+    if len(content) > MAX_JSON_BYTES:
+        raise InputError(STDIN, f"at most {MAX_JSON_BYTES} bytes", "longer")
+    return content
+
+
+def _format(content: bytes, readers: Mapping[str, object]) -> str:
+    """Which format these bytes begin: archive, array, object, or else lines of numbers.
+
+    >>> [_format(x, ("npz", "json", "npy", "csv")) for x in (b"PK", b"\\x93NUMPY", b" {", b"1,2")]
+    ['npz', 'npy', 'json', 'csv']
+    """
+    start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+    for key, first in (("npz", b"PK"), ("npy", b"\x93NUMPY"), ("json", b"{")):
+        if key in readers and start.startswith(first):
+            return key
+    return "csv" if "csv" in readers else "json"
+
+
 def json_value(text: bytes, source: str) -> Any:
-    """The value of a JSON text (UTF-8), no key twice; numbers that are none stay texts.
+    """The value of a JSON text (UTF-8), no key twice; invalid numbers stay texts.
 
     Raises InputError. `source` is what error lines call it.
     """
@@ -116,17 +150,22 @@ def json_value(text: bytes, source: str) -> Any:
         raise InputError(source, "JSON with each key once", f"with {error} twice") from None
 
 
-def parse_json(text: bytes, name: str = "data", source: str = "data") -> Dataset:
+def parse_json(
+    text: bytes | BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
+) -> Dataset:
     """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
     value, title = parse_object(text, name, source)
-    _require_keys(source, list(value))
+    _require_keys(source, list(value), unlabelled)
     queries = value["queries"]
-    _require_few(len(queries) if isinstance(queries, list) else 0)
+    count = len(queries) if isinstance(queries, list) else 0
+    _require_few(count)
+    value.setdefault("labels", [0] * count)
     return Dataset.of(value["contexts"], queries, value["labels"], title)
 
 
-def parse_object(text: bytes, name: str, source: str) -> tuple[dict[str, Any], str]:
+def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
     """The object in a JSON text, without its "name", and that name (or the one given)."""
+    text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
     value = json_value(text, source)
     if not isinstance(value, dict):
         raise InputError(source, f"an object with {_KEYS}", describe(value))
@@ -136,19 +175,60 @@ def parse_object(text: bytes, name: str, source: str) -> tuple[dict[str, Any], s
     return value, title
 
 
-def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Dataset:
+def read_npz(
+    file: BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
+) -> Dataset:
     """The data set in an .npz archive. `source` is what error lines call it."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
-        _require_keys(source, keys, len(keys))
-        return ARGUMENTS
+        _require_keys(source, keys, unlabelled)
+        return tuple(key for key in ARGUMENTS if key in keys)
 
     def check(shapes: list[tuple[int, ...]]) -> None:
-        E, e, y = shapes
-        _require_few(full_shapes(E, e, y)[1][0])
+        E, e, *y = shapes
+        _require_few(full_shapes(E, e, y[0] if y else e[:1])[1][0])
 
-    contexts, queries, labels = read_arrays(file, source, choose, check).values()
-    return Dataset.of(contexts, queries, labels, name)
+    arrays = read_arrays(file, source, choose, check)
+    labels = arrays.get("labels", np.zeros(len(arrays["queries"]), dtype=np.int8))
+    return Dataset.of(arrays["contexts"], arrays["queries"], labels, name)
+
+
+def read_npy(file: BinaryIO, source: str) -> np.ndarray:
+    """The array in an .npy file, with the limits and the care of `read_arrays`."""
+    try:
+        header = _header(file, source)
+        if header.bytes > MAX_ARRAY_BYTES:
+            raise InputError(source, f"an array of at most {MAX_ARRAY_BYTES} bytes", header.bytes)
+        if file.seek(0, os.SEEK_END) != header.start + header.bytes:
+            raise zipfile.BadZipFile("it has another size than its shape says")
+        file.seek(0)
+        return _array(file, header)
+    except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
+        must = "an .npy array as numpy.save writes it"
+        raise InputError(source, must, f"unreadable ({error})") from None
+
+
+def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
+    """The rows of a CSV file (UTF-8, commas), cells as JSON would have them: integers, floats,
+    "p/q". A first row without any number is a header, left out; so are empty lines."""
+    text = file.read(MAX_JSON_BYTES + 1)
+    if len(text) > MAX_JSON_BYTES:
+        raise InputError(source, f"CSV of at most {MAX_JSON_BYTES} bytes", "longer")
+    try:
+        lines = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))
+        rows = [[_cell(cell.strip()) for cell in row] for row in lines if any(row)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(source, "CSV in UTF-8", f"unreadable ({error})") from None
+    named = rows and all(isinstance(x, str) and not re.search("[0-9]", x) for x in rows[0])
+    return rows[1:] if named else rows
+
+
+def _cell(text: str) -> Any:
+    """An integer or "p/q" stays a text, which is read exactly; what has a point is a float."""
+    try:
+        return text if re.fullmatch("-?[0-9]+(/[0-9]+)?", text, re.ASCII) else float(text)
+    except ValueError:
+        return text
 
 
 def read_arrays(
@@ -157,7 +237,7 @@ def read_arrays(
     choose: Callable[[list[str]], Sequence[str]],
     check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
     limit: int = MAX_ARRAY_BYTES,
-) -> dict[str, np.ndarray]:
+) -> dict[str, AnyArray]:
     """Some arrays of an .npz archive, by name: those that `choose` picks from the names in it.
 
     Headers first: sizes, shapes (judged by `check`) and dtypes are compared with each other, with
@@ -169,7 +249,12 @@ def read_arrays(
             infos = archive.infolist()
             keys = choose([info.filename.removesuffix(".npy") for info in infos])
             members = {info.filename.removesuffix(".npy"): info for info in infos}
-            headers = {key: _header(archive, key, members[key]) for key in keys}
+            headers = {}
+            for key in keys:
+                if members[key].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise zipfile.BadZipFile("neither stored nor deflated")
+                with archive.open(members[key]) as member:
+                    headers[key] = _header(member, key)
             check([headers[key].shape for key in keys])
             total = sum(header.bytes for header in headers.values())
             if total > limit:
@@ -177,7 +262,11 @@ def read_arrays(
             for key in keys:
                 if headers[key].start + headers[key].bytes != members[key].file_size:
                     raise zipfile.BadZipFile(f"{key} has another size than its shape says")
-            return {key: _array(archive, members[key], headers[key]) for key in keys}
+            arrays = {}
+            for key in keys:
+                with archive.open(members[key]) as member:
+                    arrays[key] = _array(member, headers[key])
+            return arrays
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -206,10 +295,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _require_keys(source: str, keys: list[str], count: int = 3) -> None:
-    if set(keys) != set(ARGUMENTS) or count != 3:
+def _require_keys(source: str, keys: list[str], unlabelled: bool) -> None:
+    if sorted(keys) == sorted(ARGUMENTS):
+        return
+    absent = sorted(keys) == sorted(ARGUMENTS[:2])
+    if not (absent and unlabelled):
         got = ", ".join(repr(key[:40]) for key in sorted(keys)) or "none"
-        raise InputError(source, f"made of {_KEYS}", f"of {got}")
+        only = " (only prove --claim full-rank needs no labels)" if absent else ""
+        raise InputError(source, f"made of {_KEYS}{only}", f"of {got}")
 
 
 def _require_few(examples: int) -> None:
@@ -253,38 +346,34 @@ _LAYOUT = re.compile(
     rb"\{ *'descr': *(?P<descr>.+?), *'fortran_order': *(?P<fortran>True|False), "
     rb"*'shape': *\((?P<shape>(?:[0-9]+, ?)*[0-9]*)\),? *\}[ \n]*"
 )
-_DTYPE = re.compile(r"'([<>|=](?:[iu][1248]|f[248]))'")
+_DTYPE = re.compile(r"'([<>|=](?:[iu][1248]|f[248]|b1))'")
 
 
-def _header(archive: zipfile.ZipFile, key: str, info: zipfile.ZipInfo) -> _Header:
+def _header(member: IO[bytes], key: str) -> _Header:
     """Read here and not by NumPy, which evaluates it as Python and takes the memory at once."""
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise zipfile.BadZipFile("neither stored nor deflated")
-    with archive.open(info) as member:
-        magic = member.read(8)
-        length = 2 if magic[6:7] == b"\1" else 4
-        size = int.from_bytes(member.read(length), "little")
-        text = member.read(min(size, MAX_HEADER_BYTES))
+    magic = member.read(8)
+    length = 2 if magic[6:7] == b"\1" else 4
+    size = int.from_bytes(member.read(length), "little")
+    text = member.read(min(size, MAX_HEADER_BYTES))
     match = _LAYOUT.fullmatch(text)
     if not _MAGIC.fullmatch(magic) or len(text) != size or match is None:
         raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it")
     descr = match["descr"].decode("latin-1")
     dtype = _DTYPE.fullmatch(descr)
-    if dtype is None:
+    if dtype is None or (dtype[1].endswith("b1") and key != "labels"):
         raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {descr}")
     shape = tuple(int(x) for x in match["shape"].split(b",") if x.strip())
     return _Header(dtype[1], shape, "F" if match["fortran"] == b"True" else "C", 8 + length + size)
 
 
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: _Header) -> np.ndarray:
+def _array(member: IO[bytes], header: _Header) -> AnyArray:
     flat = np.empty(math.prod(header.shape), dtype=header.dtype)
     raw, done = flat.view(np.uint8), 0
-    with archive.open(info) as member:
-        member.read(header.start)
-        while done < len(raw):
-            piece = np.frombuffer(member.read(_PIECE), dtype=np.uint8)
-            if not len(piece):
-                raise EOFError("it ends early")
-            raw[done : done + len(piece)] = piece
-            done += len(piece)
+    member.read(header.start)
+    while done < len(raw):
+        piece = np.frombuffer(member.read(_PIECE), dtype=np.uint8)
+        if not len(piece):
+            raise EOFError("it ends early")
+        raw[done : done + len(piece)] = piece
+        done += len(piece)
     return flat.reshape(header.shape, order=header.order)

@@ -11,29 +11,30 @@ import math
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.exact_array import narrow
 
 _LIMIT = 2**62
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:
     """The matrix product a·b of 2-D integer arrays."""
     if max(largest(a), 1) * max(largest(b), 1) * max(a.shape[1], 1) < 2**53:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
     return from_flint(to_flint(a) * to_flint(b))
 
 
-def add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def add(a: IntegerArray, b: IntegerArray) -> IntegerArray:
     """a + b, broadcast."""
     return _entrywise(np.add, a, b)
 
 
-def subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def subtract(a: IntegerArray, b: IntegerArray) -> IntegerArray:
     """a - b, broadcast."""
     return _entrywise(np.subtract, a, b)
 
 
-def multiply(a: np.ndarray | int, b: np.ndarray) -> np.ndarray:
+def multiply(a: IntegerArray | int, b: IntegerArray) -> IntegerArray:
     """a·b entry by entry, broadcast.
 
     >>> multiply(2**40, np.array([2**40, -1])).tolist()
@@ -44,17 +45,17 @@ def multiply(a: np.ndarray | int, b: np.ndarray) -> np.ndarray:
     return _entrywise(np.multiply, a, b)
 
 
-def largest(array: np.ndarray) -> int:
+def largest(array: IntegerArray) -> int:
     """Largest absolute value; 0 for an empty array."""
     return max(abs(int(array.max())), abs(int(array.min()))) if array.size else 0
 
 
-def to_flint(array: np.ndarray) -> fmpz_mat:
+def to_flint(array: IntegerArray) -> fmpz_mat:
     """A 2-D integer array as a FLINT matrix."""
     return fmpz_mat(*array.shape, [int(x) for x in array.ravel().tolist()])
 
 
-def from_flint(matrix: fmpz_mat) -> np.ndarray:
+def from_flint(matrix: fmpz_mat) -> IntegerArray:
     """A FLINT integer matrix as a 2-D integer array."""
     return narrow([int(x) for x in matrix.entries()], (matrix.nrows(), matrix.ncols()))
 
@@ -75,8 +76,8 @@ def null_relation(rows: fmpz_mat) -> list[int] | None:
     return [x // content for x in column]
 
 
-def _entrywise(operation: np.ufunc, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _entrywise(operation: np.ufunc, a: IntegerArray, b: IntegerArray) -> IntegerArray:
     p, q = largest(a), largest(b)
     dtype = np.int64 if max(p + q, p * q) < _LIMIT else object
-    result: np.ndarray = operation(a.astype(dtype), b.astype(dtype))
+    result: IntegerArray = operation(a.astype(dtype), b.astype(dtype))
     return result

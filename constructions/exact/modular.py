@@ -12,6 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
+
 # Safe primes p = 2q + 1 with p ≡ 3 (mod 8): 2 is not a square, so its order is p - 1, the largest.
 # (Modulo 2^61 - 1 the order of 2 is 61: different exponents collide and ranks come out too low.)
 # p < 2^21, so that 2048 products of residues add up exactly in float64.
@@ -27,7 +29,7 @@ class SumVanishes(UnluckyPrime):
     """A softmax denominator is 0 mod p: the features are not defined there; take another prime."""
 
 
-def matmul_mod(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
+def matmul_mod(a: FloatArray, b: FloatArray, p: int) -> FloatArray:
     """a·b mod p for float64 arrays of residues in [0, p); exact.
 
     Each partial sum has at most 2^11 terms below 2^42: it stays below 2^53 and is exact.
@@ -40,7 +42,7 @@ def matmul_mod(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
     return reduced(total, p)
 
 
-def reduced(integral: np.ndarray, p: int) -> np.ndarray:
+def reduced(integral: FloatArray, p: int) -> FloatArray:
     """Integers held in float64, below 2^53 in absolute value, mod p; exact.
 
     By way of int64, whose remainder is ten times as fast as that of float64.
@@ -48,12 +50,12 @@ def reduced(integral: np.ndarray, p: int) -> np.ndarray:
     return (integral.astype(np.int64) % p).astype(np.float64)
 
 
-def residues(integers: np.ndarray, p: int) -> np.ndarray:
+def residues(integers: IntegerArray, p: int) -> FloatArray:
     """Integers (int64 or object) as float64 residues in [0, p)."""
     return np.mod(integers, p).astype(np.float64)
 
 
-def echelon_mod(matrix: np.ndarray, p: int) -> tuple[np.ndarray, list[int]]:
+def echelon_mod(matrix: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
     """Reduced row echelon form of residues (float64) and its pivot columns, without zero rows.
 
     >>> echelon_mod(np.array([[2.0, 4.0, 1.0], [1.0, 2.0, 3.0], [3.0, 6.0, 4.0]]), 7)
@@ -79,7 +81,7 @@ def echelon_mod(matrix: np.ndarray, p: int) -> tuple[np.ndarray, list[int]]:
     return work[: len(pivots)], pivots
 
 
-def inverse_mod(values: np.ndarray, p: int) -> np.ndarray:
+def inverse_mod(values: IntArray, p: int) -> IntArray:
     """Entrywise inverse of nonzero residues (int64); of many by Fermat: a^(p-2)."""
     if values.size < 64:
         inverses = [pow(value, -1, p) for value in values.ravel().tolist()]
@@ -93,7 +95,7 @@ def inverse_mod(values: np.ndarray, p: int) -> np.ndarray:
     return result
 
 
-def features_mod(logits: np.ndarray, contexts: np.ndarray, p: int) -> np.ndarray:
+def features_mod(logits: IntegerArray, contexts: FloatArray, p: int) -> FloatArray:
     """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) mod p.
 
     logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues. Returns (T, d) residues
@@ -107,7 +109,7 @@ def features_mod(logits: np.ndarray, contexts: np.ndarray, p: int) -> np.ndarray
     return _mix(weights.astype(np.float64), contexts, p)
 
 
-def features_float(logits: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+def features_float(logits: IntegerArray, contexts: FloatArray) -> FloatArray:
     """The same in float64 (T, d), to guide choices; never evidence."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, 1100).astype(np.float64)
     weights = np.exp2(-drop)
@@ -115,7 +117,7 @@ def features_float(logits: np.ndarray, contexts: np.ndarray) -> np.ndarray:
     return _mix(weights, contexts, None)
 
 
-def _mix(weights: np.ndarray, contexts: np.ndarray, p: int | None) -> np.ndarray:
+def _mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
     if len(contexts) == 1:
         return weights @ contexts[0] if p is None else matmul_mod(weights, contexts[0], p)
     if p is None:
@@ -128,7 +130,7 @@ def _mix(weights: np.ndarray, contexts: np.ndarray, p: int | None) -> np.ndarray
 
 
 @lru_cache(maxsize=len(PRIMES))
-def _powers(p: int) -> np.ndarray:
+def _powers(p: int) -> IntArray:
     """2^0, 2^1, ..., 2^(p-2) mod p, by doubling the table."""
     table = np.ones(1, dtype=np.int64)
     while len(table) < p - 1:

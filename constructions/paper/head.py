@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.lattice import image_lattice
@@ -30,8 +31,8 @@ _LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
 class Dual:
     """f·ê_t by its coordinates, its products with all queries (T,), and f ≥ 1."""
 
-    vector: np.ndarray
-    products: np.ndarray
+    vector: IntegerArray
+    products: IntegerArray
     factor: int
 
 
@@ -39,13 +40,13 @@ class Dual:
 class Direction:
     """u and v by their coordinates, E⁽ˢ⁾u (T or 1, n), and v·e_s (T,)."""
 
-    u: np.ndarray
-    v: np.ndarray
-    rows: np.ndarray
-    products: np.ndarray
+    u: IntArray
+    v: IntegerArray
+    rows: IntegerArray
+    products: IntegerArray
 
     @property
-    def lead(self) -> np.ndarray:
+    def lead(self) -> IntegerArray:
         """(v·e_s) E⁽ˢ⁾u, (T, n): what c multiplies."""
         return integers.multiply(self.products[:, None], self.rows)
 
@@ -55,11 +56,11 @@ class Draft:
     """A head worked out: w_t (coordinates), the direction and its c, targets, logits, pivots."""
 
     duals: list[Dual]
-    steering: list[np.ndarray]
+    steering: list[IntegerArray]
     direction: Direction | None
     c: int | None
-    targets: np.ndarray
-    logits: np.ndarray
+    targets: IntArray
+    logits: IntegerArray
     features: Block
     pivots: list[int]
 
@@ -127,7 +128,7 @@ class HeadBuilder:
         assert best is not None
         return best
 
-    def _direction(self, pair: Pair, kernel: np.ndarray) -> Direction:
+    def _direction(self, pair: Pair, kernel: IntegerArray) -> Direction:
         """Steps 3 and 4, in exact integers."""
         v = integers.product(kernel, pair.v[:, None])[:, 0]
         count, n, k = self.context_images.shape
@@ -158,8 +159,8 @@ class HeadBuilder:
         raise UnluckyPrime
 
     def _choose_logits(
-        self, group: Sequence[int], duals: list[Dual], targets: np.ndarray
-    ) -> list[np.ndarray]:
+        self, group: Sequence[int], duals: list[Dual], targets: IntArray
+    ) -> list[IntegerArray]:
         """Step 7: each example's logits (up to a constant), in the limit c → ∞."""
         limit = self.features.rows(self.placed.rows, targets)
         span, chosen = Span(self.prime), []
@@ -175,7 +176,7 @@ class HeadBuilder:
             chosen.append(logits[best])
         return chosen
 
-    def _candidates(self, t: int) -> np.ndarray:
+    def _candidates(self, t: int) -> IntegerArray:
         """Logits that example t may be given, (k, n), first entry 0.
 
         The barycentre (all logits equal; not in the first head, where it would save little and
@@ -195,12 +196,12 @@ class HeadBuilder:
             for step in reached:
                 for signed in (step, -step):
                     options.append(np.concatenate([np.zeros(1, dtype=np.int64), signed]))
-        seen: dict[tuple[int, ...], np.ndarray] = {}
+        seen: dict[tuple[int, ...], IntegerArray] = {}
         for option in options:
             seen.setdefault(tuple(option.tolist()), option)
         return np.stack(list(seen.values()))
 
-    def _steer(self, t: int, dual: Dual, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _steer(self, t: int, dual: Dual, logits: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
         """w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
         count, n, k = self.context_images.shape
         if logits.min() == logits.max():
@@ -224,7 +225,7 @@ class HeadBuilder:
         return self._steers[where]
 
     def _multipliers(
-        self, direction: Direction | None, finite: np.ndarray, targets: np.ndarray
+        self, direction: Direction | None, finite: IntegerArray, targets: IntArray
     ) -> Iterator[int | None]:
         """Step 8: values of c to try, from the least at which every target row leads by a bit."""
         if direction is None:

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
     Bound,
     Construction,
@@ -120,11 +121,11 @@ def _record(
     """
     data = builder.data
 
-    def key(x: np.ndarray) -> fmpq_mat:
+    def key(x: IntegerArray) -> fmpq_mat:
         column = fmpq_mat(integers.to_flint(x[:, None]))
         return builder.keys.basis * column * fmpq(data.contexts.denominator)
 
-    def query(x: np.ndarray, factor: int = 1) -> fmpq_mat:
+    def query(x: IntegerArray, factor: int = 1) -> fmpq_mat:
         column = fmpq_mat(integers.to_flint(x[:, None]))
         return builder.queries.basis * column * fmpq(data.queries.denominator, factor)
 

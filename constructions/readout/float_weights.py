@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
@@ -28,7 +29,7 @@ _REFINEMENTS = 3
 
 def float64_weights(
     data: Dataset, build: Callable[[Dataset], Construction]
-) -> dict[str, np.ndarray]:
+) -> dict[str, FloatArray]:
     """W_K, W_Q (H, d, d_h), W_V (H, d, m), W_O (H·m, m) in float64, for a plain softmax (base e).
 
     build: the construction to run on the coarse copies, with all its settings.
@@ -39,7 +40,7 @@ def float64_weights(
     labels = data.labels.floats()
     _require_finite(labels)
     with np.errstate(all="ignore"):
-        readout = np.linalg.lstsq(z, labels, rcond=None)[0]
+        readout: AnyArray = np.linalg.lstsq(z, labels, rcond=None)[0]
         for _ in range(_REFINEMENTS):
             readout += np.linalg.lstsq(z, labels - z @ readout, rcond=None)[0]
     _require_finite(readout)
@@ -51,13 +52,13 @@ def float64_weights(
 
 def _best_conditioned(
     data: Dataset, build: Callable[[Dataset], Construction]
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
+) -> tuple[dict[str, FloatArray], FloatArray]:
     """Keys and queries from the coarse copy that gives the best conditioned Z (T, H·d), and Z.
 
     Few bits first: the shorter the copy's numbers, the shorter its logits, and the farther the
     softmax is from saturation, where features are equal up to rounding.
     """
-    found: list[tuple[float, dict[str, np.ndarray], np.ndarray]] = []
+    found: list[tuple[float, dict[str, FloatArray], FloatArray]] = []
     failure: HypothesisFails | None = None
     for copy in _copies(data):
         try:
@@ -99,7 +100,7 @@ def coarse(data: Dataset, bits: int) -> Dataset:
     return Dataset(_rounded(data.contexts, bits), _rounded(data.queries, bits), data.labels)
 
 
-def features(data: Dataset, keys: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray:
     """Z (T, H·d) in float64; keys, queries: (H, d, d_h)."""
     contexts, asked = data.contexts.floats(), data.queries.floats()
     blocks = []
@@ -112,7 +113,7 @@ def features(data: Dataset, keys: np.ndarray, queries: np.ndarray) -> np.ndarray
     return np.hstack(blocks)
 
 
-def _require_finite(*arrays: np.ndarray) -> None:
+def _require_finite(*arrays: FloatArray) -> None:
     if not all(np.isfinite(array).all() for array in arrays):
         raise HypothesisFails("float64", "numbers are beyond the range of float64", {})
 

@@ -30,17 +30,16 @@ import numpy as np
 from flint import nmod_mat
 from gmpy2 import gcd, mpz
 
+from attncert.constructions.arrays import DigitArray, IntArray, IntegerArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
 from attncert.constructions.progress import Progress, silent
+from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 from attncert.constructions.readout.reconstruction import common_denominator, join_digits
 
 __all__ = ["Solution", "lifted"]
-
-LIMB = 28  # bits
-PRIME = 268435399  # the largest below 2^LIMB
 
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
@@ -75,12 +74,10 @@ def lifted(
 
 @dataclass(frozen=True)
 class _State:
-    """What the kernel works on: its arguments after `digits`.
+    """The system so far, and `beyond`: bits that both sides of a row, times Π_h S_th, have at most
+    beyond those of x."""
 
-    beyond: bits that both sides of a row, times Π_h S_th, have at most beyond those of x.
-    """
-
-    arguments: tuple[Any, ...]
+    system: System
     beyond: int
 
 
@@ -95,7 +92,7 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
         for start in range(len(digits), count, _CHUNK):
             progress(start, count)
             further.append(np.zeros((min(_CHUNK, count - start), T), dtype=np.uint32))
-            if not lift(further[-1], *state.arguments):
+            if not lift(further[-1], state.system):
                 return None
         digits = np.vstack(further)
         denominator = _denominator(digits, rng.integers(1, 2**16, T))
@@ -107,7 +104,7 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
     return None
 
 
-def _denominator(digits: np.ndarray, weights: np.ndarray) -> Any | None:
+def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
     """A common denominator of x, if the digits are enough to see that there is one.
 
     That of a random combination Σ weights·x, which may lack small primes that cancel in it.
@@ -118,7 +115,7 @@ def _denominator(digits: np.ndarray, weights: np.ndarray) -> Any | None:
     return None if denominator is None else denominator * _SMALL
 
 
-def _numerators(digits: np.ndarray, denominator: Any, beyond: int) -> Solution | None:
+def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> Solution | None:
     """x = D·x / D where the numerators are so short that they solve the system: proved by size.
 
     They have about the bits of D, so fewer digits may be enough.
@@ -141,7 +138,7 @@ def _numerators(digits: np.ndarray, denominator: Any, beyond: int) -> Solution |
     return Solution([x // common for x in numerators], denominator // common)
 
 
-def _pairs(digits: np.ndarray) -> np.ndarray:
+def _pairs(digits: DigitArray) -> IntArray:
     """Digits base p², (⌈K/2⌉, T) int64."""
     wide = digits.astype(np.int64)
     low, high = wide[::2], wide[1::2]
@@ -195,7 +192,7 @@ def _start(construction: Construction, data: Dataset, right: list[int]) -> _Stat
         return None
     row_of = np.repeat(np.arange(T), np.diff(first))
     row_bits = np.bincount(row_of, ranges + n.bit_length(), T)
-    arguments = (
+    system = System(
         inverse,
         numerators.astype(np.float64),
         owner,
@@ -213,18 +210,18 @@ def _start(construction: Construction, data: Dataset, right: list[int]) -> _Stat
     )
     labels = max(map(abs, scaled), default=0)
     beyond = int(row_bits.max()) + largest.bit_length() + labels.bit_length() + T.bit_length() + 2
-    return _State(arguments, beyond)
+    return _State(system, beyond)
 
 
 def _inverse_of_features(
-    weights: np.ndarray,
+    weights: IntArray,
     first: list[int],
     head_of: list[int],
-    contexts: np.ndarray,
-    owner: np.ndarray,
-    columns: np.ndarray,
+    contexts: IntegerArray,
+    owner: IntArray,
+    columns: IntArray,
     p: int,
-) -> np.ndarray | None:
+) -> DigitArray | None:
     """Z[:, C]⁻¹ mod p, (T, T) uint32; None if there is none."""
     T = len(first) - 1
     table = np.zeros((T, T), dtype=np.int64)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from attncert.constructions.readout.lifting import LIMB, PRIME
+from attncert.constructions.arrays import DigitArray
+from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
 _MASK = (1 << LIMB) - 1
@@ -17,33 +18,13 @@ _TERMS = 128  # products of residues added up before they are reduced
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def lift(
-    digits: np.ndarray,
-    inverse: np.ndarray,
-    contexts: np.ndarray,
-    heads: np.ndarray,
-    columns: np.ndarray,
-    first: np.ndarray,
-    head_of: np.ndarray,
-    shifts: np.ndarray,
-    powers: np.ndarray,
-    sum_inverses: np.ndarray,
-    offsets: np.ndarray,
-    limbs: np.ndarray,
-    limb_powers: np.ndarray,
-    carries_mod: np.ndarray,
-    residuals: np.ndarray,
-) -> bool:
-    """Fill `digits` (K, T) with the next K digits of x; the state is updated in place.
+def lift(digits: DigitArray, system: System) -> bool:
+    """Fill `digits` (K, T) with the next K digits of x; the state in `system` is updated in place.
 
-    inverse (T, T): of Z at the pivots, mod p.
-    contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
-    The terms (t, h) of row t are first[t] to first[t+1]: head_of[q] is h, or -1 for the sum of all
-    heads that attend uniformly at t; shifts, powers (Q, n): the exponents and 2^them mod p;
-    sum_inverses: 1/S mod p; limbs[offsets[q]:offsets[q+1]]: the carry c_q; carries_mod: c_q mod p.
-    residuals (T,): of the rows Σ_q w_q = y.
     False where a carry was wider than its room (then nothing can be trusted).
     """
+    inverse, contexts, heads, columns, first, head_of, shifts, powers = system[:8]
+    sum_inverses, offsets, limbs, limb_powers, carries_mod, residuals = system[8:]
     p = PRIME
     T = len(residuals)
     count, n, d = contexts.shape

@@ -68,7 +68,7 @@ def _halve(a: Any, b: Any, stop: int) -> Matrix:
 
     Quotients depend on leading bits only: to take s bits off, 2s leading bits are enough, and the
     work is done in two halves of s/2 each. Rounding may make a quotient at the end of a half wrong;
-    the transformation is unimodular all the same.
+    the transformation is still unimodular.
     """
     bits = a.bit_length()
     excess = bits - stop

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
@@ -29,7 +30,7 @@ class FeatureBlocks:
         if data.contexts.stored.size <= _CACHED:
             self._all = self._converted(slice(None))
 
-    def of(self, logits: np.ndarray) -> Block:
+    def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
 
         Raises SumVanishes where a denominator is 0 mod p.
@@ -41,20 +42,20 @@ class FeatureBlocks:
             np.vstack([part.mod for part in parts]), np.vstack([part.float for part in parts])
         )
 
-    def points(self, example: int, logits: np.ndarray) -> Block:
+    def points(self, example: int, logits: IntegerArray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
         at = 0 if self.data.shared else example
         where = slice(at, at + 1)
         return self._mix(logits, self._all[where] if self._all else self._converted(where))
 
-    def rows(self, examples: Sequence[int], rows: np.ndarray) -> Block:
+    def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
         where = np.zeros(len(rows), dtype=np.intp) if self.data.shared else list(examples)
         if self._all is not None:
             return self._all[where, rows]
         return self._block(self.data.contexts[where, rows])
 
-    def _mix(self, logits: np.ndarray, contexts: Block) -> Block:
+    def _mix(self, logits: IntegerArray, contexts: Block) -> Block:
         return Block(
             features_mod(logits, contexts.mod, self.prime),
             features_float(logits, contexts.float),
@@ -85,7 +86,7 @@ class FeatureBlocks:
         )
 
 
-def context_products(data: Dataset, columns: np.ndarray) -> np.ndarray:
+def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
     """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact."""
     count, n, d = data.contexts.shape
     step = max(1, _CACHED // (n * d))

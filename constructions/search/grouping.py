@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import FloatArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.integers import null_relation
@@ -236,14 +237,15 @@ def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
             relation = _relation(data.queries.numerators, (s, t))
             assert relation
             return _witness("parallel queries", None, (s, t), relation) | {
-                "reason": f"queries {s} and {t} are parallel: in one group they are dependent, "
-                "in two the later group spans the earlier query"
+                "reason": f"queries {s} and {t} are parallel: in one group they are dependent, in "
+                f"two groups the later one spans the earlier "
+                "query"
             }
         seen[direction] = t
     return None
 
 
-def _suspects(queries: np.ndarray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
+def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
 
     queries: all of them as residues mod p = PRIMES[0]. If the group is independent mod p, a query
@@ -264,7 +266,7 @@ def _suspects(queries: np.ndarray, group: Sequence[int], earlier: list[int]) -> 
     return [s for s, image in zip(earlier, images.tolist(), strict=True) if image == 0]
 
 
-def _relation(queries: np.ndarray, examples: Sequence[int]) -> list[int] | None:
+def _relation(queries: IntegerArray, examples: Sequence[int]) -> list[int] | None:
     return null_relation(fmpz_mat([[int(x) for x in queries[t].tolist()] for t in examples]))
 
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from flint import nmod_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.exact.modular import matmul_mod, reduced
 
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
@@ -35,8 +36,8 @@ _ROWS = 64  # rows eliminated together
 class Block:
     """Rows in a head's new columns, (N, d): residues mod p and float64."""
 
-    mod: np.ndarray
-    float: np.ndarray
+    mod: FloatArray
+    float: FloatArray
 
     def __getitem__(self, rows: Any) -> Block:
         return Block(self.mod[rows], self.float[rows])
@@ -81,13 +82,13 @@ class Span:
                 unit = rest / length
                 self._basis = np.vstack([self._basis, unit]) if self._basis.size else unit
 
-    def _reduce(self, rows: np.ndarray) -> np.ndarray:
+    def _reduce(self, rows: FloatArray) -> FloatArray:
         if not self._pivots:
             return rows
         known = matmul_mod(rows[:, self._pivots], self._echelon, self.prime)
         return reduced(rows - known, self.prime)
 
-    def _project(self, rows: np.ndarray) -> np.ndarray:
+    def _project(self, rows: FloatArray) -> FloatArray:
         if self._basis.size:
             for _ in range(2):  # twice is enough (Kahan)
                 rows = rows - (rows @ self._basis.T) @ self._basis
@@ -229,7 +230,7 @@ def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[lis
 
 
 def _eliminate(
-    mod: np.ndarray, guide: np.ndarray, p: int, most: int
+    mod: FloatArray, guide: FloatArray, p: int, most: int
 ) -> tuple[list[int], list[int]]:
     """Gauss-Jordan in place, row by row; the rows kept and their pivot columns."""
     kept: list[int] = []
@@ -255,24 +256,25 @@ def _eliminate(
     return kept, pivots
 
 
-def _inverse_mod(matrix: np.ndarray, p: int) -> np.ndarray:
+def _inverse_mod(matrix: FloatArray, p: int) -> FloatArray:
     """Inverse of an invertible matrix of residues (FLINT)."""
     g = len(matrix)
     inverse = nmod_mat(g, g, matrix.astype(np.int64).ravel().tolist(), p).inv()
     return np.array([int(x) for x in inverse.entries()], dtype=np.float64).reshape(g, g)
 
 
-def _inverse_float(matrix: np.ndarray) -> np.ndarray:
+def _inverse_float(matrix: FloatArray) -> FloatArray:
     """Inverse or pseudo-inverse, for guidance only: an array whatever comes in."""
     matrix = np.nan_to_num(matrix, posinf=0.0, neginf=0.0)
     with np.errstate(all="ignore"):
         try:
-            return np.linalg.inv(matrix)
+            inverse = np.linalg.inv(matrix)
         except np.linalg.LinAlgError:
-            return np.linalg.pinv(matrix)
+            inverse = np.linalg.pinv(matrix)
+    return inverse.astype(np.float64, copy=False)
 
 
-def _guide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _guide(a: FloatArray, b: FloatArray) -> FloatArray:
     with np.errstate(all="ignore"):
-        product: np.ndarray = a @ b
+        product: FloatArray = a @ b
     return product

@@ -20,6 +20,7 @@ from itertools import combinations, product
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray, IntArray, IntegerArray
 from attncert.constructions.exact import integers
 
 _POOL = 2048  # combinations tried per round
@@ -30,21 +31,21 @@ _EXACT_ROUND = 2**15  # the same in Python integers
 _FIRST = 32  # examples that every combination is tried on before the others
 _MAX_DOUBLINGS = 64
 
-Accept = Callable[[np.ndarray], np.ndarray]
+Accept = Callable[[AnyArray], BoolArray]
 
 
 @dataclass(frozen=True)
 class Pair:
     """Coefficients of u and v in their lattice bases; `cost` is the total range up to a factor."""
 
-    u: np.ndarray
-    v: np.ndarray
+    u: IntArray
+    v: IntArray
     cost: float
 
 
 def separating_pairs(
-    context_images: np.ndarray,
-    query_images: np.ndarray,
+    context_images: IntegerArray,
+    query_images: IntegerArray,
     earlier: Sequence[int],
     others: Sequence[int],
     count: int,
@@ -75,11 +76,11 @@ def separating_pairs(
 
 
 def separators(
-    context_images: np.ndarray,
+    context_images: IntegerArray,
     earlier: Sequence[int],
     rng: np.random.Generator,
     distinct: Sequence[int] = (),
-) -> np.ndarray:
+) -> IntArray:
     """Coefficients (P, k) of vectors u as `separating_pairs` wants them; at least one."""
     if len(context_images) == 1:
         return _pool([(context_images, differs if distinct else separates)], rng)
@@ -90,30 +91,30 @@ def separators(
     return _pool([(table, accept) for table, accept in demands if len(table)], rng)
 
 
-def separates(images: np.ndarray) -> np.ndarray:
+def separates(images: AnyArray) -> BoolArray:
     """(P, S, n) -> (P, S): a unique maximum and a unique minimum among the n entries."""
     if images.shape[-1] == 1:
         return np.ones(images.shape[:-1], dtype=bool)
     ordered = np.sort(images, axis=-1)
-    top: np.ndarray = ordered[..., -1] > ordered[..., -2]
-    bottom: np.ndarray = ordered[..., 1] > ordered[..., 0]
+    top: BoolArray = ordered[..., -1] > ordered[..., -2]
+    bottom: BoolArray = ordered[..., 1] > ordered[..., 0]
     return top & bottom
 
 
-def differs(images: np.ndarray) -> np.ndarray:
+def differs(images: AnyArray) -> BoolArray:
     """(P, S, n) -> (P, S): the n entries are distinct."""
     ordered = np.sort(images, axis=-1)
-    distinct: np.ndarray = np.all(ordered[..., 1:] > ordered[..., :-1], axis=-1)
+    distinct: BoolArray = np.all(ordered[..., 1:] > ordered[..., :-1], axis=-1)
     return distinct
 
 
-def selects(images: np.ndarray) -> np.ndarray:
+def selects(images: AnyArray) -> BoolArray:
     """(P, S, 1) -> (P, S): nonzero."""
-    nonzero: np.ndarray = images[..., 0] != 0
+    nonzero: BoolArray = images[..., 0] != 0
     return nonzero
 
 
-def spread(us: np.ndarray, context_images: np.ndarray, examples: Sequence[int]) -> np.ndarray:
+def spread(us: IntArray, context_images: IntegerArray, examples: Sequence[int]) -> FloatArray:
     """range(E_t u) up to a common factor, (P, S) float64."""
     shared = len(context_images) == 1
     table = context_images if shared else context_images[list(examples)]
@@ -126,12 +127,12 @@ def spread(us: np.ndarray, context_images: np.ndarray, examples: Sequence[int]) 
     return np.broadcast_to(ranges, (len(us), len(examples))) if shared else ranges
 
 
-def magnitude(vs: np.ndarray, query_images: np.ndarray, examples: Sequence[int]) -> np.ndarray:
+def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int]) -> FloatArray:
     """|v·e_t| up to a common factor, (P, S) float64."""
     return _as_float(np.abs(combine(vs, query_images[list(examples)])))
 
 
-def combine(combinations: np.ndarray, table: np.ndarray) -> np.ndarray:
+def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
     """(P, k) times (..., k) over the last axis: (P, ...), exact integers in whatever dtype fits."""
     k, flat = table.shape[-1], table.reshape(-1, table.shape[-1])
     if integers.largest(combinations) * integers.largest(table) * k < 2**53:
@@ -141,7 +142,7 @@ def combine(combinations: np.ndarray, table: np.ndarray) -> np.ndarray:
     return product.reshape(len(combinations), *table.shape[:-1])
 
 
-def sparse_combinations(k: int, most: int, terms: int = 2) -> np.ndarray:
+def sparse_combinations(k: int, most: int, terms: int = 2) -> IntArray:
     """Unit vectors, then ± combinations of two, ... of them, up to sign: (at most `most`, k).
 
     >>> sparse_combinations(2, 9).tolist()
@@ -160,12 +161,12 @@ def sparse_combinations(k: int, most: int, terms: int = 2) -> np.ndarray:
     return np.array(rows, dtype=np.int64).reshape(-1, k)
 
 
-def _pool(demands: Sequence[tuple[np.ndarray, Accept]], rng: np.random.Generator) -> np.ndarray:
+def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generator) -> IntArray:
     """Coefficient vectors (P, k) that every demand accepts: a table (S, n, k) and how to judge."""
     k = demands[0][0].shape[-1]
     cells = sum(table.size for table, _ in demands) // k
     largest = max(integers.largest(table) for table, _ in demands)
-    found: list[np.ndarray] = []
+    found: list[IntArray] = []
     for doubling in range(_MAX_DOUBLINGS):
         bound = 2**doubling
         exact = bound * largest * k < 2**53
@@ -183,7 +184,7 @@ def _pool(demands: Sequence[tuple[np.ndarray, Accept]], rng: np.random.Generator
     raise RuntimeError("no separating combination in a box of 2^62: the precondition is broken")
 
 
-def _accepted(tried: np.ndarray, table: np.ndarray, accept: Accept) -> np.ndarray:
+def _accepted(tried: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
     """Indices of the accepted; one is dropped at the first examples that do not accept it."""
     alive, start, step = np.arange(len(tried)), 0, _FIRST
     while start < len(table) and len(alive):
@@ -196,7 +197,7 @@ def _accepted(tried: np.ndarray, table: np.ndarray, accept: Accept) -> np.ndarra
 
 def _random_combinations(
     k: int, terms: int, bound: int, count: int, rng: np.random.Generator
-) -> np.ndarray:
+) -> IntArray:
     """Coefficients in ±1..±bound at `terms` random places."""
     places = np.argsort(rng.random((count, k)), axis=1)[:, :terms]
     values = rng.integers(1, bound + 1, (count, terms)) * rng.choice([-1, 1], (count, terms))
@@ -205,7 +206,7 @@ def _random_combinations(
     return out
 
 
-def _as_float(values: np.ndarray) -> np.ndarray:
+def _as_float(values: AnyArray) -> FloatArray:
     """Float64 up to a common power of two: sums of products of two such stay finite."""
     if values.dtype == object:
         values = values >> max(0, integers.largest(values).bit_length() - 400)

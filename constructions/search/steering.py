@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.lattice import kernel_and_preimages
@@ -25,31 +26,31 @@ class Solver:
     reach:  (r, r), its columns a reduced basis of all integer vectors R x.
     """
 
-    kernel: np.ndarray
-    reach: np.ndarray
-    _preimages: np.ndarray
+    kernel: IntegerArray
+    reach: IntegerArray
+    _preimages: IntegerArray
     _inverse: fmpq_mat
 
     @classmethod
-    def of(cls, rows: np.ndarray) -> Solver:
+    def of(cls, rows: IntegerArray) -> Solver:
         """Raises ValueError if the rows are dependent."""
         kernel, preimages, reach = kernel_and_preimages(integers.to_flint(rows))
         inverse = fmpq_mat(reach).inv() if reach.nrows() else fmpq_mat(0, 0)
         whole = integers.from_flint
         return cls(whole(kernel), whole(reach), whole(preimages), inverse)
 
-    def factor(self, b: np.ndarray) -> int:
+    def factor(self, b: IntegerArray) -> int:
         """The smallest positive f for which f·b is reached."""
         return int(self._coefficients(b).numer_denom()[1])
 
-    def solve(self, b: np.ndarray) -> np.ndarray:
+    def solve(self, b: IntegerArray) -> IntegerArray:
         """Some integer x with R x = b. Raises ValueError for a b that is not reached."""
         coefficients, denominator = self._coefficients(b).numer_denom()
         if denominator != 1:
             raise ValueError("b is not reached by integer vectors")
         return integers.product(self._preimages, integers.from_flint(coefficients))[:, 0]
 
-    def _coefficients(self, b: np.ndarray) -> fmpq_mat:
+    def _coefficients(self, b: IntegerArray) -> fmpq_mat:
         return self._inverse * fmpq_mat(integers.to_flint(b[:, None]))
 
 
@@ -61,7 +62,7 @@ class Reducer:
     exactly: only the length depends on rounding, never the products R x.
     """
 
-    def __init__(self, kernel: np.ndarray, images: np.ndarray) -> None:
+    def __init__(self, kernel: IntegerArray, images: IntegerArray) -> None:
         self.kernel, self._images = kernel, images
         if kernel.shape[1] == 0 or not len(images):
             return
@@ -73,7 +74,7 @@ class Reducer:
         self._q, self._r = np.linalg.qr(moved[:, self._seen])
         self._table = integers.to_flint(images)
 
-    def __call__(self, x: np.ndarray) -> np.ndarray:
+    def __call__(self, x: IntegerArray) -> IntegerArray:
         """x (k,) plus a kernel combination. Each pass removes some 50 bits."""
         if self.kernel.shape[1] == 0 or not len(self._images) or not self._seen.any():
             return x
@@ -93,21 +94,21 @@ class Reducer:
             image = self._image(x)
         return x
 
-    def _image(self, x: np.ndarray) -> np.ndarray:
+    def _image(self, x: IntegerArray) -> IntegerArray:
         return integers.from_flint(self._table * integers.to_flint(x[:, None]))[:, 0]
 
 
-def shortened(x: np.ndarray, kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+def shortened(x: IntegerArray, kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
     """`Reducer(kernel, images)` applied to one x."""
     return Reducer(kernel, images)(x)
 
 
-def _excess_bits(array: np.ndarray) -> int:
+def _excess_bits(array: IntegerArray) -> int:
     """Bits to drop so that squares and sums of the rest are far from overflowing float64."""
     return max(0, integers.largest(array).bit_length() - 400)
 
 
-def short_kernel(kernel: np.ndarray, images: np.ndarray) -> np.ndarray:
+def short_kernel(kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
     """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced."""
     basis = integers.to_flint(kernel)
     _, transform = (integers.to_flint(images) * basis).transpose().lll(transform=True)

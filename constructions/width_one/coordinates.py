@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
+from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
@@ -40,9 +41,9 @@ class Coordinates:
     """
 
     basis: fmpq_mat
-    images: np.ndarray
+    images: IntegerArray
 
-    def vector(self, coefficients: np.ndarray) -> fmpq_mat:
+    def vector(self, coefficients: IntegerArray) -> fmpq_mat:
         """The column Σ_j c_j b_j, d×1."""
         return self.basis * fmpq_mat(integers.to_flint(coefficients[:, None]))
 
@@ -86,7 +87,7 @@ class GroupQueries:
     Raises UnluckyPrime where the group is dependent mod `prime`.
     """
 
-    def __init__(self, images: np.ndarray, group: Sequence[int], prime: int, seed: int) -> None:
+    def __init__(self, images: IntegerArray, group: Sequence[int], prime: int, seed: int) -> None:
         rows = images[list(group)]
         self._solver: Solver | None = None
         units = np.eye(len(group), dtype=np.int64)
@@ -102,7 +103,7 @@ class GroupQueries:
         self.factors = [abs(self._determinant)] * len(rows)
         self.kernel = self._random_kernel(np.random.default_rng(seed))
 
-    def solve(self, multiples: Sequence[int]) -> np.ndarray:
+    def solve(self, multiples: Sequence[int]) -> IntegerArray:
         """Some integer y with R y = (multiples[t]·f_t)_t, short on the other queries if cheap."""
         if self._solver is None:
             return self._scaled_solution(np.array(multiples, dtype=np.int64)[:, None])[:, 0]
@@ -110,14 +111,14 @@ class GroupQueries:
         y = self._solver.solve(narrow(b, (len(b),)))
         return self._reducer(y)
 
-    def _scaled_solution(self, right: np.ndarray) -> np.ndarray:
+    def _scaled_solution(self, right: IntegerArray) -> ObjectArray:
         """Y (k, m), supported on the pivot columns, with R Y = |det|·right (Cramer)."""
         solution = self._square.solve(integers.to_flint(right)) * abs(self._determinant)
         out = np.zeros((self._rows.shape[1], right.shape[1]), dtype=object)
         out[self._pivots] = integers.from_flint(integral(solution))
         return out
 
-    def _random_kernel(self, rng: np.random.Generator) -> np.ndarray:
+    def _random_kernel(self, rng: np.random.Generator) -> IntegerArray:
         """A few random integer vectors y with R y = 0: (k, m).
 
         |det|·w, w random off the pivots, minus the solution of R y = |det|·R w. A linear form
@@ -137,23 +138,23 @@ def _reduces_queries(T: int, d: int) -> bool:
     return T * d * d <= _LATTICE_WORK and d <= _LATTICE_WIDTH
 
 
-def _rows_differ(images: np.ndarray, rng: np.random.Generator) -> bool:
+def _rows_differ(images: IntegerArray, rng: np.random.Generator) -> bool:
     """True only if the rows of every context (T, n, k) are distinct: one u tells all apart."""
     k = images.shape[2]
     bound = max(2, min(2**60, 2**52 // max(1, integers.largest(images) * k)))
-    u: np.ndarray = rng.integers(-bound, bound, (k,), endpoint=True)
+    u: IntArray = rng.integers(-bound, bound, (k,), endpoint=True)
     flat = integers.product(images.reshape(-1, k), u[:, None])
     ordered = np.sort(flat.reshape(images.shape[:2]), axis=1)
     return bool((ordered[:, 1:] > ordered[:, :-1]).all())
 
 
-def _units(d: int, support: np.ndarray) -> fmpq_mat:
+def _units(d: int, support: IntArray) -> fmpq_mat:
     out = np.zeros((d, len(support)), dtype=np.int64)
     out[support, np.arange(len(support))] = 1
     return fmpq_mat(integers.to_flint(out))
 
 
-def _square(rows: np.ndarray, prime: int) -> tuple[fmpz_mat, list[int]]:
+def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
     """An invertible square block of the rows (g, k) and its columns."""
     _, pivots = echelon_mod(residues(rows, prime), prime)
     if len(pivots) < len(rows):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
@@ -39,19 +40,19 @@ class Draft:
     v0, c, lead (v0·e_t) and targets (of the earlier examples) only where the head needs them.
     """
 
-    u: np.ndarray
-    v1: np.ndarray
-    rows: np.ndarray
-    products: np.ndarray
+    u: IntArray
+    v1: IntegerArray
+    rows: IntegerArray
+    products: IntegerArray
     features: Block
     pivots: list[int]
-    v0: np.ndarray | None = None
+    v0: IntegerArray | None = None
     c: int | None = None
-    lead: np.ndarray | None = None
-    targets: np.ndarray | None = None
+    lead: IntegerArray | None = None
+    targets: IntArray | None = None
 
     @property
-    def logits(self) -> np.ndarray:
+    def logits(self) -> IntegerArray:
         """(v·e_t) E⁽ᵗ⁾u: (T, n)."""
         return integers.multiply(self.products[:, None], self.rows)
 
@@ -88,15 +89,15 @@ class HeadBuilder:
         self.placed.extend(list(group), best.features, best.pivots)
         return best
 
-    def draft(self, u: np.ndarray, v: np.ndarray) -> Draft:
+    def draft(self, u: IntArray, v: IntegerArray) -> Draft:
         """The head u vᵀ as it is: no pivots yet."""
         rows, products = self._rows(u), self._products(v)
         features = self.blocks.of(integers.multiply(products[:, None], rows))
         return Draft(u, v, rows, products, features, [])
 
     def _directions(
-        self, group: Sequence[int], kernel: np.ndarray
-    ) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        self, group: Sequence[int], kernel: IntegerArray
+    ) -> list[tuple[IntArray, IntegerArray | None]]:
         """Pairs (u, v0), the shortest first; v0 is None in the first head."""
         earlier, images = self.placed.rows, self.keys.images
         outside = [t for t in range(self.data.T) if t not in set(group)]
@@ -116,7 +117,7 @@ class HeadBuilder:
         return [(p.u, integers.product(kernel, p.v[:, None])[:, 0]) for p in pairs]
 
     def _work_out(
-        self, group: Sequence[int], solver: GroupQueries, u: np.ndarray, v0: np.ndarray | None
+        self, group: Sequence[int], solver: GroupQueries, u: IntArray, v0: IntegerArray | None
     ) -> Draft:
         """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
         rows, earlier = self._rows(u), self.placed.rows
@@ -140,7 +141,7 @@ class HeadBuilder:
         raise UnluckyPrime
 
     def _multiples(
-        self, group: Sequence[int], factors: Sequence[int], rows: np.ndarray, limit: Block
+        self, group: Sequence[int], factors: Sequence[int], rows: IntegerArray, limit: Block
     ) -> list[int]:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
@@ -172,7 +173,7 @@ class HeadBuilder:
             chosen.append(tried[best])
         return chosen
 
-    def _multipliers(self, v0: np.ndarray | None) -> Iterator[int | None]:
+    def _multipliers(self, v0: IntegerArray | None) -> Iterator[int | None]:
         """Values of c to try, the smallest first; a first head has none."""
         if v0 is None:
             yield None
@@ -181,11 +182,11 @@ class HeadBuilder:
         for doubling in range(64):
             yield _LINEAR_SEARCH << doubling
 
-    def _rows(self, u: np.ndarray) -> np.ndarray:
+    def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""
         count, n, k = self.keys.images.shape
         return integers.product(self.keys.images.reshape(-1, k), u[:, None]).reshape(count, n)
 
-    def _products(self, v: np.ndarray) -> np.ndarray:
+    def _products(self, v: IntegerArray) -> IntegerArray:
         """v·e_t for all t: (T,)."""
         return integers.product(self.queries.images, v[:, None])[:, 0]

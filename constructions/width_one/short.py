@@ -21,6 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.search.placement import independent_rows
 from attncert.constructions.search.separation import (
     magnitude,
@@ -76,7 +77,7 @@ class ShortHeads:
             self._bounds[pair] = len(fresh[pair][0])
         return None
 
-    def _unplaced_moved(self) -> np.ndarray:
+    def _unplaced_moved(self) -> FloatArray:
         """For each pair, how many unplaced examples attend other than uniformly."""
         unplaced = np.setdiff1d(np.arange(self.data.T), self.builder.placed.rows)
         return np.repeat(self._v_moves[:, unplaced] @ self._u_moves[:, unplaced].T, 2)
@@ -87,7 +88,7 @@ class ShortHeads:
         need = min(self.data.T - done, self.data.n - (1 if done else 0))
         return need, need if self.data.shared else min(self.data.T - done, self.data.d)
 
-    def _look(self, u: np.ndarray, v: np.ndarray) -> tuple[list[int], Draft]:
+    def _look(self, u: IntArray, v: IntArray) -> tuple[list[int], Draft]:
         """The examples that the head u vᵀ can place next, with their pivots."""
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
@@ -101,7 +102,7 @@ class ShortHeads:
         return head
 
 
-def _shortest(vectors: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _shortest(vectors: IntArray, lengths: FloatArray) -> tuple[IntArray, FloatArray]:
     """The _KEEP vectors with the smallest total length that is not 0, and their lengths (P, T)."""
     total = lengths.sum(axis=1)
     order = np.argsort(total, kind="stable")

@@ -6,59 +6,38 @@ times: equal scopes give equal bytes.
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from attncert.reports.audit.figures import matrix_figures
-from attncert.reports.folder import MARK, check_folder, write_folder
-from attncert.reports.proof.records import jsonable, readable_json
+from attncert.reports.report import AUDIT, Report, figure_file
+from attncert.reports.words.jsonable import about, jsonable, readable_json
 from attncert.reports.words.numbers import count
-from attncert.reports.words.templating import Filter, render
-from attncert.reports.words.text import markdown, plain
-from attncert.reports.words.witness import readable
-from attncert.verify.audit.records import (
-    Audit,
-    AuditSection,
-    Finding,
-    Scope,
-    Section,
-    Standing,
-    audit,
-    worst,
-)
+from attncert.reports.words.templating import page
+from attncert.reports.words.text import plain
+from attncert.verify.audit.records import Audit, AuditSection, Finding, Standing, worst
 
-__all__ = ["FORMAT", "audit_dict", "one_line", "render_audit", "verdict", "write_audit"]
+__all__ = ["FORMAT", "audit_dict", "one_line", "render", "report", "verdict"]
 
 FORMAT = "attncert-audit/1"
 _VERDICTS = {  # of bundled cases, where it is known what must come out
-    Standing.OK: "Everything came out as expected.",
-    Standing.UNDECIDED: "Undecided: nothing against, and not everything decided.",
-    Standing.AGAINST: "Something came out against expectation.",
+    Standing.OK: "Everything is as expected.",
+    Standing.UNDECIDED: "Undecided: nothing speaks against, but not everything is decided.",
+    Standing.AGAINST: "Something is not as expected.",
 }
 
 
-def write_audit(
-    scope: Scope, sections: Iterable[Section], folder: str | os.PathLike[str]
-) -> tuple[Audit, list[Path]]:
-    """Run the audit and write audit.md, audit.json and figures to `folder`.
-
-    Raises InputError for a folder that is not ours (before any work) and where a section does.
-    """
-    check_folder(folder)
-    found = audit(scope, sections)
-    return found, write_folder(folder, render_audit(found))
+def report(found: Audit) -> Report:
+    return Report(AUDIT, render(found), audit_dict(found), (one_line(found),), found.exit_status)
 
 
-def render_audit(found: Audit) -> dict[str, bytes]:
+def render(found: Audit) -> dict[str, bytes]:
     """File contents by name; pure."""
+    context = {"audit": found, "verdict": verdict(found), "findings": _findings(found)}
     figures = matrix_figures([m for section in found.sections for m in section.matrices])
     return {
-        "audit.md": _page(found).encode(),
+        "audit.md": page("audit.md.j2", context, standing=_standing),
         "audit.json": readable_json(audit_dict(found)),
-        **{f"figures/{name}.svg": svg for name, svg in figures.items()},
+        **{figure_file(name): svg for name, svg in figures.items()},
     }
 
 
@@ -87,16 +66,11 @@ def _bundled(found: Audit) -> list[Finding]:
 
 def audit_dict(found: Audit) -> dict[str, Any]:
     """The whole audit as data. JSON-able; no times."""
-    data = found.data
-    about = None if data is None else {
-        "name": data.name, "examples": data.T, "context": data.n, "width": data.d,
-        "labels": data.m, "shared": data.shared, "sha256": data.sha256,
-    }  # fmt: skip
     return {
         "format": FORMAT,
         "standing": found.standing.value,
         "exit_status": found.exit_status,
-        "data": about,
+        "data": None if found.data is None else about(found.data),
         "quick": found.quick,
         "seed": found.seed,
         "sections": [_section(section) for section in found.sections],
@@ -129,23 +103,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "standing": finding.standing.value,
         "witness": finding.witness,
     }
-
-
-def _page(found: Audit) -> str:
-    filters: dict[str, Filter] = {
-        "md": markdown, "count": count, "witness": readable, "standing": _standing
-    }  # fmt: skip
-    text = render(
-        "audit.md.j2",
-        filters,
-        {
-            "mark": MARK,
-            "audit": found,
-            "verdict": verdict(found),
-            "findings": _findings(found),
-        },
-    )
-    return re.sub("\n{3,}", "\n\n", text)
 
 
 def _standing(finding: Finding | AuditSection) -> str:

@@ -8,29 +8,17 @@ bounds) stands in separate columns that say so. No times: equal settings give eq
 from __future__ import annotations
 
 import math
-import os
-import re
-from dataclasses import dataclass
-from pathlib import Path
 
-from attncert.constructions.progress import StageProgress, silent
 from attncert.reports.capacity.figures import SYMBOLS, capacity_figures, constants_figures
-from attncert.reports.folder import MARK, check_folder, write_folder
-from attncert.reports.proof.records import readable_json
+from attncert.reports.report import CAPACITY, Report, figure_file
+from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.numbers import count, real, size
-from attncert.reports.words.templating import Filter, render
-from attncert.reports.words.text import markdown
-from attncert.verify.capacity.constants import (
-    CONSTRUCTIONS,
-    Constants,
-    ConstantsSettings,
-    Growth,
-    growth,
-)
+from attncert.reports.words.templating import page
+from attncert.verify.capacity.constants import CONSTRUCTIONS, Constants, Growth
 from attncert.verify.capacity.published_bounds import BOUNDS, Kind
-from attncert.verify.capacity.sweeps import AXES, Capacity, Point, SweepSettings, sweep
+from attncert.verify.capacity.sweeps import AXES, Capacity, Point
 
-__all__ = ["CapacityReport", "one_line", "render_capacity", "write_capacity"]
+__all__ = ["holds", "one_line", "render", "report"]
 
 Row = tuple[str, ...]
 
@@ -48,43 +36,21 @@ COST_COLUMNS = (
 _DASH = "–"
 
 
-@dataclass(frozen=True)
-class CapacityReport:
-    """What was measured, and where it was written."""
-
-    capacity: Capacity
-    constants: Growth | None
-    paths: tuple[Path, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Every promised rank was certified."""
-        ranks = self.constants.found.values() if self.constants else ()
-        return not self.capacity.unbuilt and all(c.certified for c in ranks)
+def report(capacity: Capacity, constants: Growth | None = None) -> Report:
+    kept = holds(capacity, constants)
+    points = [point.as_dict() for point in capacity.points.values()]
+    summary = {"holds": kept, "points": points}
+    files, status = render(capacity, constants), 0 if kept else 1
+    return Report(CAPACITY, files, summary, (one_line(capacity),), status)
 
 
-def write_capacity(
-    settings: SweepSettings | None,
-    folder: str | os.PathLike[str],
-    progress: StageProgress = silent,
-    *,
-    constants: ConstantsSettings | None = None,
-) -> CapacityReport:
-    """Sweep, measure, and write report.md, capacity.json and figures to `folder`.
-
-    settings: None for the defaults. constants: None leaves the effective constants out. Raises
-    InputError for a folder that is not ours (before any work) and for settings without sense.
-    """
-    check_folder(folder)
-    found = sweep(settings, progress)
-    measured = None if constants is None else growth(constants, progress)
-    paths = write_folder(folder, render_capacity(found, measured))
-    return CapacityReport(found, measured, tuple(paths))
+def holds(capacity: Capacity, constants: Growth | None = None) -> bool:
+    """Every promised rank was certified."""
+    ranks = constants.found.values() if constants else ()
+    return not capacity.unbuilt and all(c.certified for c in ranks)
 
 
-def render_capacity(
-    capacity: Capacity | None = None, constants: Growth | None = None
-) -> dict[str, bytes]:
+def render(capacity: Capacity | None = None, constants: Growth | None = None) -> dict[str, bytes]:
     """File contents by name; pure. At least one of the two."""
     figures: dict[str, bytes] = {}
     data: dict[str, object] = {}
@@ -95,14 +61,17 @@ def render_capacity(
     if constants is not None:
         figures |= constants_figures(constants)
         data["constants"] = [found.as_dict() for found in constants.found.values()]
-    files = {"report.md": _page(capacity, constants).encode(), "capacity.json": readable_json(data)}
-    return files | {f"figures/{name}.svg": svg for name, svg in figures.items()}
+    return {
+        "report.md": page("capacity.md.j2", _context(capacity, constants)),
+        "capacity.json": readable_json(data),
+        **{figure_file(name): svg for name, svg in figures.items()},
+    }
 
 
 def one_line(found: Capacity) -> str:
     """The sweep in one sentence, for a terminal.
 
-    >>> from attncert.verify.capacity.sweeps import Setting
+    >>> from attncert.verify.capacity.sweeps import Setting, SweepSettings, sweep
     >>> base = Setting(heads=1, context=2, head_width=1, width=2, shared=False)
     >>> print(one_line(sweep(SweepSettings(base, (1,), (2,), (1,)))))
     2 settings: largest T certified (proved); it meets the bound from above (argued) in 2 of them
@@ -197,9 +166,8 @@ def constant_rows(found: list[Constants], axis: str) -> list[Row]:
     ]
 
 
-def _page(capacity: Capacity | None, constants: Growth | None) -> str:
+def _context(capacity: Capacity | None, constants: Growth | None) -> dict[str, object]:
     context: dict[str, object] = {
-        "mark": MARK,
         "capacity": capacity,
         "constants": constants,
         "symbols": SYMBOLS,
@@ -229,9 +197,7 @@ def _page(capacity: Capacity | None, constants: Growth | None) -> str:
             "constant_columns": CONSTANT_COLUMNS,
             "without_saturation": _without_saturation(constants),
         }  # fmt: skip
-    filters: dict[str, Filter] = {"md": markdown, "count": count, "size": size}
-    text = render("capacity.md.j2", filters, context)
-    return re.sub("\n{3,}", "\n\n", text)
+    return context
 
 
 def _without_saturation(constants: Growth) -> list[tuple[str, int, int]]:

@@ -21,29 +21,29 @@ from attncert.verify import checker
 
 __all__ = ["Explanation", "explain", "text"]
 
-_NO_WORDS = "This cannot be said: a part of the file is not what the format asks for."
+_NO_WORDS = "This cannot be explained: a part of the file is not what the format asks for."
 _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
 _WIDTH = 88
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
-    "To believe it one has to trust Python's integers and a checker of under 400 lines "
+    "To believe it, you have to trust Python's integers and a checker of under 400 lines "
     "(verify/checker.py, standard library only), and to compare the SHA-256 of the data with that "
-    "of the data one means. {argument} Whoever made the file need not be trusted."
+    "of the data you mean. {argument} You need not trust whoever made the file."
 )
 # What no checker runs: the mathematics between what is computed and what is claimed.
 _ARGUMENTS = {
-    "interpolation": "What is not computed but believed: the paper's definition of an attention "
+    "interpolation": "Not computed, but taken on trust: the paper's definition of an attention "
     "layer, and that exp(k ln 2) is 2 to the power of k.",
-    "full-rank": "What is not computed but argued, in a few lines (docs/mathematics.md): "
+    "full-rank": "Not computed, but argued in a few lines (docs/mathematics.md): "
     "that rows which are independent modulo a prime are independent over the rational "
-    "numbers, and that independent rows serve every labelling. Believed besides: the paper's "
+    "numbers, and that independent rows serve every labelling. Also taken on trust: the paper's "
     "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
-    "dependent-set": "No argument stands between the sum that is added up and the claim.",
-    "impossible": "What is not computed but argued, on half a page (docs/tightness.md, section "
+    "dependent-set": "The sum is the claim: no further argument is needed.",
+    "impossible": "Not computed, but argued on half a page (docs/tightness.md, section "
     "3): that inputs tied in this way force this relation between the outputs of every attention "
-    "layer. The checker confirms the tie and that the labels break the relation; the argument has "
-    "to be read and believed, and so has the paper's definition of an attention layer.",
+    "layer. The checker confirms the tie and that the labels break the relation; you have to read "
+    "and believe the argument, and take on trust the paper's definition of an attention layer.",
 }
 
 
@@ -98,11 +98,11 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),
-        ("About what", about),
+        ("What it is about", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
-        ("Whom to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),
-        ("Where it is from", _origin(content)),
+        ("What to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),
+        ("Where it comes from", _origin(content)),
         ("Checked now", _checked(status, message)),
     )
     return Explanation(path, content["claim"], status, message, parts, content)
@@ -138,8 +138,8 @@ Words = tuple[str, str, str, str]
 def _interpolation(cert: Mapping[str, Any]) -> Words:
     dims = cert["dims"]
     return (
-        f"An attention layer, whose weights are in the file, outputs exactly the wanted label on "
-        f"each of {count(dims['examples'], 'example')}. Exactly: not up to rounding, but as "
+        f"The file holds the weights of an attention layer that outputs exactly the wanted label "
+        f"on each of {count(dims['examples'], 'example')}. Exactly: not up to rounding, but as "
         "fractions that are equal.",
         f"{_inputs(cert)} {_layer(cert)}",
         "Attention mixes the tokens with softmax weights, usually irrational numbers. Here every "
@@ -156,8 +156,8 @@ def _full_rank(cert: Mapping[str, Any]) -> Words:
     T = dims["examples"]
     return (
         f"The keys and queries in the file let an attention layer memorize {count(T, 'example')} "
-        "whatever their labels: for every choice of labels there are values and an output matrix "
-        "with which the layer outputs exactly these.",
+        "whatever their labels: for every choice of labels some values and output matrix make the "
+        "layer output exactly these.",
         f"{_inputs(cert)} {_layer(cert)} The labels in the file play no part.",
         f"Before its last, linear step the layer turns each example into one row of numbers "
         f"(its features). If these {T} rows are linearly independent, every labelling is a "
@@ -191,15 +191,15 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
     return (
         f"No attention layer outputs the labels in the file on all of "
         f"{count(cert['dims']['examples'], 'example')}: whatever its weights, the number of its "
-        "heads and their widths, and even if it is chosen with the labels in view.",
+        "heads and their widths, and even if the weights are chosen for these labels.",
         f"{_inputs(cert)} The conflict is between {count(len(members), 'example')}: "
         f"{listed(members)}.",
         "Attention does not see the order of the tokens of a context, nor a shift of all scores, "
-        "and inputs that differ only by these (or by scaling the query against the tokens) are "
-        "answered alike. It follows that for every layer "
+        "and inputs that differ only by these (or by scaling the query against the tokens) give "
+        "equal outputs. It follows that for every layer "
         f"{_sum(terms, 'output')} = 0, while for the labels {_sum(terms, 'label')} = {gap}. That "
-        "the inputs are tied in this way is checked on the numbers; that tied inputs are answered "
-        "alike is a written argument (docs/tightness.md, section 3).",
+        "the inputs are tied in this way is checked on the numbers; that tied inputs give tied "
+        "outputs is a written argument (docs/tightness.md, section 3).",
         "Nothing about other labels for the same inputs; nothing about layers that see more than "
         "these contexts and queries, such as positions or a second layer.",
     )
@@ -220,7 +220,7 @@ def _inputs(cert: Mapping[str, Any]) -> str:
     return (
         f"{count(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "
         f"({tokens}{', the same one for all' if shared else ''}), a query of "
-        f"{count(dims['width'], 'number')} that asks the context, and a label of "
+        f"{count(dims['width'], 'number')}, and a label of "
         f"{count(dims['labels'], 'number')}."
     )
 
@@ -237,8 +237,8 @@ def _origin(cert: Mapping[str, Any]) -> str:
     said = ", ".join(f"{key} {value}" for key, value in origins(cert).items()) or "nothing"
     construction = printable(cert["construction"], 200)
     return (
-        f"The file says of itself: construction {construction!r}; {said}. None "
-        f"of this is judged. SHA-256 of the data: {cert['input_sha256']}."
+        f"The file says of itself: construction {construction!r}; {said}. None of this was "
+        f"checked. SHA-256 of the data: {cert['input_sha256']}."
     )
 
 

@@ -45,7 +45,7 @@ def draw(proof: Proof) -> dict[str, bytes]:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Our settings and nobody else's, for drawing and for saving."""
+    """Our own settings and no others, for drawing and for saving."""
     ours = {
         "svg.hashsalt": "attncert", "svg.fonttype": "path", "font.size": 9.0,
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10.0,

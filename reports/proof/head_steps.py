@@ -1,4 +1,4 @@
-"""The steps of all heads in one table: each step told once, heads that stand alike in one row.
+"""The steps of all heads in one table: each step stated once, heads that stand alike in one row.
 
 What a step claims is the same for every head that has it; what differs are a few numbers and,
 seldom, a standing. So a step's sentence, evidence and premises are written once; a table says how
@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attncert.reports.proof.rows import NONE
-from attncert.reports.proof.view import bundle, by_head, head_and_step
+from attncert.reports.proof.view import bundle, by_head
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 
 MOST_WRITTEN = 24  # steps of heads that are written out
@@ -23,7 +24,8 @@ FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the table of numbers, where there are
 
 @dataclass(frozen=True)
 class Step:
-    """One step, told for all heads. heads: those that have it, in words; premises: (words, anchor).
+    """One step, stated for all heads. heads: those that have it, in words; premises: (words,
+    anchor).
 
     uses: (hypothesis, strength and heads).
     """
@@ -92,7 +94,7 @@ def _in_order(lists: Sequence[list[str]]) -> list[str]:
 
 
 def _told(
-    name: str, of: dict[int, dict[str, Claim]], anchors: dict[str, str], places: dict[str, str]
+    name: str, of: dict[int, dict[str, Claim]], anchors: dict[str, str], places: dict[ClaimId, str]
 ) -> Step:
     having = {h: steps[name] for h, steps in of.items() if name in steps}
     first = next(iter(having.values()))
@@ -126,7 +128,7 @@ def _evidence(claim: Claim) -> str:
 
 
 def _premises(
-    having: dict[int, Claim], anchors: dict[str, str], places: dict[str, str]
+    having: dict[int, Claim], anchors: dict[str, str], places: dict[ClaimId, str]
 ) -> tuple[tuple[str, str], ...]:
     """Steps of the same head by name, with their anchors; then everything else."""
     same: dict[str, None] = {}

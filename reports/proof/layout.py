@@ -1,4 +1,4 @@
-"""Where the boxes of a directed acyclic graph go: Sugiyama's layered drawing, in small.
+"""Where the boxes of a directed acyclic graph go: a small version of Sugiyama's layered drawing.
 
 Layers from premises down to conclusions, at most `MOST_WIDE` boxes in each (Coffman and Graham's
 bound on the width); an edge that skips layers is threaded through stand-ins, one per layer, so

@@ -1,38 +1,50 @@
-"""report.md: from a `Proof` to Markdown that GitHub shows well.
+"""From a `Proof` to its report, and report.md itself: Markdown that GitHub shows well.
 
-What the report says is in `templates/`, what its tables hold in `reports.proof.rows`; here the two
-meet. Everything a data set or a claim brings along goes through a filter (`md`, `code`, `html`), so
-its text stays text. The report holds no time and no version: equal runs give equal bytes.
+What the page says is in `templates/`, what its tables hold in `reports.proof.rows`; here the two
+meet. It holds no time and no version: equal runs give equal bytes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from attncert.constructions.foreign import printable
-from attncert.reports.folder import MARK
+from attncert.reports.folder import write
 from attncert.reports.proof import rows
-from attncert.reports.proof.figures import caption_saturation
+from attncert.reports.proof.figures import caption_saturation, draw
 from attncert.reports.proof.head_steps import HeadSteps, head_steps
 from attncert.reports.proof.mermaid import flowchart
-from attncert.reports.proof.records import certificate_sha256
-from attncert.reports.proof.view import bundle, diagram, head_and_step, pivotal
+from attncert.reports.proof.records import (
+    certificate_bytes,
+    certificate_sha256,
+    one_line,
+    summary_dict,
+    timings_dict,
+    trace_dict,
+)
+from attncert.reports.proof.tables import tables
+from attncert.reports.proof.view import bundle, diagram, pivotal
+from attncert.reports.report import PROOF, Report, figure_file
+from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
-from attncert.reports.words.templating import TEMPLATES, Filter, render
-from attncert.reports.words.text import code, html, markdown, sentence
+from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.witness import readable
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"
 KNOWN = (
-    "placed.maximum", "placed.memorizes", "tightness.bound", "tightness.universal",
-    "rows.relations", "rows.universal", "rows.labels", "labels.rank", "shared.bound",
-    "shared.universal", "given-labels",
+    ids.PLACED_MAXIMUM, ids.PLACED_MEMORIZES, ids.TIGHTNESS_BOUND, ids.TIGHTNESS_UNIVERSAL,
+    ids.ROWS_RELATIONS, ids.ROWS_UNIVERSAL, ids.ROWS_LABELS, ids.LABELS_RANK, ids.SHARED_BOUND,
+    ids.SHARED_UNIVERSAL, ids.GIVEN_LABELS,
 )  # fmt: skip
 
 
@@ -58,13 +70,29 @@ class Part:
     steps: list[Step]
 
 
-def report(proof: Proof) -> str:
-    """The whole of report.md."""
-    filters: dict[str, Filter] = {
-        "md": markdown, "code": code, "html": html, "value": value, "words": words,
-        "sentence": sentence, "count": count,
-    }  # fmt: skip
-    return _tidy(render("report.md.j2", filters, _context(proof)))
+def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
+    """Render and write to `folder`; returns the paths. Raises InputError as `write` does."""
+    return write(report(proof), folder)
+
+
+def report(proof: Proof) -> Report:
+    sentences = (one_line(proof),)
+    return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
+
+
+def render(proof: Proof) -> dict[str, bytes]:
+    """File contents by name. Pure: equal proofs give equal bytes, `timings.json` apart (it alone
+    holds times and versions). `certificate.json` only where there is something to certify."""
+    files = {
+        "report.md": page("report.md.j2", _context(proof)),
+        "trace.json": readable_json(trace_dict(proof)),
+        "timings.json": readable_json(timings_dict(proof)),
+        "tables.tex": tables(proof).encode(),
+        "references.bib": references(proof).encode(),
+    }
+    files |= {figure_file(name): svg for name, svg in draw(proof).items()}
+    certificate = certificate_bytes(proof)
+    return files if certificate is None else files | {"certificate.json": certificate}
 
 
 def references(proof: Proof) -> str:
@@ -83,7 +111,6 @@ def _context(proof: Proof) -> dict[str, object]:
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
-        "mark": MARK,
         "proof": proof,
         "data": proof.data,
         "settings": settings,
@@ -95,9 +122,10 @@ def _context(proof: Proof) -> dict[str, object]:
         "failing": [(c, readable(c.witness or {})) for c in failing],
         "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
-        "all_the_same": _all_the_same(proof),
+        "still_known": _still_known(proof),
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
+        "to_decide": rows.to_decide(proof),
         "construction": rows.construction(proof),
         "voice": settings.voice,
         "instead_of_a1": _instead_of_a1(proof),
@@ -147,10 +175,12 @@ def _parts(proof: Proof) -> list[Part]:
     return parts
 
 
-def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, str]) -> Step:
+def _step(
+    proof: Proof, claim: Claim, place: dict[ClaimId, int], anchor: dict[ClaimId, str]
+) -> Step:
     links = [
-        (words_, anchor[ids[0]] if len({anchor[i] for i in ids}) == 1 else "")
-        for words_, ids in bundle(claim.rests_on)
+        (words_, anchor[named[0]] if len({anchor[i] for i in named}) == 1 else "")
+        for words_, named in bundle(claim.rests_on)
     ]
     if len(links) > MOST_LINKS:
         links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
@@ -166,8 +196,8 @@ def _step(proof: Proof, claim: Claim, place: dict[str, int], anchor: dict[str, s
     )
 
 
-def _all_the_same(proof: Proof) -> list[tuple[str, str, str]]:
-    """Where nothing was built: what can be placed, and what no weights escape."""
+def _still_known(proof: Proof) -> list[tuple[str, str, str]]:
+    """Where nothing was built: what can be placed, and which limits hold for all weights."""
     if proof.layer is not None:
         return []
     trace = proof.trace
@@ -175,27 +205,13 @@ def _all_the_same(proof: Proof) -> list[tuple[str, str, str]]:
 
 
 def _left_out(proof: Proof) -> str:
-    if "placed.maximum" not in proof.trace:
+    if ids.PLACED_MAXIMUM not in proof.trace:
         return ""
-    left_out = (proof.trace["placed.maximum"].witness or {}).get("left out", [])
+    left_out = (proof.trace[ids.PLACED_MAXIMUM].witness or {}).get("left out", [])
     return indices(left_out) if left_out else ""
 
 
 def _instead_of_a1(proof: Proof) -> bool:
     """The answer holds where Assumption 1 is false: worth a sentence beside the verdict."""
     trace = proof.trace
-    return (
-        proof.standing.holds
-        and "hypothesis.A1" in trace
-        and trace["hypothesis.A1"].level is Level.REFUTED
-    )
-
-
-def _tidy(text: str) -> str:
-    """One blank line at most between blocks, no blanks at line ends, one newline at the end."""
-    out: list[str] = []
-    for line in text.split("\n"):
-        line = line.rstrip()
-        if line or (out and out[-1]):
-            out.append(line)
-    return "\n".join(out).strip("\n") + "\n"
+    return proof.standing.holds and ids.A1 in trace and trace[ids.A1].level is Level.REFUTED

@@ -8,21 +8,16 @@ else, so that equal runs give equal bytes everywhere else.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from flint import fmpq, fmpz
-
-from attncert.constructions.foreign import printable
-from attncert.constructions.numerals import MOST_JSON_BITS, numeral
 from attncert.reports.proof.view import pivotal
+from attncert.reports.words.jsonable import about, jsonable
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.text import plain, sentence
 from attncert.reports.words.witness import readable
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof
 
@@ -30,7 +25,7 @@ FORMAT = "attncert-trace/1"
 MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
 
 
-def one_line_verdict(proof: Proof) -> str:
+def one_line(proof: Proof) -> str:
     """For the terminal: the level and the statement, or what fails first below it."""
     opener = WORDING[proof.standing].opener
     line = f"{opener} {plain(sentence(proof.trace[proof.conclusion].statement))}"
@@ -49,13 +44,13 @@ def one_line_verdict(proof: Proof) -> str:
 def summary_dict(proof: Proof) -> dict[str, Any]:
     """For `--json`: the verdict, the shape, each head's numbers, what is not proved. JSON-able."""
     trace = proof.trace
-    return _object({
+    return jsonable({
         "verdict": proof.standing.value,
         "holds": proof.standing.holds,
-        "sentence": one_line_verdict(proof),
+        "sentence": one_line(proof),
         "exit_status": proof.exit_status,
         "conclusion": proof.conclusion,
-        "data": _data(proof),
+        "data": about(proof.data),
         "settings": proof.settings.as_dict(),
         "heads": _heads(proof, keep_floats=False),
         "failures": [
@@ -74,12 +69,12 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
         sum(len(h.log2_off_peak) for h in proof.heads),
         sum(len(row) for h in proof.heads for row in h.own_weights),
     )
-    return _object({
+    return jsonable({
         "format": FORMAT,
         "verdict": proof.standing.value,
-        "sentence": one_line_verdict(proof),
+        "sentence": one_line(proof),
         "conclusion": proof.conclusion,
-        "data": _data(proof),
+        "data": about(proof.data),
         "settings": proof.settings.as_dict(),
         "groups": proof.groups,
         "heads": _heads(proof, keep_floats=most <= MOST_FLOATS),
@@ -91,7 +86,7 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
 
 def timings_dict(proof: Proof) -> dict[str, Any]:
     seconds = proof.trace.seconds()
-    return _object({
+    return jsonable({
         "seconds": seconds,
         "seconds_in_all": round(math.fsum(seconds.values()), 6),
         "versions": dict(proof.versions),
@@ -99,7 +94,7 @@ def timings_dict(proof: Proof) -> dict[str, Any]:
 
 
 def not_proved(proof: Proof) -> list[Claim]:
-    """Every claim that is not proved, by itself or by what it rests on."""
+    """Every claim that is not proved, on its own or through what it rests on."""
     return [c for c in proof.trace if proof.trace.standing(c.id) is not Level.PROVED]
 
 
@@ -115,61 +110,13 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
 
 def certificate_bytes(proof: Proof) -> bytes | None:
     """The certificate in canonical form: keys sorted, no insignificant white space."""
-    return None if proof.certificate is None else canonical_json(proof.certificate)
-
-
-def canonical_json(obj: Mapping[str, Any]) -> bytes:
-    """Keys sorted, no insignificant white space: the form that certificates are hashed in."""
-    return json.dumps(obj, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return None if proof.certificate is None else canonical_bytes(proof.certificate)
 
 
 def certificate_sha256(proof: Proof) -> str | None:
     """Of the file's bytes."""
     text = certificate_bytes(proof)
     return None if text is None else hashlib.sha256(text).hexdigest()
-
-
-def readable_json(obj: Any) -> bytes:
-    """Keys sorted, one item per line, a newline at the end."""
-    text = json.dumps(obj, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode("utf-8", "backslashreplace")
-
-
-def jsonable(x: Any) -> Any:
-    """Plain JSON values; what JSON cannot hold becomes a string, never something wrong.
-
-    >>> jsonable({"a": (1, float("-inf")), 2: Level.PROVED, "b": fmpz(7)})
-    {'a': [1, '-inf'], '2': 'proved', 'b': '7'}
-    """
-    if x is None or isinstance(x, bool | str):
-        return x
-    if isinstance(x, np.generic):
-        return jsonable(x.item())
-    if isinstance(x, int):
-        return x if x.bit_length() <= MOST_JSON_BITS else numeral(x)
-    if isinstance(x, float):
-        return x if math.isfinite(x) else str(x)
-    if isinstance(x, Mapping):
-        return {str(key): jsonable(item) for key, item in x.items()}
-    if isinstance(x, Sequence | np.ndarray):
-        return [jsonable(item) for item in x]
-    if isinstance(x, Level):
-        return x.value
-    if isinstance(x, Fraction | fmpz | fmpq):
-        return numeral(x)
-    return str(x)
-
-
-def _object(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: jsonable(item) for key, item in record.items()}
-
-
-def _data(proof: Proof) -> dict[str, Any]:
-    data = proof.data
-    return {
-        "name": printable(data.name), "examples": data.T, "context": data.n, "width": data.d,
-        "labels": data.m, "shared": data.shared, "sha256": data.sha256,
-    }  # fmt: skip
 
 
 def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:

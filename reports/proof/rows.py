@@ -12,7 +12,7 @@ from flint import fmpq_mat
 
 from attncert.constructions.layer import Layer
 from attncert.reports.proof.records import not_proved, worst_earlier
-from attncert.reports.proof.view import bundle, by_head, causes, head_and_step, title, weakest
+from attncert.reports.proof.view import bundle, by_head, causes, title, weakest
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import (
     BEYOND,
@@ -26,13 +26,13 @@ from attncert.reports.words.numbers import (
     words,
 )
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name
 from attncert.verify.claims.proof import HeadSummary, Proof
 
 NONE = "–"
 FIRST_HEADS, LAST_HEADS = 12, 4  # rows of the heads' table where there are many
 MOST_HEADS = 24
 MOST_HEAD_CLAIMS = 40  # of heads that the table of unproved claims lists one by one
-_PREFIX = "hypothesis."
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Hypothesis:
 def hypotheses(proof: Proof) -> list[Hypothesis]:
     return [
         Hypothesis(
-            name=title(c.id.removeprefix(_PREFIX)),
+            name=title(name),
             statement=c.statement,
             asked=_asked(c),
             found=_found(c),
@@ -58,7 +58,7 @@ def hypotheses(proof: Proof) -> list[Hypothesis]:
             used=_where_used(proof, c),
         )
         for c in proof.trace
-        if c.id.startswith(_PREFIX)
+        if (name := hypothesis_name(c.id))
     ]
 
 
@@ -171,12 +171,26 @@ def gaps(proof: Proof) -> list[Gap]:
     return [_gap(proof, cs) for cs in lines.values()]
 
 
+def to_decide(proof: Proof) -> list[tuple[str, str, str]]:
+    """Of each hypothesis that was sampled where all subsets are within reach: its name, the command
+    that decides it and the nominal seconds that this takes."""
+    return [
+        (
+            title(name),
+            str(claim.numbers["to decide it"]),
+            value(claim.numbers["nominal seconds"]),
+        )
+        for claim in proof.trace
+        if (name := hypothesis_name(claim.id)) and "to decide it" in claim.numbers
+    ]
+
+
 def level_words(proof: Proof, claim: Claim) -> str:
     """The level, and the standing where what the claim rests on pulls it down."""
     standing = proof.trace.standing(claim.id)
     if standing is claim.level:
         return claim.level.value
-    return f"{claim.level.value} by itself; {standing.value} with what it rests on"
+    return f"{claim.level.value} on its own; {standing.value} with what it rests on"
 
 
 def held_down(proof: Proof, claim: Claim) -> str:
@@ -192,7 +206,7 @@ def held_down(proof: Proof, claim: Claim) -> str:
     return f"it rests on {names_of(names)}, which {verb}"
 
 
-def names_of(claim_ids: Iterable[str], limit: int = 4) -> str:
+def names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
     parts = [name for name, _ in bundle(claim_ids)]
     more = len(parts) - limit
     return "; ".join(parts[:limit]) + (f"; and {count(more, 'other')}" if more > 0 else "")
@@ -246,8 +260,8 @@ def _found(claim: Claim) -> str:
 
 def _where_used(proof: Proof, claim: Claim) -> str:
     """Steps that name it in `uses`, by strength, then what else rests on it directly."""
-    short = claim.id.removeprefix(_PREFIX)
-    by_strength: dict[str, list[str]] = {}
+    short = hypothesis_name(claim.id) or ""
+    by_strength: dict[str, list[ClaimId]] = {}
     for other in proof.trace:
         strength = other.uses.get(short) or other.uses.get(claim.id)
         if strength:
@@ -266,8 +280,8 @@ def _where_used(proof: Proof, claim: Claim) -> str:
     return text or "the conclusion"
 
 
-def _heads_together(ids: list[str]) -> list[str]:
-    return sorted(ids, key=lambda i: head_and_step(i) or (0, ""))
+def _heads_together(claim_ids: list[ClaimId]) -> list[ClaimId]:
+    return sorted(claim_ids, key=lambda i: head_and_step(i) or (0, ""))
 
 
 def _off_peak(worst: float | None, bits: int | None, n: int) -> tuple[str, str]:

@@ -7,7 +7,6 @@ claim, for one head, or for a run of heads, and carries the weakest standing ins
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,22 +15,12 @@ import networkx as nx
 
 from attncert.reports.words.numbers import indices, words
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, Step, head_and_step, hypothesis_name
 from attncert.verify.claims.trace import ProofTrace
 
 MOST_CLAIMS = 26  # boxes in a diagram with one box per claim
 MOST_HEADS = 12  # heads in a diagram with one box per head
 MOST_BOXES = 60
-
-_HEAD = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
-
-
-def head_and_step(claim_id: str) -> tuple[int, str] | None:
-    """
-    >>> head_and_step("head.3.selector"), head_and_step("rank")
-    ((3, 'selector'), None)
-    """
-    match = _HEAD.fullmatch(claim_id)
-    return (int(match[1]), match[2]) if match else None
 
 
 def title(claim_id: str) -> str:
@@ -47,14 +36,14 @@ def title(claim_id: str) -> str:
     return f"{first}: {rest.replace('.', ', ')}" if rest else first
 
 
-def bundle(claim_ids: Iterable[str]) -> list[tuple[str, list[str]]]:
+def bundle(claim_ids: Iterable[ClaimId]) -> list[tuple[str, list[ClaimId]]]:
     """Claims to name together: (words, ids); the same step of several heads is one entry.
 
     >>> bundle(["rank", "head.1.base", "head.2.head", "head.3.head"])  # doctest: +ELLIPSIS
     [('rank', ['rank']), ('base of head 1', ['head.1.base']), ('head of heads 2, 3', [...])]
     """
-    steps: dict[str, list[tuple[int, str]]] = {}
-    out: list[tuple[str, list[str]]] = []
+    steps: dict[Step, list[tuple[int, ClaimId]]] = {}
+    out: list[tuple[str, list[ClaimId]]] = []
     for claim_id in claim_ids:
         if head := head_and_step(claim_id):
             steps.setdefault(head[1], []).append((head[0], claim_id))
@@ -87,8 +76,8 @@ def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
     return min(trace.standing(c.id) for c in claims)
 
 
-def causes(trace: ProofTrace, claim: Claim) -> list[str]:
-    """Ids of the claims that hold `claim` below its own level, each weak by itself."""
+def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
+    """Ids of the claims that hold `claim` below its own level, each weak on its own."""
     standing = trace.standing(claim.id)
     if standing is claim.level:
         return []
@@ -98,14 +87,14 @@ def causes(trace: ProofTrace, claim: Claim) -> list[str]:
     return broken or [c.id for c in above if c.level is standing]
 
 
-def pivotal(trace: ProofTrace, conclusion: str) -> list[Claim]:
-    """The claims to show first where the conclusion does not hold: what fails by itself among all
+def pivotal(trace: ProofTrace, conclusion: ClaimId) -> list[Claim]:
+    """The claims to show first where the conclusion does not hold: what fails on its own among all
     that it rests on, else the hypotheses that fail (unless it is refuted with a witness of its
     own), and itself where it adds a witness."""
     itself = trace[conclusion]
     below = [c for c in trace.failures(conclusion) if c is not itself]
     if not below and not (itself.level is Level.REFUTED and itself.witness):
-        below = [c for c in trace.failures() if c.id.startswith("hypothesis.")]
+        below = [c for c in trace.failures() if hypothesis_name(c.id)]
     told = [c.witness for c in below]
     adds = not itself.level.holds and (not below or itself.witness not in (None, {}, *told))
     return [*below, itself] if adds else below
@@ -117,7 +106,7 @@ class Box:
 
     label: str
     standing: Level
-    claims: tuple[str, ...]
+    claims: tuple[ClaimId, ...]
 
 
 @dataclass(frozen=True)
@@ -190,7 +179,7 @@ def _run_name(run: Sequence[int]) -> str:
 
 
 def _quotient(trace: ProofTrace, label: Callable[[str], str]) -> Diagram:
-    members: dict[str, list[str]] = {}
+    members: dict[str, list[ClaimId]] = {}
     for claim_id in trace.order:
         members.setdefault(label(claim_id), []).append(claim_id)
     place = {claim_id: k for k, ids in enumerate(members.values()) for claim_id in ids}

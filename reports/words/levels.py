@@ -38,7 +38,7 @@ WORDING: dict[Level, Wording] = {
     Level.ENCLOSED: Wording(
         "Enclosed in rigorous intervals.",
         "ball arithmetic with outward rounding: the true value lies in the stated interval",
-        "the bounds are rigorous, an equality is not shown by them",
+        "the bounds are rigorous, but they do not show equality",
         "#d6ecfa",
         "#2a7fb0",
     ),

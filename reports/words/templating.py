@@ -1,4 +1,8 @@
-"""The one way in which templates are read: no escaping of their own, nothing undefined."""
+"""How every page is made from its template: nothing undefined, our mark in front.
+
+Everything that data or claims bring along goes through a filter (`md`, `code`), so its text
+stays text.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,26 @@ from typing import Any
 
 import jinja2
 
+from attncert.reports.report import MARK
+from attncert.reports.words.numbers import count, indices, real, size, value, words
+from attncert.reports.words.text import code, markdown, sentence
+from attncert.reports.words.witness import readable
+
 Filter = Callable[..., Any]
 TEMPLATES = Path(__file__).parents[1] / "templates"
+_FILTERS: dict[str, Filter] = {
+    "md": markdown, "code": code, "sentence": sentence, "value": value,
+    "words": words, "count": count, "size": size, "real": real, "indices": indices,
+    "witness": readable,
+}  # fmt: skip
 
 
-def render(template: str, filters: Mapping[str, Filter], context: Mapping[str, Any]) -> str:
-    """The template with these filters and names; an undefined name is an error."""
+def page(template: str, context: Mapping[str, Any], **filters: Filter) -> bytes:
+    """The template with these names, and more filters than those of all; `mark` is our mark.
+
+    One blank line at most between blocks, no blanks at line ends, one newline at the end. An
+    undefined name is an error.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -22,5 +40,14 @@ def render(template: str, filters: Mapping[str, Filter], context: Mapping[str, A
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters |= filters
-    return environment.get_template(template).render(context)
+    environment.filters |= _FILTERS | filters
+    return _tidy(environment.get_template(template).render({"mark": MARK, **context})).encode()
+
+
+def _tidy(text: str) -> str:
+    out: list[str] = []
+    for line in text.split("\n"):
+        line = line.rstrip()
+        if line or (out and out[-1]):
+            out.append(line)
+    return "\n".join(out).strip("\n") + "\n"

@@ -44,15 +44,6 @@ def code(text: str) -> str:
     return f"<code>{entities}</code>"
 
 
-def html(text: str) -> str:
-    """Plain text for an HTML element such as <summary>, where Markdown is not read.
-
-    >>> html("$H < 2$ & more")
-    'H &lt; 2 &amp; more'
-    """
-    return _entities(plain(text))
-
-
 def plain(text: str) -> str:
     r"""Unicode without LaTeX.
 

@@ -109,9 +109,9 @@ BAD_OPTIONS = {
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"\xa2\xff", "one that is no text (UTF-8)"),
-        (b"hello", "one that is no JSON"),
-        (b'{"format": 60.0}', "one with a number that is no integer, or too long"),
+        (b"\xa2\xff", "one that is not text (UTF-8)"),
+        (b"hello", "one that is not JSON"),
+        (b'{"format": 60.0}', "one with a number that is not an integer, or too long"),
         (b"[" * 100000, "one that is nested too deeply"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import attncert
-from attncert.cli import INTERNAL_ERROR
+from attncert.statuses import INTERNAL_ERROR
 from attncert.verify import checker
 from attncert.verify.kruskal.budget import Limit, Weighed
 from attncert.verify.kruskal.methods.exhaustive import nominal_seconds
@@ -40,7 +40,7 @@ def test_an_unexpected_exception_is_no_answer(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def broken(*arguments: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise defect
 
     monkeypatch.setattr(checker, "check_file", broken)
@@ -91,7 +91,7 @@ def test_an_encoding_without_our_characters_is_no_defect(tmp_path: Path) -> None
 def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
     assert nominal_seconds(2000, 1200, 1000) == math.inf > nominal_seconds(2000, 1200, 50) > 1e60
     said = Limit(20.0).fall_short(1000, math.inf, Weighed(left=5.0))
-    assert "take over 1e308 s on two free cores" in said and "No budget goes so far" in said
+    assert "take over 1e308 s on two free cores" in said and "No budget would suffice" in said
 
 
 def test_a_case_far_out_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Somebody else's proof: the example, planted defects, and what can go wrong in its code."""
+"""A third-party proof: the example, planted defects, and what can go wrong in its code."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import attncert
 
 ROOT = Path(attncert.__file__).parents[1]
 CLASHING = ("verify", "reports", "constructions", "commands", "checker", "prove", "layer", "data")
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.13")
 
 
 def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:

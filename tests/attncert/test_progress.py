@@ -4,15 +4,49 @@ from __future__ import annotations
 
 import io
 import sys
+import time
+from collections.abc import Callable
 
 import pytest
 
+from attncert.commands.output import quiet
 from attncert.progress import Stages
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def test_bars_end_where_the_next_stage_begins_and_totals_never_shrink(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Stages() as stages:
+        for step in (("readout", 0, 1), ("readout", 256, 700), ("readout", 0, 600)):
+            stages(*step)
+        assert stages._stages == {"readout": (0, 700)}
+        stages("interpolation", 0, 3)
+        assert stages._stages == {"readout": (700, 700), "interpolation": (0, 3)}
+
+
+def test_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.0)
+    before = quiet.set(True)
+    with Stages() as stages:
+        stages("subsets", 1, 2)
+        time.sleep(0.05)
+    quiet.reset(before)
+    assert screen.getvalue() == ""
 
 
 @pytest.mark.parametrize(("terminal", "quiet"), [(False, 0.0), (True, 60.0)])
@@ -31,12 +65,13 @@ def test_nothing_is_shown_elsewhere_or_for_short_work(
 def test_a_terminal_sees_the_lines_and_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 60.0)
+    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.05)
     with Stages() as stages:
         stages.say("1 <= Kruskal rank <= 8   (rank)")
-        monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.0)
         stages.say("2 <= Kruskal rank <= 8   (parallel [x])")
         stages("subsets", 1, 2)
+        assert screen.getvalue() == ""
+        _until(lambda: "subsets" in screen.getvalue())  # the clock brings it up, not another call
     shown = screen.getvalue()
     first, second = (
         shown.index("1 <= Kruskal"),

@@ -206,7 +206,7 @@ def test_the_terminal_says_error_tolerance_and_rank(
     )
     page = (files / "out/audit.md").read_text()
     assert "Tolerance: 7/3, half the least gap between two different labels" in page
-    assert "as expected" not in page and "- **nothing against** (Somebody" in page
+    assert "as expected" not in page and "- **nothing against** (Third-party" in page
 
 
 def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:

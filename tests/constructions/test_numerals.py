@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import attncert
 from attncert.constructions.numerals import fraction, integer, numeral, short
-from attncert.reports.proof.records import jsonable
+from attncert.reports.words.jsonable import jsonable
 
 NINES = "9" * 4300
 PRIMES = [10**1500 + k for k in (1, 3, 7, 9)]

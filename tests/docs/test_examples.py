@@ -1,15 +1,41 @@
-"""The examples run, and the notebook is the script."""
+"""The examples run, and the notebooks are their scripts."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
+from types import ModuleType
+from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from support.paths import EXAMPLES
+
+quiet = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_notebook", EXAMPLES / "make_notebook.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def cells(text: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(text)["cells"]
+    return found
+
+
+def printed(text: str) -> list[list[str]]:
+    """For each code cell what it printed, and `picture` for each picture."""
+    return [
+        ["".join(o["text"]) if o["output_type"] == "stream" else "picture" for o in cell["outputs"]]
+        for cell in cells(text)
+        if cell["cell_type"] == "code"
+    ]
 
 
 def test_the_script_runs() -> None:
@@ -19,24 +45,32 @@ def test_the_script_runs() -> None:
     assert "largest error in float64" in done.stdout
 
 
-def test_the_notebook_is_the_script() -> None:
-    spec = importlib.util.spec_from_file_location("make_notebook", EXAMPLES / "make_notebook.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    script = (EXAMPLES / "export_weights.py").read_text()
-    assert (EXAMPLES / "export_weights.ipynb").read_text() == module.notebook(script)
+@pytest.mark.parametrize("name", ["export_weights", "tutorial"])
+def test_the_notebook_is_the_script(name: str, maker: ModuleType) -> None:
+    made = maker.notebook((EXAMPLES / f"{name}.py").read_text())
+    kept = cells((EXAMPLES / f"{name}.ipynb").read_text())
+    assert [cell["source"] for cell in kept] == [cell["source"] for cell in cells(made)]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_the_notebook_runs() -> None:
-    notebook = nbformat.read(EXAMPLES / "export_weights.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=120).execute()
-    printed = [
-        output["text"]
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if output.output_type == "stream"
+@quiet
+def test_the_notebook_runs(maker: ModuleType) -> None:
+    text = maker.executed((EXAMPLES / "export_weights.ipynb").read_text())
+    assert any("largest error in float64" in line for lines in printed(text) for line in lines)
+
+
+@quiet
+def test_the_tutorial_prints_what_it_shows(maker: ModuleType) -> None:
+    kept = (EXAMPLES / "tutorial.ipynb").read_text()
+    assert printed(maker.executed(kept)) == printed(kept)
+
+
+def test_the_tutorial_has_a_number_or_a_picture_for_each_of_eleven_steps() -> None:
+    found = cells((EXAMPLES / "tutorial.ipynb").read_text())
+    steps = [k for k, cell in enumerate(found) if cell["source"][0].startswith("## Step ")]
+    titles = [found[k]["source"][0].split(":")[0] for k in steps]
+    assert titles == [f"## Step {number}" for number in range(1, 12)]
+    shown = [
+        any(cell.get("outputs") for cell in found[k:end])
+        for k, end in zip(steps, [*steps[1:], len(found)], strict=True)
     ]
-    assert any("largest error in float64" in text for text in printed)
+    assert all(shown)

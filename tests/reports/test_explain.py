@@ -15,7 +15,7 @@ from attncert.reports.certificate.explain import explain, text
 
 SAYS = {
     "interpolation": "outputs exactly the wanted label on each of 4 examples",
-    "full-rank": "for every choice of labels there are values and an output matrix",
+    "full-rank": "for every choice of labels some values and output matrix",
     "dependent-set": "are linearly dependent",
     "impossible": "No attention layer outputs the labels in the file",
 }
@@ -23,7 +23,7 @@ SAYS = {
 BELIEVED = {
     "interpolation": "exp(k ln 2) is 2 to the power of k",
     "full-rank": "independent rows serve every labelling",
-    "dependent-set": "No argument stands between",
+    "dependent-set": "The sum is the claim",
     "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
 }
 
@@ -36,11 +36,11 @@ def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
     assert (found.status, found.exit_status) == ("holds", 0)
     said = dict(found.parts)["What it claims"]
     assert SAYS[found.claim] in said.replace("1 example", "4 examples")
-    assert certificate["input_sha256"] in dict(found.parts)["Where it is from"]
+    assert certificate["input_sha256"] in dict(found.parts)["Where it comes from"]
     assert dict(found.parts)["Checked now"].startswith(
         "Yes, from the file alone, and the claim hol"
     )
-    assert BELIEVED[found.claim] in dict(found.parts)["Whom to trust"]
+    assert BELIEVED[found.claim] in dict(found.parts)["What to trust"]
     assert max(map(len, text(found))) <= 88
     json.dumps(found.as_dict(), allow_nan=False)
 
@@ -108,7 +108,9 @@ def test_a_coefficient_of_zero_is_in_no_conflict(zero: str, tmp_path: Path) -> N
     certificate = changed(CASES["impossible, shifted and scaled"](), "relation.4", zero)
     found = explain(written(certificate, tmp_path))
     assert found.status == "holds"
-    assert "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["About what"]
+    assert (
+        "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["What it is about"]
+    )
 
 
 def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_compared() -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(CASES["interpolation"](), tmp_path)
     assert main(["explain", path]) == 0
-    assert capsys.readouterr().out.startswith("What it claims\n  An attention layer")
+    assert capsys.readouterr().out.startswith("What it claims\n  The file holds")
     assert main(["explain", path, "--no-check", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "only read"
     (tmp_path / "other").mkdir()

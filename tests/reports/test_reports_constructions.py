@@ -12,7 +12,8 @@ from support.paths import EXAMPLES
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
-from attncert.reports import one_line_verdict, render, write_report
+from attncert.reports import render, write_report
+from attncert.reports.proof.records import one_line
 from attncert.verify.claims.proof import Proof, Voice
 from attncert.verify.prove import Settings, prove
 
@@ -84,7 +85,7 @@ def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
     report = render(prove(load(str(EXAMPLES / "not-all-placed.json"))))["report.md"].decode()
     before, _, _ = report.partition("## The claim")
     assert "places more than 4 of the 6 examples" in before
-    assert "Left out of the largest part: 3, 5." in before
+    assert "Not in the largest part: 3, 5." in before
     assert "| `shared.universal` | proved |" in before
 
 
@@ -118,6 +119,6 @@ def test_trusted_software_is_listed_shortest_first() -> None:
 
 
 def test_the_line_for_the_terminal_says_nothing_twice() -> None:
-    line = one_line_verdict(prove(load(str(EXAMPLES / "not-all-placed.json"))))
+    line = one_line(prove(load(str(EXAMPLES / "not-all-placed.json"))))
     assert line.lower().count("queries 0 and 3 are parallel") == 1
     assert "2 e⁽⁰⁾ - e⁽³⁾ = 0" in line.replace("\u2009", " ")

@@ -1,4 +1,4 @@
-"""The output folder: all or nothing, and nobody else's files."""
+"""The output folder: all or nothing, and no other files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from support import proof_fixtures as fixtures
 
 from attncert import reports
 from attncert.constructions.errors import InputError
-from attncert.reports import folder
-from attncert.reports.folder import MARK, OUR_FILES, check_folder, write_folder
+from attncert.reports.folder import check_folder, strange, write
+from attncert.reports.report import AUDIT, KINDS, MARK, PROOF, Report
+from attncert.verify.audit.defects.section import FAMILIES
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
 OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
+
+
+def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
+    return write(Report(PROOF, files, {}, (), 0), path)
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -60,25 +65,27 @@ def test_the_folder_has_the_user_s_usual_permissions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "others",
+    ("others", "reason"),
     [
-        {"notes.txt": b"mine"},
-        {**OLD, "notes.txt": b"mine"},
-        {**OLD, "figures/mine.svg": b"mine"},
-        {**OLD, "deeper/report.md": b"mine"},
-        {"report.md": b"# my own report, no mark"},
-        {"certificate.json": b"{}"},
-        {**OLD, ".git/config": b"mine"},
+        ({"notes.txt": b"mine"}, "notes.txt is not from attncert"),
+        ({**OLD, "notes.txt": b"mine"}, "notes.txt is not from attncert"),
+        ({**OLD, "figures/mine.svg": b"mine"}, "figures/mine.svg is not from attncert"),
+        ({**OLD, "deeper/report.md": b"mine"}, "deeper is not from attncert"),
+        ({"report.md": b"# my own report, no mark"}, "report.md is not from attncert"),
+        ({"certificate.json": b"{}"}, "it holds no report"),
+        ({**OLD, ".git/config": b"mine"}, ".git is not from attncert"),
+        ({**OLD, "\x1b[2J" + "x" * 99: b"mine"}, f"\\x1b[2J{'x' * 40}… is not from attncert"),
     ],
 )
-def test_somebody_else_s_files_are_refused_and_kept(
-    tmp_path: Path, others: dict[str, bytes]
+def test_other_files_are_refused_and_kept(
+    tmp_path: Path, others: dict[str, bytes], reason: str
 ) -> None:
     out = tmp_path / "out"
     for name, content in others.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes(content)
-    assert "a folder that attncert wrote" in refused(out)
+    line = refused(out)
+    assert "a folder that attncert wrote" in line and line.endswith(f"out ({reason})")
     assert contents(out) == others
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
@@ -171,14 +178,16 @@ def test_what_ends_the_process_between_the_renames_waits(
     out = tmp_path / "report"
     write_folder(out, OLD)
     program = (
-        "import os, reports.folder as folder\n"
+        "import os\n"
+        "from attncert.reports.folder import write\n"
+        "from attncert.reports.report import PROOF, Report\n"
         "replace, calls = os.replace, []\n"
         "def ending(a, b):\n"
         "    replace(a, b)\n"
         "    calls.append(b)\n"
         f"    if len(calls) == {rename}: os.kill(os.getpid(), {int(sign)})\n"
         "os.replace = ending\n"
-        f"folder.write_folder({str(out)!r}, {REPORT!r})\n"
+        f"write(Report(PROOF, {REPORT!r}, {{}}, (), 0), {str(out)!r})\n"
         "raise SystemExit(99)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
@@ -203,8 +212,24 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     proof = fixtures.KINDS[kind]()
     paths = reports.write_report(proof, tmp_path / "out")
     files = reports.render(proof)
-    assert {p.relative_to(tmp_path / "out").as_posix() for p in paths} == set(files) <= OUR_FILES
+    names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
+    assert names == set(files) and all(map(PROOF.holds, names))
     assert contents(tmp_path / "out") == files
-    assert folder.is_ours(tmp_path / "out")
+    assert strange(tmp_path / "out") == ""
     reports.write_report(fixtures.full_rank(), tmp_path / "out")
-    assert folder.is_ours(tmp_path / "out")
+    assert strange(tmp_path / "out") == ""
+
+
+def test_a_kind_holds_its_own_files_alone() -> None:
+    for kind in KINDS:
+        assert kind.holds(kind.page) and all(map(kind.holds, kind.files))
+        assert not any(map(kind.holds, ("", "notes.txt", "figures/", "figures/../report.md")))
+    families = [f"figures/audit-defects-{family.name}.svg" for family in FAMILIES]
+    assert all(map(AUDIT.holds, families)) and not any(map(PROOF.holds, families))
+
+
+def test_a_page_without_our_mark_is_no_report() -> None:
+    """It would be written once, and then be refused as not ours."""
+    for files in ({}, {"report.md": b"# no mark"}, {"trace.json": b"{}"}):
+        with pytest.raises(ValueError, match="must begin with <!-- attncert"):
+            Report(PROOF, files, {}, (), 0)

@@ -15,6 +15,7 @@ from support.proof_fixtures import KINDS, rendered
 
 from attncert import reports
 from attncert.constructions.data.dataset import Dataset
+from attncert.reports.proof.records import one_line, summary_dict
 from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
@@ -61,7 +62,7 @@ def spoken(claim_id: str) -> str:
 def heads_told(markdown: str) -> Iterator[tuple[str, str]]:
     """(claim, its standing) from the table of the heads' steps."""
     text = section(markdown, "The proof, step by step")
-    table = re.search(r"^How each head stands[^\n]*\n\n((?:\|.*\|\n)+)", text, re.M)
+    table = re.search(r"^The standing of each head\.[^\n]*\n\n((?:\|.*\|\n)+)", text, re.M)
     if table is None:
         return
     header, _, *rows = ([c.strip() for c in x.strip("|").split(" | ")]
@@ -160,7 +161,7 @@ def test_unproved_steps_of_many_heads_share_a_line() -> None:
     names = {row[0]: row[2] for row in rows}
     assert names["saturation of heads 2–6, 8–60"] == "numerical"
     assert (
-        names["independence of heads 2–60"] == "proved by itself; numerical with what it rests on"
+        names["independence of heads 2–60"] == "proved on its own; numerical with what it rests on"
     )
 
 
@@ -194,7 +195,7 @@ def test_the_verdict_comes_first(kind: str) -> None:
     assert blocks[1].startswith(f"> **{opener}**")
     quoted = re.sub(r"`[^`]*`", "", blocks[1]).lower()
     assert ("prove" in quoted) == (proof.standing is Level.PROVED)
-    line = reports.one_line_verdict(proof)
+    line = one_line(proof)
     assert line.startswith(opener) and "\n" not in line
     assert ("proved" in line.lower()) == (proof.standing is Level.PROVED)
 
@@ -235,14 +236,14 @@ def test_a_refusal_says_first_what_fails_and_shows_the_witness(
     assert all(c.id in body for c in proof.trace.failures() if c.id != proof.conclusion)
     assert "certificate.json" not in files
     assert "](certificate.json)" not in page(kind) and "attncert check" not in page(kind)
-    assert reports.summary_dict(proof)["failures"]
+    assert summary_dict(proof)["failures"]
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if KINDS[k]().standing.holds])
 def test_what_holds_has_no_section_on_failures(kind: str) -> None:
     assert "## What" in page(kind)
     assert "## What fails" not in page(kind) and "## What is not" not in page(kind)
-    assert reports.summary_dict(rendered(kind)[0])["failures"] == []
+    assert summary_dict(rendered(kind)[0])["failures"] == []
 
 
 # --- structure ----------------------------------------------------------------------------------
@@ -337,7 +338,7 @@ def test_trace_json_holds_the_same(kind: str) -> None:
     }
     assert trace["not_proved"] == [c["id"] for c in trace["claims"] if c["standing"] != "proved"]
     assert trace["verdict"] == proof.standing.value
-    summary = reports.summary_dict(proof)
+    summary = summary_dict(proof)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert (summary["exit_status"] == 0) == summary["holds"] == proof.standing.holds
 

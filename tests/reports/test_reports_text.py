@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as html_module
 import math
 import re
 from fractions import Fraction
@@ -73,13 +72,6 @@ def test_code_survives_markdown_and_fits_a_table(raw: str) -> None:
 @given(ANY_TEXT)
 def test_no_markdown_cell_holds_a_bar(raw: str) -> None:
     assert "|" not in text.markdown(raw) and "\n" not in text.markdown(raw)
-
-
-@given(ANY_TEXT)
-def test_html_is_inert(raw: str) -> None:
-    written = text.html(raw)
-    assert "<" not in written and ">" not in written
-    assert html_module.unescape(written) == text.plain(raw)
 
 
 @given(ANY_TEXT)

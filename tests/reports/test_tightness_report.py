@@ -13,7 +13,7 @@ import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.reports.tightness import one_line, render_tightness
+from attncert.reports.tightness.page import one_line, render
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
@@ -63,7 +63,7 @@ def test_certificates_check(name: str, tmp_path: Path) -> None:
 
 
 def test_the_page_holds_every_claim_and_certificate() -> None:
-    files = render_tightness(gallery(), "Tightness")
+    files = render(gallery(), "Tightness")
     report = files["report.md"].decode()
     for case in gallery():
         assert f"## {case.title.split(':')[0]}" in report
@@ -73,7 +73,7 @@ def test_the_page_holds_every_claim_and_certificate() -> None:
     assert {s["name"]: s["universal"] for s in record["studies"]} == {
         k: v.value for k, v in UNIVERSAL.items()
     }
-    assert files == render_tightness(gallery(), "Tightness")
+    assert files == render(gallery(), "Tightness")
 
 
 @pytest.mark.parametrize(

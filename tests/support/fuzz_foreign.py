@@ -131,8 +131,8 @@ def _kruskal(name: str, scratch: Path) -> tuple[int, ...]:
     with (
         mock.patch("attncert.reports.folder.check_folder", folders.append),
         mock.patch(
-            "attncert.reports.kruskal.write_folder",
-            lambda folder, files: pages.append((folder, files["report.md"].decode())),
+            "attncert.reports.folder.write",
+            lambda report, folder: pages.append((folder, report.files["report.md"].decode())),
         ),
     ):
         status, out, err = command(words)

@@ -78,7 +78,7 @@ def npz_arrays(content: bytes) -> str:
 
 
 def layer_file(content: bytes) -> str:
-    """Somebody's weights, in any of three formats."""
+    """Third-party weights, in any of three formats."""
     path = _scratch(f"layer{_suffix(content)}", content)
     return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
 

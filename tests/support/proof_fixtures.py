@@ -244,7 +244,7 @@ def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
 def certificate(
     data: Dataset, claim: str, groups: tuple[tuple[int, ...], ...]
 ) -> Mapping[str, Any]:
-    """An envelope of the right form; its layer is left out, for nobody checks it here."""
+    """An envelope of the right form; its layer is left out, since it is not checked here."""
     body: dict[str, Any] = {
         "format": "attncert/1",
         "claim": claim,

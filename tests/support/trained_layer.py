@@ -1,4 +1,4 @@
-"""A layer of the paper's kind, trained by gradient descent in plain NumPy: nobody's construction.
+"""A layer of the paper's kind, trained by gradient descent in plain NumPy: not a construction.
 
 Gradients by hand (softmax attention of one query, linear readout), Adam, float64, seeded. Also the
 plain forward pass that the audit is compared with.

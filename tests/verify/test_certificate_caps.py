@@ -18,7 +18,7 @@ from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import Head, Layer
 from attncert.reports import render
-from attncert.reports.kruskal import render_kruskal
+from attncert.reports.kruskal import page
 from attncert.verify import certificate, checker
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
 from attncert.verify.claims.evidence import Level
@@ -144,12 +144,12 @@ def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.Monk
 def test_dependent_vectors_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = Vectors.of([[1, 0], [0, 1], [2, 0]])
     found = examine(vectors, Question())
-    assert "witness.json" in render_kruskal(found)
+    assert "witness.json" in page.render(found)
     monkeypatch.setattr(certificate, "MAX_ITEMS", 20)
-    files = render_kruskal(found)
+    files = page.render(found)
     assert "witness.json" not in files
-    page = files["report.md"].decode()
-    assert "There is no `witness.json`: the file has" in page and "check witness.json" not in page
+    shown = files["report.md"].decode()
+    assert "There is no `witness.json`: the file has" in shown and "check witness.json" not in shown
 
 
 # The writer itself, at the caps.

@@ -103,7 +103,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "input_sha256 is stale",
     ),
     "unknown data": (changed(LAYER, "data.more", []), "unusable", "data must be of type dict"),
-    "a size that is no integer": (changed(LAYER, "dims.heads", "3"), "unusable", "type int"),
+    "a size that is not an integer": (changed(LAYER, "dims.heads", "3"), "unusable", "type int"),
     "a boolean size": (changed(LAYER, "dims.labels", True), "unusable", "type int"),
     "a size of 0": (changed(LAYER, "dims.heads", 0), "unusable", "dims.heads must be 1 to 8388608"),
     "a negative size": (changed(LAYER, "dims.heads", -1), "unusable", "must be 1 to"),
@@ -212,7 +212,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a fraction of a prime": (changed(RANK, "rank.prime", "7/3"), "wrong", "not an odd prime"),
     "a prime above 2^62": (changed(RANK, "rank.prime", str(2**89 - 1)), "wrong", "below 2^62"),
     "a prime of 400,000 digits": (changed(RANK, "rank.prime", "7" * 400_000), "wrong", "2^62"),
-    "a rank that is no integer": (changed(RANK, "rank.value", "4"), "unusable", "of type int"),
+    "a rank that is not an integer": (changed(RANK, "rank.value", "4"), "unusable", "of type int"),
     "a rank below T": (changed(RANK, "rank.value", 3), "wrong", "rank.value is not dims.examples"),
     "values too narrow": (
         layer_certificate("full-rank", m=2, d_v=1),

@@ -14,8 +14,9 @@ import pytest
 import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
-from attncert.reports import one_line_verdict, render, summary_dict, write_report
+from attncert.reports import render, write_report
 from attncert.reports.certificate.explain import explain, text
+from attncert.reports.proof.records import one_line, summary_dict
 from attncert.verify.audit.attack.search import attack
 from attncert.verify.audit.records import Scope
 from attncert.verify.audit.user_data import section
@@ -36,7 +37,7 @@ NAMES = (*OURS, "parity", "borrowed")
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
-    """Beside ours the example's, and the paper's under another name, which is somebody else's."""
+    """Beside ours the example's, and the paper's under another name, as a third-party one."""
     before = dict(registry._registered)
     registry.method(EXAMPLE)
     registry.register(replace(paper.METHOD, name="borrowed", certificate=None))
@@ -72,7 +73,7 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
     assert method.theorem in proof.trace["theorem"].statement
     assert method.voice.title in files["tables.tex"].decode().replace("\\textquotesingle{}", "'")
     assert {f"figures/{f}.svg" for f in ("graph", "saturation", "heads", "own-weights")} < {*files}
-    assert one_line_verdict(proof).startswith("Proved.")
+    assert one_line(proof).startswith("Proved.")
     assert summary_dict(proof)["verdict"] == "proved"
     write_report(proof, tmp_path / "r")
     certificate = tmp_path / "r" / "certificate.json"

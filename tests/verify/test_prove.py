@@ -24,6 +24,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
+from attncert.reports.proof.page import report
 from attncert.verify import stages as pipeline
 from attncert.verify.audit.defects.spoil import changed, with_head
 from attncert.verify.certificate import canonical_bytes
@@ -199,7 +200,7 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
 
 
 def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
-    """e_1, e_2, e_1 + e_2, e_3 with n = 3: A1 is false, and the data are memorized all the same."""
+    """e_1, e_2, e_1 + e_2, e_3 with n = 3: A1 is false, and the data are still memorized."""
     proof = prove(PROVED["regrouped"][0])
     assert proof.trace["hypothesis.A1"].level is Level.REFUTED
     assert is_relation(
@@ -211,10 +212,28 @@ def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
 
 def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
-    proof = prove(data, Settings(claim="full-rank"))
+    proof = prove(data, Settings(claim="full-rank", a1_work=0))
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
+    told = report(proof)
+    assert "A1 was sampled. To decide it, 0.0083 s of nominal work" in told
+    assert "`attncert kruskal DATA --examples 60 --k 4 --work 0.0083`" in told
+    assert "--a1-work 0 " in proof.settings.command
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
+
+
+def test_a1_is_decided_where_the_work_goes_so_far() -> None:
+    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    proof = prove(data, Settings(claim="full-rank"))
+    assert proof.trace["hypothesis.A1"].level is Level.PROVED
+    assert proof.trace.standing("theorem") is Level.PROVED
+    assert "was sampled" not in report(proof)
+
+
+@pytest.mark.parametrize("work", [-1, float("nan"), float("inf"), 1e8])
+def test_work_is_a_number_of_seconds(work: float) -> None:
+    with pytest.raises(InputError, match="--a1-work: must be a number of seconds from 0"):
+        Settings(a1_work=work)
 
 
 def test_the_theorem_applies_where_all_its_hypotheses_were_checked() -> None:

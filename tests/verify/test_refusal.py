@@ -1,7 +1,9 @@
-"""Where nothing was built: what can be placed, what no weights escape, the given labels apart."""
+"""Where nothing was built: what can be placed, the limits for all weights, the given labels
+apart."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,9 @@ from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition,
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.claims.evidence import Level
+from attncert.constructions.errors import HypothesisFails
+from attncert.verify import refusal
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.prove import Settings, prove
 from attncert.verify.tightness.probes import random_layer
@@ -28,6 +32,22 @@ FLAT = Dataset.of(
 
 def proof_of(data: Dataset, **options: Any) -> Proof:
     return prove(data, Settings(**options))
+
+
+@pytest.mark.parametrize("about", [None, *About])
+def test_what_excludes_all_weights_is_told_by_what_it_is_about_and_not_by_its_id(about) -> None:
+    known = Claim("new.bound", "A bound.", Level.REFUTED, witness={"reason": "why"}, about=about)
+    failure = HypothesisFails("A2", "no", {})
+    sizes = {"heads": 1, "value_width": 1, "examples": 2}
+    told = [refusal.answer(failure, (), [known], **sizes, given=given)[-1] for given in (0, 1)]
+    impossible = [claim.level is Level.REFUTED for claim in told]
+    expected = {About.UNIVERSAL: [True, False], About.THESE_LABELS: [True, True]}
+    assert impossible == expected.get(about, [False, False])
+
+
+def test_the_trace_on_paper_says_nothing_new() -> None:
+    claim = Claim("new.bound", "A bound.", Level.PROVED)
+    assert replace(claim, about=About.UNIVERSAL).as_dict() == claim.as_dict()
 
 
 def test_the_largest_part_that_can_be_placed() -> None:

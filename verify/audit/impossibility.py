@@ -13,6 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.verify import checker
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.impossibility import certificate_of, impossibility, kind
 from attncert.verify.tightness.rows import broken_relation
@@ -74,7 +75,7 @@ CASES = (
         (9, None, None), IMPOSSIBLE, IMPOSSIBLE, "opposite queries",
     ),
     Case(
-        "two inputs, each once more shifted and scaled",
+        "two inputs, each also shifted and scaled",
         lambda: Dataset.of(
             [E, _moved(E), F, _moved(F)],
             [[2, 4, 0], [1, 2, 0], [-6, 2, 2], [-3, 1, 1]],
@@ -128,10 +129,10 @@ def section(scope: Scope) -> AuditSection:
         "impossibility",
         "What no weights can do",
         text=(
-            "Two questions, never mixed: whether some weights, chosen with the labels in view, "
-            "give the labels at hand (*given*), and whether one choice of keys and queries serves "
+            "Two questions, never mixed: whether some weights, chosen for these labels, output "
+            "exactly these (*given*), and whether one choice of keys and queries serves "
             "every labelling (*universal*). Three verdicts: possible, impossible for every choice "
-            "of weights, undecided. No verdict rests on failed attempts.",
+            "of weights, undecided. No verdict rests on a failed search.",
         ),
         tables=(
             Table(
@@ -158,7 +159,7 @@ def _run(case: Case) -> tuple[Level, Level, str]:
             path = Path(folder) / "certificate.json"
             path.write_text(json.dumps(certificate_of(data, broken, {"command": "attncert audit"})))
             status = checker.check_file(str(path)).status
-    return claims["impossible.given"].level, claims["impossible.universal"].level, status
+    return claims[ids.IMPOSSIBLE_GIVEN].level, claims[ids.IMPOSSIBLE_UNIVERSAL].level, status
 
 
 def _user(claim: Claim) -> Finding:

@@ -82,7 +82,7 @@ class Table:
 class Matrix:
     """Rows against columns, one mark in each cell ("" for nothing); drawn and tabulated.
 
-    name: of its figure (`reports/folder.py` lists them). meanings: of every mark that occurs; the
+    name: of its figure (`reports/report.py` lists them). meanings: of every mark that occurs; the
     marks in `bad` are drawn as such.
     """
 
@@ -131,7 +131,7 @@ class AuditSection:
 class Scope:
     """What is audited, and how much time there is.
 
-    data: the user's, or None: the bundled cases alone. layer: somebody else's weights for them.
+    data: the user's, or None: the bundled cases alone. layer: third-party weights for them.
     quick: seconds instead of minutes: fewer cases of the same kinds. seed: of all searches.
     """
 

@@ -14,7 +14,7 @@ __all__ = ["sections"]
 
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
-    if scope.layer is not None:  # somebody's weights: the audit is about them alone
+    if scope.layer is not None:  # third-party weights: the audit is about them alone
         return (layer_section.section,)
     given = (user_data.section,) if scope.data is not None else ()
     return (

@@ -12,6 +12,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import silent
 from attncert.verify.audit.hypotheses.strength import claimed, used
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.methods import registry
@@ -47,7 +48,7 @@ def section(scope: Scope) -> AuditSection:
         "data",
         f"Your data: {scope.data.name}",
         text=(
-            f"Looked at: {part}. Constructions with their own defaults: "
+            f"Examined: {part}. Constructions with their own defaults: "
             f"{'; '.join(m.voice.title for m in used_by)}. (Those that use neither assumption are "
             "not run here.)",
         ),
@@ -87,7 +88,7 @@ def _hypotheses(proofs: dict[str, Proof]) -> Table:
     rows = []
     for name, proof in proofs.items():
         for claim in proof.trace:
-            if claim.id.startswith("hypothesis.") or claim.id in ("theorem", proof.conclusion):
+            if ids.hypothesis_name(claim.id) or claim.id in (ids.THEOREM, proof.conclusion):
                 asked, found = (str(claim.numbers.get(k, "")) for k in ("asked", "found"))
                 level = proof.trace.standing(claim.id).value
                 rows.append((name, claim.statement, asked, found, level))
@@ -136,7 +137,7 @@ def _findings(proofs: dict[str, Proof]) -> Iterator[Finding]:
 
 
 def _does_not_apply(proof: Proof) -> str:
-    theorem = proof.trace["theorem"]
+    theorem = proof.trace[ids.THEOREM]
     if theorem.level.holds or not theorem.witness:
         return ""
     false = ", ".join(theorem.witness["hypotheses that do not hold"])

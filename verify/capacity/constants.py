@@ -26,6 +26,7 @@ import numpy as np
 
 from attncert.constructions import generic, width_one
 from attncert.constructions import paper as the_paper
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction, SteeringHead, capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
@@ -192,7 +193,7 @@ def layer_constants(
 
 
 def least_certified(
-    data: Dataset, built: Construction, number: int, tables: list[np.ndarray] | None = None
+    data: Dataset, built: Construction, number: int, tables: list[ObjectArray] | None = None
 ) -> tuple[int, int | None] | None:
     """(c, B) of head `number` (from 1, with a selector): the least c whose rank is certified.
 
@@ -226,7 +227,7 @@ def _built(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Construc
 
 
 def _selectors(
-    data: Dataset, built: Construction, tables: list[np.ndarray]
+    data: Dataset, built: Construction, tables: list[ObjectArray]
 ) -> Iterator[HeadConstants]:
     conditioning = Conditioning(data)
     for number, (record, table) in enumerate(zip(built.heads, tables, strict=False), start=1):
@@ -238,13 +239,13 @@ def _selectors(
             yield HeadConstants(number, record.c, c, bits, numbers.apriori_c, numbers.apriori_bits)
 
 
-def _independent(data: Dataset, tables: list[np.ndarray]) -> bool:
+def _independent(data: Dataset, tables: list[ObjectArray]) -> bool:
     """Are the features with these logits, one table per head, independent modulo a prime?"""
     found = next(features.residues(data, tables), None)
     return found is not None and features.rank_mod(*found) == data.T
 
 
-def _condition(data: Dataset, tables: list[np.ndarray]) -> float:
+def _condition(data: Dataset, tables: list[ObjectArray]) -> float:
     contexts = data.contexts.floats()
     blocks = [features.mix_float(features.softmax_float(table), contexts) for table in tables]
     spectrum = np.linalg.svd(np.hstack(blocks), compute_uv=False)

@@ -1,6 +1,6 @@
 """Published bounds on memorization by attention, each with its assumptions and its setting.
 
-They are told beside what is certified, never mixed with it: a bound of another setting (other
+They are shown beside what is certified, never mixed with it: a bound of another setting (other
 layers, other data, parameters counted up to constants) is not comparable by its number and says
 so.
 """

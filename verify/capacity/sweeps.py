@@ -34,6 +34,7 @@ from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
 from attncert.verify.capacity.parameters import Cost, costs
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.modular import rank_mod
 from attncert.verify.rank.primes import PRIMES_FLOAT64
@@ -133,7 +134,7 @@ class Point:
         """What is proved from below and what is argued from above, each at its own level."""
         s, kind = self.setting, "one shared context" if self.setting.shared else "distinct contexts"
         below = Claim(
-            "capacity.certified",
+            ids.CAPACITY_CERTIFIED,
             f"Some keys and queries of {counted(s.heads, 'head')} of width {s.head_width} serve "
             f"every labelling of the first {counted(self.certified, 'example')} "
             f"(n = {s.context}, d = {s.width}, {kind}).",
@@ -143,7 +144,7 @@ class Point:
             source="ours; verify/capacity/sweeps.py",
         )
         above = Claim(
-            "capacity.upper",
+            ids.CAPACITY_UPPER,
             f"No weights of {counted(s.heads, 'head')}, of any width, memorize more than "
             f"{self.upper} of these examples universally.",
             Level.ARGUED,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attncert.verify.claims.ids import ClaimId
+
 RATIONAL = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
@@ -41,6 +43,15 @@ class Level(enum.Enum):
         return _RANK[self] > _RANK[other]
 
 
+class About(enum.Enum):
+    """The labels that a verdict on memorization speaks of, strongest first: each notion implies
+    the next, and neither implication can be reversed (docs/given-labels.md)."""
+
+    UNIVERSAL = "universal"  # one choice of keys and queries serves every labelling
+    EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
+    THESE_LABELS = "these labels"  # there are weights for the labels at hand
+
+
 _RANK = {level: rank for rank, level in enumerate(Level)}
 _HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
 
@@ -68,31 +79,35 @@ class Claim:
 
     id:         stable name, dots from general to particular, e.g. "head.3.selector".
     statement:  what is claimed, one sentence (LaTeX between dollar signs).
-    level:      how it is known *by itself*; its standing in a trace also depends on `rests_on`.
+    level:      how it is known *on its own*; its standing in a trace also depends on `rests_on`.
     numbers:    small exact or rounded figures, JSON-able.
     witness:    data that anyone can check the verdict with (for refuted claims always).
     arithmetic: what computed it, e.g. "exact over ℚ (FLINT)".
     rests_on:   ids of the claims that this one really uses.
     source:     paper, theorem, step; or "ours" with the place of the argument.
     uses:       hypotheses of the theorem that the step needs, each at the strength it needs.
+    about:      for a verdict on all weights: where it is refuted, none memorize these labels in
+                this sense. None for every other claim. Kept out of `trace.json`, where the id says
+                it.
     seconds:    time taken; kept out of reports and of equality.
     """
 
-    id: str
+    id: ClaimId
     statement: str
     level: Level
     numbers: Mapping[str, Any] = field(default_factory=dict)
     witness: Mapping[str, Any] | None = None
     arithmetic: str = ""
-    rests_on: tuple[str, ...] = ()
+    rests_on: tuple[ClaimId, ...] = ()
     source: str = ""
     uses: Mapping[str, str] = field(default_factory=dict)
+    about: About | None = None
     seconds: float = field(default=0.0, compare=False)
 
     @classmethod
     def checked(
         cls,
-        claim_id: str,
+        claim_id: ClaimId,
         statement: str,
         holds: bool,
         witness: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = dict,
@@ -110,6 +125,10 @@ class Claim:
             return cls(claim_id, statement, Level.PROVED, **rest)
         shown = witness() if callable(witness) else witness
         return cls(claim_id, statement, failed, witness=shown, **rest)
+
+    def excludes(self, labels: About) -> bool:
+        """Whether no weights memorize the examples in this sense, by what this verdict shows."""
+        return self.about is labels and self.level is Level.REFUTED
 
     def timed(self, seconds: float) -> Claim:
         return replace(self, seconds=seconds)

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.ids import ClaimId, Step
 from attncert.verify.claims.trace import ProofTrace
 
 Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
@@ -27,19 +29,19 @@ class Outline:
     must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
     """
 
-    first: tuple[str, ...] = ()
-    later: tuple[str, ...] = ()
+    first: tuple[Step, ...] = ()
+    later: tuple[Step, ...] = ()
     hypotheses: tuple[str, ...] = ()
     partition: bool = False
     short_heads: bool = False
-    whole: tuple[str, ...] = ()
-    rests_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: tuple[ClaimId, ...] = ()
+    rests_on: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = field(default_factory=dict)
 
     @property
-    def steps(self) -> tuple[str, ...]:
+    def steps(self) -> tuple[Step, ...]:
         """What is checked of a head: `first`, `later`, and the ranks that follow."""
-        limit = ("independence",) if "saturation" in self.later else ()
-        return (*self.first, *self.later, *limit, "rank")
+        limit = (ids.INDEPENDENCE,) if ids.SATURATION in self.later else ()
+        return (*self.first, *self.later, *limit, ids.RANK_SO_FAR)
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class Proof:
     data: Dataset
     settings: Setup
     trace: ProofTrace
-    conclusion: str
+    conclusion: ClaimId
     layer: Layer | None = None
     groups: tuple[tuple[int, ...], ...] = ()
     heads: tuple[HeadSummary, ...] = ()

@@ -2,7 +2,7 @@
 
 `prove` writes the claims, `ProofTrace` derives the standings; neither is believed here. Which
 premises a claim must name, how strong it can be at most, and every number that is simple counting
-are written down once more, from the mathematics and not from the code that is checked.
+are stated a second time, from the mathematics and not from the code that is checked.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flint import fmpz
 
 from attncert.constructions.numerals import fraction
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, Step, of_head
 from attncert.verify.claims.proof import Outline, Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
 
@@ -24,42 +26,40 @@ RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
 ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
 
 # Step, and what it rests on where the trace has it; steps of the same head without "hypothesis.".
-_STEPS = {
-    "duals": ("hypothesis.partition",),
-    "steering": ("hypothesis.A2",),
-    "curve": ("hypothesis.A2",),
-    "selector": ("hypothesis.partition",),
-    "separator": ("hypothesis.A2",),
-    "weights": ("duals", "steering", "coefficients", "selector"),
-    "saturation": ("selector", "separator"),
-    "independence": ("saturation", "hypothesis.A2"),
-    "logits": ("integral",),
+_STEPS: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = {
+    ids.DUALS: (ids.PARTITION,),
+    ids.STEERING: (ids.A2,),
+    ids.CURVE: (ids.A2,),
+    ids.SELECTOR: (ids.PARTITION,),
+    ids.SEPARATOR: (ids.A2,),
+    ids.WEIGHTS: (ids.DUALS, ids.STEERING, ids.COEFFICIENTS, ids.SELECTOR),
+    ids.SATURATION: (ids.SELECTOR, ids.SEPARATOR),
+    ids.INDEPENDENCE: (ids.SATURATION, ids.A2),
+    ids.LOGITS: (ids.INTEGRAL,),
 }
 _HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
 _WHOLE = {
-    "universal": ("rank", "reduction"),
-    "interpolation.agreement": tuple(
-        f"interpolation.{route}" for route in ("rational", "symbolic", "multiprecision")
-    ),
+    ids.UNIVERSAL: (ids.RANK, ids.REDUCTION),
+    ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
 }
-_ALWAYS = ("hypothesis.value-width", "groups", "parameters", "rank", "reduction", "readout",
-           "universal", "memorization")  # fmt: skip
+_ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.READOUT,
+           ids.UNIVERSAL, ids.MEMORIZATION)  # fmt: skip
 
 # What a trace must look like, by construction, written apart from the constructions themselves. Of
 # one that is not listed its own outline is asked, which then is all that its author promises.
-_STEERS = ("selector", "separator", "saturation")
+_STEERS = (ids.SELECTOR, ids.SEPARATOR, ids.SATURATION)
 _OUTLINES = {
     "paper": Outline(
-        ("duals", "steering", "weights", "integral"), _STEERS, _HYPOTHESES, partition=True
+        (ids.DUALS, ids.STEERING, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, partition=True
     ),
     "width-one": Outline(
-        ("coefficients", "weights", "integral"), _STEERS, _HYPOTHESES, True, short_heads=True
+        (ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, True, short_heads=True
     ),
     "generic": Outline(
-        ("small", "integral", "logits"),
+        (ids.SMALL, ids.INTEGRAL, ids.LOGITS),
         hypotheses=_HYPOTHESES,
-        whole=("almost-all",),
-        rests_on={"almost-all": ("rank",)},
+        whole=(ids.ALMOST_ALL,),
+        rests_on={ids.ALMOST_ALL: (ids.RANK,)},
     ),
 }
 _STRENGTHS: dict[str, Callable[[int, int], int]] = {
@@ -70,17 +70,16 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
-    "reduction": Level.ARGUED,
-    "almost-all": Level.ARGUED,
-    "interpolation.multiprecision": Level.NUMERICAL,
-    "enclosure.error": Level.ENCLOSED,
+    ids.REDUCTION: Level.ARGUED,
+    ids.ALMOST_ALL: Level.ARGUED,
+    ids.MULTIPRECISION: Level.NUMERICAL,
+    ids.ENCLOSURE_ERROR: Level.ENCLOSED,
 }
 _WORDS = {
     "random": Level.SAMPLED,
     "floating point": Level.NUMERICAL,
     "ball arithmetic": Level.ENCLOSED,
 }
-_HEAD = re.compile(r"head\.([0-9]+)\.(.+)")
 
 
 def require_rules(proof: Proof) -> None:
@@ -97,21 +96,25 @@ def trace_claims(proof: Proof) -> list[Claim]:
     Arithmetic: comparison of words and integers. A proof that refuses (no layer) is asked only for
     standings, levels and edges.
     """
+    trace = proof.trace
     rules = {
-        "complete": ("Every claim that the construction calls for is there.", _missing(proof)),
-        "edges": ("Every claim names what it rests on.", _lost_edges(proof)),
-        "levels": ("No claim is stronger than what computed it.", _too_strong(proof)),
-        "standing": ("Every standing is that of the weakest ancestor.", _standings(proof.trace)),
-        "numbers": ("Every number that is counting, counted again.", _miscounted(proof)),
-        "primes": ("Ranks are modulo primes in which 2 has a large order.", _primes(proof.trace)),
-        "witnesses": (
+        ids.TRACE_COMPLETE: (
+            "Every claim that the construction calls for is there.",
+            _missing(proof),
+        ),
+        ids.TRACE_EDGES: ("Every claim names what it rests on.", _lost_edges(proof)),
+        ids.TRACE_LEVELS: ("No claim is stronger than what computed it.", _too_strong(proof)),
+        ids.TRACE_STANDING: ("Every standing is that of the weakest ancestor.", _standings(trace)),
+        ids.TRACE_NUMBERS: ("Every number that is counting, counted again.", _miscounted(proof)),
+        ids.TRACE_PRIMES: ("Ranks are modulo primes in which 2 has a large order.", _primes(trace)),
+        ids.TRACE_WITNESSES: (
             "What is refuted has a witness, and the witness shows it.",
             _witnesses(proof),
         ),
     }
     return [
         Claim(
-            f"trace.{name}",
+            name,
             statement,
             Level.REFUTED if found else Level.PROVED,
             witness={"violations": found} if found else None,
@@ -127,18 +130,21 @@ def _missing(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
     trace, outline = proof.trace, _outline(proof)
-    always = [*_ALWAYS, *(f"hypothesis.{name}" for name in outline.hypotheses), *outline.whole]
-    always += ["hypothesis.partition"] if outline.partition else []
-    always += ["theorem"] if proof.settings.voice.theorem else []
+    always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
+    always += [ids.PARTITION] if outline.partition else []
+    always += [ids.THEOREM] if proof.settings.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
-    rank = ("rank",) if proof.data.T <= RANKS_EACH_HEAD else ()
+    rank = (ids.RANK_SO_FAR,) if proof.data.T <= RANKS_EACH_HEAD else ()
     for h in range(1, len(proof.groups) + 1):
         wanted = [*outline.first, *rank]
-        may_lack = outline.short_heads and not any(f"head.{h}.{s}" in trace for s in outline.later)
+        may_lack = outline.short_heads and not any(
+            of_head(h, step) in trace for step in outline.later
+        )
         if h > 1 and outline.later and not may_lack:
             steers = outline.later == _STEERS and rank
-            wanted += [*outline.later, *(("independence",) if steers else ())]
-        yield from (f"head.{h}.{s} is missing" for s in wanted if f"head.{h}.{s}" not in trace)
+            wanted += [*outline.later, *((ids.INDEPENDENCE,) if steers else ())]
+        names = [of_head(h, step) for step in wanted]
+        yield from (f"{name} is missing" for name in names if name not in trace)
 
 
 def _outline(proof: Proof) -> Outline:
@@ -151,28 +157,28 @@ def _lost_edges(proof: Proof) -> Iterator[str]:
         lost = [p for p in _premises(claim, proof) if p in trace and p not in claim.rests_on]
         if lost:
             yield f"{claim.id} does not name {', '.join(lost)}"
-        if claim.id == "memorization" and claim.level.holds and not claim.rests_on:
+        if claim.id == ids.MEMORIZATION and claim.level.holds and not claim.rests_on:
             yield "memorization rests on nothing"
 
 
 def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     trace, outline = proof.trace, _outline(proof)
     ours = proof.settings.construction in _OUTLINES
-    written = _STEPS if ours else {"logits": ("integral",), **outline.rests_on}
-    step = _HEAD.fullmatch(claim.id)
-    if step:
-        names = written.get(step[2], ())
-        return [p if p.startswith("hypothesis.") else f"head.{step[1]}.{p}" for p in names]
-    if claim.id == "theorem":
-        return [f"hypothesis.{name}" for name in outline.hypotheses]
+    written = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,), **outline.rests_on}
+    if of := ids.head_and_step(claim.id):
+        number, step = of
+        names = written.get(step, ())
+        return [p if ids.hypothesis_name(p) else of_head(number, Step(p)) for p in names]
+    if claim.id == ids.THEOREM:
+        return [*map(ids.hypothesis, outline.hypotheses)]
     if claim.id in outline.whole:
         return outline.rests_on.get(claim.id, ())
-    if claim.id == "memorization" and claim.level.holds:
-        exact = ("interpolation.rational", "interpolation.symbolic")
+    if claim.id == ids.MEMORIZATION and claim.level.holds:
+        exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return routes or ["rank"]
+        return routes or [ids.RANK]
     premises = _WHOLE.get(claim.id, ())
-    if claim.id == "interpolation.agreement":
+    if claim.id == ids.AGREEMENT:
         return [p for p in premises if p in trace and trace[p].level.holds]
     return premises
 
@@ -181,12 +187,34 @@ def _too_strong(proof: Proof) -> Iterator[str]:
     for claim in proof.trace:
         most = [_AT_MOST.get(claim.id, Level.PROVED)]
         most += [level for word, level in _WORDS.items() if word in claim.arithmetic]
-        if claim.id.startswith("hypothesis.A1") and claim.level is Level.PROVED:
+        if claim.id.startswith(ids.A1) and claim.level is Level.PROVED:
             k = min(_strength(claim.id, proof), proof.data.T)
-            every = f"all {math.comb(proof.data.T, k):,} subsets"
-            most += [] if every in str(claim.numbers.get("found")) else [Level.SAMPLED]
+            most += [] if _of_all(claim, k, proof.data.T, proof.data.d) else [Level.SAMPLED]
         if claim.level.holds and min(most) < claim.level:
             yield f"{claim.id} is {claim.level.value}, at most {min(most).value}"
+
+
+def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
+    """Whether the numbers amount to every k of T vectors: all subsets of k, counted again; or a
+    method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
+    that method can show.
+
+    Hashing compares pairs. The rank shows it of all T alone. A relation that has at most w of its
+    coefficients outside a basis is listed, so any other has at least w + 1 outside each of b bases,
+    vectors that are counted once, unless only w vectors are outside and there is no other.
+    """
+    told = claim.numbers
+    if f"all {math.comb(T, k):,} subsets" in str(told.get("found")):
+        return True
+    j = told.get("every", 0)
+    w, listed = told.get("coefficients outside", 0), told.get("lightest", 0)
+    shows = {
+        "parallel": j <= 2,
+        "rank": j == T,
+        "exhaustive": told.get("sets") == math.comb(T, j),
+        "information sets": j < listed and (j < (w + 1) * told.get("bases", 0) or T - d <= w),
+    }
+    return k <= j <= min(T, d) and shows.get(str(told.get("method")), False)
 
 
 def _standings(trace: ProofTrace) -> Iterator[str]:
@@ -212,32 +240,32 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         return
     data, layer, settings = proof.data, proof.layer, proof.settings
     heads, d_v = len(layer.heads), settings.value_width
-    r = _strength("hypothesis.A1-at-r", proof)
+    r = _strength(ids.A1_AT_R, proof)
     counted = settings.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
     places = r + sum(r - 1 for _ in range(heads - 1)) if counted else settings.capacity or 0
     sizes = {"asked": f"T at most {places} (H = {heads}, r = {r})"} if counted else {}
     weights = sum(_entries(head.key) + _entries(head.query) for head in layer.heads)
     weights += heads * (data.d * d_v + d_v * data.m)
-    right: dict[str, dict[str, Any]] = {
-        "hypothesis.context-size": {"level": data.n <= data.d},
-        "hypothesis.value-width": {"level": d_v >= data.m},
-        "hypothesis.capacity": {
+    right: dict[ClaimId, dict[str, Any]] = {
+        ids.CONTEXT_SIZE: {"level": data.n <= data.d},
+        ids.VALUE_WIDTH: {"level": d_v >= data.m},
+        ids.CAPACITY: {
             "level": places >= data.T,
             **sizes,
         },
-        "parameters": {"parameters": weights},
-        "groups": {"groups": len(proof.groups), "examples": data.T},
-        "rank": {"T": data.T, "rank": data.T, "columns": heads * data.d},
+        ids.PARAMETERS: {"parameters": weights},
+        ids.GROUPS: {"groups": len(proof.groups), "examples": data.T},
+        ids.RANK: {"T": data.T, "rank": data.T, "columns": heads * data.d},
         **{
             name: {"asked": f"every {min(_strength(name, proof), data.T)} of {data.T} queries "
                             "independent"}
-            for name in ("hypothesis.A1", "hypothesis.A1-at-r")
+            for name in (ids.A1, ids.A1_AT_R)
         },
     }  # fmt: skip
     placed = 0
     for h, group in enumerate(proof.groups, start=1):
         placed += len(group)
-        right[f"head.{h}.rank"] = {"rank": placed, "rows": placed}
+        right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
     for name, numbers in right.items():
         if name not in proof.trace:
             continue
@@ -275,9 +303,9 @@ def _witnesses(proof: Proof) -> Iterator[str]:
         if not claim.witness:
             yield f"{claim.id} is refuted without a witness"
             continue
-        if claim.id == "hypothesis.A2":
+        if claim.id == ids.A2:
             rows = data.contexts[claim.witness["context"]].fractions()
-        elif claim.id in ("hypothesis.A1", "hypothesis.A1-at-r"):
+        elif claim.id in (ids.A1, ids.A1_AT_R):
             queries, examples = data.queries.fractions(), claim.witness["examples"]
             rows = [queries[t] for t in examples]
             if not 0 < len(rows) == len(set(examples)) <= _strength(claim.id, proof):
@@ -293,7 +321,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
 def _strength(name: str, proof: Proof) -> int:
     """n for A1; r for A1 at strength r."""
     setup, n = proof.settings, proof.data.n
-    if name == "hypothesis.A1":
+    if name == ids.A1:
         return n
     of = _STRENGTHS.get(setup.construction)
     return setup.r if of is None else of(n, setup.head_width)

@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId
 
 
 class TraceError(ValueError):
@@ -32,7 +33,7 @@ class ProofTrace:
 
     def __init__(self, claims: Iterable[Claim]) -> None:
         """Raises TraceError for an id given twice, a premise that is missing, or a cycle."""
-        self._claims: dict[str, Claim] = {}
+        self._claims: dict[ClaimId, Claim] = {}
         for claim in claims:
             if claim.id in self._claims:
                 raise TraceError(f"claim {claim.id!r} is given twice")
@@ -49,10 +50,10 @@ class ProofTrace:
             raise TraceError(f"the proof is circular: {circle}")
         self.graph = graph
         place = {claim_id: k for k, claim_id in enumerate(self._claims)}
-        self.order: list[str] = list(
+        self.order: list[ClaimId] = list(
             nx.lexicographical_topological_sort(graph, key=place.__getitem__)
         )
-        self._standing: dict[str, Level] = {}
+        self._standing: dict[ClaimId, Level] = {}
         for claim_id in self.order:
             self._standing[claim_id] = self._derive(self._claims[claim_id])
 
@@ -74,19 +75,19 @@ class ProofTrace:
     def __contains__(self, claim_id: object) -> bool:
         return claim_id in self._claims
 
-    def __getitem__(self, claim_id: str) -> Claim:
+    def __getitem__(self, claim_id: ClaimId) -> Claim:
         return self._claims[claim_id]
 
-    def standing(self, claim_id: str) -> Level:
+    def standing(self, claim_id: ClaimId) -> Level:
         """How strongly the claim is known, all that it rests on included."""
         return self._standing[claim_id]
 
-    def failures(self, claim_id: str | None = None) -> list[Claim]:
+    def failures(self, claim_id: ClaimId | None = None) -> list[Claim]:
         """Claims that do not hold by themselves: all, or those that `claim_id` rests on or is."""
         wanted = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
         return [c for c in self if c.id in wanted and not c.level.holds]
 
-    def ancestors(self, claim_id: str) -> set[str]:
+    def ancestors(self, claim_id: ClaimId) -> set[ClaimId]:
         """Ids of everything the claim rests on, directly or not."""
         return set(nx.ancestors(self.graph, claim_id))
 
@@ -94,6 +95,6 @@ class ProofTrace:
         """JSON-able form: claims in order, each with its derived standing; no times."""
         return {"claims": [c.as_dict() | {"standing": self.standing(c.id).value} for c in self]}
 
-    def seconds(self) -> dict[str, float]:
+    def seconds(self) -> dict[ClaimId, float]:
         """Time of each claim, for `timings.json`."""
         return {c.id: round(c.seconds, 6) for c in self}

@@ -23,15 +23,17 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral, short
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_heads, require_readout
 
-Weights = Layer | Mapping[str, np.ndarray]
+Weights = Layer | Mapping[str, AnyArray]
 
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # of the last
@@ -39,7 +41,7 @@ RELATIVE_WIDTH = fmpq(1, 2**10)  # of an error that counts as known
 DIGITS = 6  # of the decimal bounds, at least
 _DECIMAL_BITS = 1_000_000  # beyond 2^±this a bound is given as a power of ten
 
-_ID = "enclosure.error"
+_ID = ids.ENCLOSURE_ERROR
 _SOURCE = "ours: ball arithmetic (verify/interpolation/enclosure.py)"
 _ERROR = r"\max_t \|A(E^{(t)}, e^{(t)}) - y^{(t)}\|_\infty"
 

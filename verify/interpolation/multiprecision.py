@@ -39,6 +39,7 @@ from mpmath import MPContext
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_readout
 
@@ -46,7 +47,7 @@ GUARD = 64  # bits by which a tolerance must be below 1 and below the labels
 WORK_LIMIT = 3 * 10**10  # see `affordable_bits`: 10 to 20 seconds
 MOST_BITS = 2**18  # of the default working precision, even where there is little to compute
 
-_ID = "interpolation.multiprecision"
+_ID = ids.MULTIPRECISION
 _SOURCE = "step 10; ours: error bound and precision (verify/interpolation/multiprecision.py)"
 
 

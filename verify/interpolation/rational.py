@@ -23,12 +23,13 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import short
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_readout
 
 MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an example
 
-_ID = "interpolation.rational"
+_ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"
 _ARITHMETIC = "exact over ℚ (FLINT), integers after clearing denominators"
 _SOURCE = "step 10; ours: logits in units of ln 2 (verify/interpolation/rational.py)"

@@ -7,6 +7,7 @@ from flint import fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify import features
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 
 
@@ -36,7 +37,7 @@ def readout_solves(data: Dataset, layer: Layer) -> Claim:
     wrong = [t for t, row in enumerate(difference) if any(row)]
     bits = max((int(x.height_bits()) for x in v.entries()), default=0)
     return Claim(
-        "readout",
+        ids.READOUT,
         "The readout solves $ZV=Y$ exactly.",
         Level.REFUTED if wrong else Level.PROVED,
         numbers={"columns used": count, "bits": bits},

@@ -28,16 +28,18 @@ from sympy.polys.domains import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement, ring
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import short
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation import require_readout, require_shape
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
 _ENDLESS = 1e30  # stands for a length beyond float64
 
-_ID = "interpolation.symbolic"
+_ID = ids.SYMBOLIC
 _STATEMENT = (
     r"$A(E^{(t)}, e^{(t)}) = y_t$ for all $T$ examples as polynomials in the labels "
     r"$y_1, \dots, y_T$, and the layer is the case of the given labels"
@@ -217,7 +219,7 @@ def _claim(level: Level, numbers: dict[str, Any], witness: dict[str, Any] | None
     return Claim(_ID, _STATEMENT, level, numbers, witness, _ARITHMETIC, source=_SOURCE)
 
 
-def _floats(matrix: fmpq_mat) -> np.ndarray:
+def _floats(matrix: fmpq_mat) -> FloatArray:
     """Nearest float64, infinite beyond."""
     flat = [_float(int(x.p), int(x.q)) for x in matrix.entries()]
     return np.array(flat).reshape(matrix.nrows(), matrix.ncols())

@@ -113,25 +113,25 @@ class Limit:
         >>> print(Limit(20.0, kept=0.25).fall_short(4, 5.7, Weighed(left=4.9)))
         The budget does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
 and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A budget \
-of 26 s should do.
+of 26 s should suffice.
         >>> print(Limit(0.2).fall_short(9, 1e12, Weighed(left=0.1)))
         The budget does not go further: all sets of 9 vectors take about 1e+12 s on two free \
-cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget goes so far.
+cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget would suffice.
         """
         kept = self.kept * self.seconds
         spent = max(0.0, self.seconds - kept - at.left)
         how = f"and {at.left:.2g} s were left"
         if at.begun:  # the estimate was too low here
-            how = f"and did not end in the {at.left:.2g} s that were left"
+            how = f"and did not finish in the {at.left:.2g} s left"
         where = [f"{kept:.2g} s are kept for sampling"] if kept else []
         where.append(f"{spent:.2g} s went to quicker searches")
         # What was spent is spent again, and each search for witnesses takes its share of the rest.
         needed = max(price, at.left) * 2 if at.begun else price
         enough = (spent + needed / (1 - SHARE) ** 2) / (1 - self.kept)
-        advice = "No budget goes so far"
+        advice = "No budget would suffice"
         if enough <= _MOST:
             step = 10.0 ** (math.floor(math.log10(enough)) - 1)
-            advice = f"A budget of {plain(math.ceil(enough / step) * step)} s should do"
+            advice = f"A budget of {plain(math.ceil(enough / step) * step)} s should suffice"
         about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
         return (
             f"The budget does not go further: all sets of {size} vectors take {about} s "

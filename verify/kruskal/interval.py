@@ -1,4 +1,5 @@
-"""The Kruskal rank, from both sides: methods from cheap to dear until it is known or time is up.
+"""The Kruskal rank, from both sides: methods from cheap to expensive until it is known or time is
+up.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; what a
 budget decides is only how close the ends come.
@@ -70,9 +71,10 @@ def close(
     limit = _limit(budget_s, work, kept)
     search = _Search(vectors, k, budget, seed, progress)
     interval = Interval.trivial(vectors)
-    for method in METHODS:
+    for name, method in METHODS.items():
         if settled(interval, k) or search.budget.over:
             break
+        progress(name, 0, 1)
         for bound in method(search, interval):
             narrower = interval.tighten(bound)
             if narrower is not interval and watch is not None:
@@ -93,7 +95,7 @@ def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interv
     weighed = search.weighed.get(size, Weighed(search.budget.left))
     price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
     if limit is None:
-        why = f"All sets of {size} vectors were not looked at to the end."
+        why = f"The search of all sets of {size} vectors did not finish."
     else:
         why = limit.fall_short(size, price, weighed)
     return replace(interval, stopped=why, timed=search.budget.timed)
@@ -239,20 +241,25 @@ def _small_circuits(
     seed = 2 * search.seed + later
     bases = None if math.isfinite(part.left) else _BASES
     for found in circuits.small_circuits(
-        search.vectors, below=below, budget=part, seed=seed, bases=bases
+        search.vectors,
+        below=below,
+        budget=part,
+        seed=seed,
+        bases=bases,
+        progress=partial(search.progress, "more circuits" if later else "small circuits"),
     ):
         yield witnessed(found.dependency, "circuits", bases=found.bases, outside=found.outside)
     search.budget.charge(part.charged)
 
 
-METHODS: tuple[Method, ...] = (
-    _parallel,
-    _rank,
-    _coherence,
-    _information_sets,
-    _cheap_sizes,
-    _supports,
-    _circuits,
-    _exhaustive,
-    _the_rest,
-)
+METHODS: dict[str, Method] = {
+    "parallel": _parallel,
+    "rank": _rank,
+    "coherence": _coherence,
+    "information sets": _information_sets,
+    "small sets": _cheap_sizes,
+    "sparse vectors": _supports,
+    "small circuits": _circuits,
+    "all sets": _exhaustive,
+    "more circuits": _the_rest,
+}

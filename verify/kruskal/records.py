@@ -155,7 +155,7 @@ def _require_witness(value: Any, vectors: int, largest: int) -> None:
 
 def _require_short(witness: Mapping[str, Any], vectors: Vectors) -> None:
     """No coefficient is longer than a circuit of these vectors can have: nothing is computed with
-    numbers of millions of digits that somebody wrote.
+    numbers of millions of digits that a log may hold.
 
     The coefficients of a circuit, reduced, divide minors of its rows (Cramer), and a minor is at
     most the product of the Euclidean norms of its rows (Hadamard): norm <= sqrt(d) max |entry|.

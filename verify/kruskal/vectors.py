@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.data import loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
@@ -41,12 +42,12 @@ class Vectors:
     (2, 2, [1, 3])
     >>> Vectors.of([[1.0, float("nan")]])
     Traceback (most recent call last):
-    constructions.errors.InputError: vectors: must be a matrix of finite numbers, not nan at row \
+    attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row \
 0, column 1
     """
 
     name: str
-    array: np.ndarray
+    array: AnyArray
 
     def __post_init__(self) -> None:
         if self.array.ndim != 2 or 0 in self.array.shape:
@@ -88,9 +89,17 @@ class Vectors:
         integers; cheap where there are few."""
         return integer_matrix(self.array[list(indices)])
 
-    def take(self, indices: Sequence[int] | np.ndarray) -> Vectors:
+    def take(self, indices: Sequence[int] | IntArray) -> Vectors:
         """Some of the vectors, in this order."""
         return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
+
+    def first(self, count: int | None) -> Vectors:
+        """The first `count` vectors, 1 <= count <= N; None: all. Raises InputError."""
+        if count is None:
+            return self
+        if not 1 <= count <= self.N:
+            raise InputError("--examples", f"from 1 to {self.N}", count)
+        return Vectors(self.name, self.array[:count])
 
 
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
@@ -98,7 +107,8 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
 
     .npz: the array "vectors", else "queries"; other arrays are not looked at.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
-    integers, floats, or "p/q". Raises InputError, and nothing else, for whatever is unusable.
+    integers, floats, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line.
+    "-" is standard input. Raises InputError, and nothing else, for whatever is unusable.
 
     >>> v = load_vectors("digits")
     >>> v.N, v.d, v.array.dtype
@@ -107,7 +117,13 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     name = loading.bundled(source)
     if name:
         return Vectors.queries_of(loading.BUNDLED[name]())
-    return loading.read_source(source, _from_npz, _from_json)
+    readers: loading.Readers[Vectors] = {
+        "npz": _from_npz,
+        "json": _from_json,
+        "npy": lambda file, name, shown: Vectors.of(loading.read_npy(file, shown), name),
+        "csv": _from_csv,
+    }
+    return loading.read_source(source, readers)
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
@@ -122,8 +138,12 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
     return Vectors.of(array, name)
 
 
-def _from_json(text: bytes, name: str, source: str) -> Vectors:
-    value, title = loading.parse_object(text, name, source)
+def _from_csv(file: BinaryIO, name: str, source: str) -> Vectors:
+    return Vectors.of(ExactArray.of(loading.read_csv(file, source), "vectors"), name)
+
+
+def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:
+    value, title = loading.parse_object(file, name, source)
     numbers = ExactArray.of(value[_pick(list(value), source)], "vectors")
     return Vectors.of(numbers, title)
 

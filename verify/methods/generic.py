@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attncert.constructions import generic
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import Progress
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.method import Asked, Method
 from attncert.verify.steps.generic import almost_all, head_claims
 from attncert.verify.tightness.flat import flat_of
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-
-def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return generic.build(
         data,
         heads=settings.heads,
@@ -47,7 +43,7 @@ METHOD = Method(
     build=_build,
     head_claims=head_claims,
     outline=Outline(
-        first=("small", "integral", "logits"),
+        first=(ids.SMALL, ids.INTEGRAL, ids.LOGITS),
         hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
     ),
     bound=Bound(),
@@ -61,11 +57,11 @@ METHOD = Method(
         numbers="Keys and queries are small integers drawn at random, and the rank decides. A "
         "group is what a head adds: the examples that are independent with this head and were not "
         "before. No head steers anything: there is no selector, no $c$ and no saturation. With "
-        "distinct contexts more examples than promised may be placed, or fewer heads do; nothing "
-        "promises that, and the certificate is the evidence.",
-        others="which the head was not asked to keep still",
-        general="That almost all weights do as well is argued, from one minor that is not zero "
-        "(almost-all); how well conditioned they are is not said.",
+        "distinct contexts more examples than promised may be placed, or fewer heads suffice; "
+        "nothing promises that, and the certificate is the evidence.",
+        others="whose features the head may change",
+        general="That almost all weights serve as well is argued, from one minor that is not zero "
+        "(almost-all); nothing is said about how well conditioned they are.",
         without_a1="Neither A1 nor A2 is used: the rank of these weights is computed",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.layer import Layer
+from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Method
 from attncert.verify.steps import shared
@@ -20,7 +21,7 @@ def method_of(layer: Layer, data: Dataset) -> Method:
         source=_SOURCE,
         build=lambda data, settings, progress: from_layer(layer, data, "given-layer"),
         head_claims=shared.steps(source=_SOURCE),
-        outline=Outline(first=("integral", "logits")),
+        outline=Outline(first=(ids.INTEGRAL, ids.LOGITS)),
         width=lambda n: layer.head_width,
         voice=Voice(
             title="given weights",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
@@ -16,12 +16,27 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import Step, hypothesis_name
 from attncert.verify.claims.proof import Outline, Voice
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-Build = Callable[[Dataset, "Settings", Progress], Construction]
+class Asked(Protocol):
+    """What a construction may read of the settings (`attncert.Settings`).
+
+    heads: H, None for the construction's default. seed: of its random searches. interior: paper
+    only. width(data): d_h.
+    """
+
+    @property
+    def heads(self) -> int | None: ...
+    @property
+    def interior(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+    def width(self, data: Dataset) -> int: ...
+
+
+Build = Callable[[Dataset, Asked, Progress], Construction]
 
 
 class HeadClaims(Protocol):
@@ -52,7 +67,7 @@ def require(claims: Iterable[Claim]) -> None:
     """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold."""
     for claim in claims:
         if not claim.level.holds:
-            name = claim.id.removeprefix("hypothesis.")
+            name = hypothesis_name(claim.id) or claim.id
             said = claim.statement.removesuffix(".")
             said = said[:1].lower() + said[1:] if said[1:2].islower() else said
             reason = f"it is not true that {said}"
@@ -91,14 +106,14 @@ class Method:
     voice: Voice = field(default_factory=Voice)
     certificate: str | None = None
     aliases: tuple[str, ...] = ()
-    hypotheses: Callable[[Dataset, Settings], Iterable[Claim]] = lambda data, settings: ()
+    hypotheses: Callable[[Dataset, Asked], Iterable[Claim]] = lambda data, settings: ()
     bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1
     only_width: int | None = None
     uses_a1_a2: bool = False
     follows: Callable[[Dataset, Construction], Iterable[Claim]] = lambda data, built: ()
     remarks: Callable[[Dataset, Construction], Mapping[str, str]] = lambda data, built: {}
-    strength: tuple[str, str] | None = None
+    strength: tuple[Step, Step] | None = None
     attack: Attack | None = None
 
     @property

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attncert.constructions import paper
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Attack, Method
+from attncert.verify.methods.method import Asked, Attack, Method
 from attncert.verify.partition.certificate import memorizes
 from attncert.verify.steps.paper import head_claims
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-
-def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return paper.build(
         data,
         head_width=settings.width(data),
@@ -61,8 +57,8 @@ METHOD = Method(
     build=_build,
     head_claims=head_claims,
     outline=Outline(
-        first=("duals", "steering", "weights", "integral"),
-        later=("selector", "separator", "saturation"),
+        first=(ids.DUALS, ids.STEERING, ids.WEIGHTS, ids.INTEGRAL),
+        later=(ids.SELECTOR, ids.SEPARATOR, ids.SATURATION),
         hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
         partition=True,
     ),
@@ -71,7 +67,7 @@ METHOD = Method(
     uses_a1_a2=True,
     follows=certified_partition,
     remarks=_remarks,
-    strength=("duals", "steering"),
+    strength=(ids.DUALS, ids.STEERING),
     attack=Attack(_attacked, width_one=False),
     voice=Voice(
         title="the paper's construction",
@@ -83,7 +79,7 @@ METHOD = Method(
         "one row of its context; $B$ is the smallest logit gap over them, in bits, and "
         '$(n-1)2^{-B}$ the bound on $1-p_{\\max}$ that follows. "A priori" is what Weyl\'s bound '
         'would ask for; "none" is a bound of 1 or more, which says nothing. No claim rests on '
-        "either: the rank at this $c$ is certified itself.",
+        "either: the rank at this $c$ is certified directly.",
         others="which the head steers to one row each, as far as the rank needs it",
         general="Theorem 1 in general: the trace is one instance of its proof, not a check of the "
         "proof for all data.",

@@ -1,6 +1,6 @@
 """The registry: which constructions there are, and how another one is added.
 
-A construction of this project is one line in `_OURS`. Somebody else's is registered by a call, by
+A construction of this project is one line in `_OURS`. A third-party one is registered by a call, by
 the entry-point group `attncert.constructions`, or for one run by `--construction
 package.module:NAME`.
 """
@@ -81,7 +81,7 @@ def names() -> tuple[str, ...]:
 
 
 def foreign(method: Method) -> bool:
-    """Whether this is somebody else's."""
+    """Whether this is a third-party construction."""
     return _registered.get(method.name) is method and method not in _OURS
 
 

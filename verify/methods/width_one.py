@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from attncert.constructions import width_one
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
+from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Attack, Method
+from attncert.verify.methods.method import Asked, Attack, Method
 from attncert.verify.steps.width_one import head_claims
 
-if TYPE_CHECKING:
-    from attncert.verify.settings import Settings
 
-
-def _build(data: Dataset, settings: Settings, progress: Progress) -> Construction:
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return width_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
 
 
@@ -43,8 +39,8 @@ METHOD = Method(
     build=_build,
     head_claims=head_claims,
     outline=Outline(
-        first=("coefficients", "weights", "integral"),
-        later=("selector", "separator", "saturation"),
+        first=(ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL),
+        later=(ids.SELECTOR, ids.SEPARATOR, ids.SATURATION),
         hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
         partition=True,
         short_heads=True,
@@ -54,7 +50,7 @@ METHOD = Method(
     uses_a1_a2=True,
     follows=paper.certified_partition,
     remarks=_remarks,
-    strength=("coefficients", "curve"),
+    strength=(ids.COEFFICIENTS, ids.CURVE),
     attack=Attack(_attacked),
     voice=Voice(
         title="heads of width one",

@@ -60,7 +60,7 @@ def upper_bound(
 ) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
 
-    Looked at: parallel queries; the spans of pairs and of triples where there are at most 20,000;
+    Examined: parallel queries; the spans of pairs and of triples where there are at most 20,000;
     the span of the examples that a search left out; and that of all. Exact.
     """
     parts = _parallel(data, examples)

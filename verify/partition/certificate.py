@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError, require_positive
 from attncert.constructions.search.grouping import consecutive, find, violation
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.partition.bound import Sizes, upper_bound
 from attncert.verify.partition.search import Groups, place
@@ -130,7 +131,7 @@ def _largest(
             groups = larger
             continue
         claim = Claim(
-            "partition.maximum",
+            ids.PARTITION_MAXIMUM,
             f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
             f"than {len(placed)} of {counted(data.T, 'example', 'the')}: {how}.",
             Level.PROVED if exhausted or bound == len(placed) else Level.UNDECIDED,
@@ -178,7 +179,7 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
     placed = sum(map(len, groups))
     width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if width_one else "")
     return Claim(
-        "partition.memorizes",
+        ids.PARTITION_MEMORIZES,
         f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
         f"{width} serve every labelling of {counted(placed, 'example', 'these')}, because the "
         "proof asks for A2 and the partition condition of this grouping alone. "
@@ -186,7 +187,7 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
         Level.ARGUED,
         numbers={"examples": placed, "heads": len(groups), "of": of},
         witness={"groups": [list(group) for group in groups]},
-        rests_on=("hypothesis.A2", "hypothesis.partition"),
+        rests_on=(ids.A2, ids.PARTITION),
         source=_SOURCE,
     )
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
 from attncert.verify.partition.bound import Sizes
@@ -121,7 +122,7 @@ class _Attempt:
                 self.outside[h] = outside
         return False
 
-    def _with(self, h: int, t: int) -> np.ndarray | None:
+    def _with(self, h: int, t: int) -> BoolArray | None:
         """outside[h] once t is in group h; None where the condition would fail."""
         if len(self.members[h]) >= self.sizes[h] or not self.outside[h][t]:
             return None
@@ -131,7 +132,7 @@ class _Attempt:
         earlier = [s for group in self.members[:h] for s in group]
         return outside if outside[earlier].all() else None
 
-    def _span(self, group: Sequence[int]) -> np.ndarray:
+    def _span(self, group: Sequence[int]) -> BoolArray:
         """Which queries one random vector orthogonal to the group (mod p) is not orthogonal to."""
         p, d = self.prime, self.queries.shape[1]
         echelon, pivots = echelon_mod(self.queries[list(group)], p)
@@ -141,5 +142,5 @@ class _Attempt:
         v[free, 0] = self.rng.integers(1, p, d - len(pivots))
         if pivots:
             v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
-        outside: np.ndarray = matmul_mod(self.queries, v, p)[:, 0] != 0
+        outside: BoolArray = matmul_mod(self.queries, v, p)[:, 0] != 0
         return outside

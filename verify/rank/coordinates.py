@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray, ResidueArray
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.arithmetic import matmul
 
@@ -41,9 +42,9 @@ class Systematic:
     coefficients: (N, r) balanced residues: vector i is the sum of coefficients[i, j] * basis[j].
     """
 
-    basis: np.ndarray
-    position: np.ndarray
-    coefficients: np.ndarray
+    basis: IntArray
+    position: IntArray
+    coefficients: ResidueArray
     prime: int
 
 
@@ -80,7 +81,7 @@ def worth_systematic(vectors: int, width: int, k: int, subsets: int, threads: in
     return subsets * saved / threads > width * vectors * rank
 
 
-def systematic(table: np.ndarray, p: int, dtype: str, rng: np.random.Generator) -> Systematic:
+def systematic(table: FloatArray, p: int, dtype: str, rng: np.random.Generator) -> Systematic:
     """Systematic form of a float64 (N, d) table of balanced residues, kept in `dtype`.
 
     >>> import numpy as np

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.errors import InputError
 from attncert.verify.rank.decide import Decision, decide
 from attncert.verify.rank.residues import as_table
@@ -155,7 +156,7 @@ def robustness(
     return Robustness(verdict, exact, smallest, error, rounding, stored, level)
 
 
-def _rounding(array: np.ndarray, stored: str) -> float:
+def _rounding(array: FloatArray, stored: str) -> float:
     """rho of the module's derivation, with the float error of the norm itself allowed for."""
     if stored == "exact" or array.size == 0:
         return 0.0
@@ -166,13 +167,13 @@ def _rounding(array: np.ndarray, stored: str) -> float:
     return u / (1 - u) * norm + step * math.sqrt(array.size)
 
 
-def _spectrum(array: np.ndarray) -> tuple[float, ...]:
+def _spectrum(array: FloatArray) -> tuple[float, ...]:
     if 0 in array.shape:
         return ()
     return tuple(float(v) for v in np.linalg.svd(array, compute_uv=False))
 
 
-def _floats(array: np.ndarray) -> tuple[np.ndarray, int]:
+def _floats(array: AnyArray) -> tuple[FloatArray, int]:
     """float64 values and an exponent e with array = values * 2^e; e = 0 unless out of range."""
     if array.dtype != object:
         return array.astype(np.float64), 0

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.errors import InputError
 from attncert.verify.rank.coordinates import (
     Systematic,
@@ -62,14 +63,14 @@ class SubsetRanks:
     """
 
     size: int
-    certified: np.ndarray
-    prime: np.ndarray
+    certified: BoolArray
+    prime: IntArray
     primes: tuple[int, ...]
     device: Device
     seed: int
 
     @property
-    def undecided(self) -> np.ndarray:
+    def undecided(self) -> IntArray:
         """Positions of the subsets that no prime certified."""
         return np.flatnonzero(~self.certified)
 
@@ -94,8 +95,8 @@ class PrefixRanks:
              longer one is undecided. prime: (S,) int64, the prime that gave the length.
     """
 
-    lengths: np.ndarray
-    prime: np.ndarray
+    lengths: IntArray
+    prime: IntArray
     primes: tuple[int, ...]
     device: Device
     seed: int
@@ -171,7 +172,7 @@ def rank_mod(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
     ModularRank(rank=2, prime=11863067, shape=(3, 2), rows=(0, 2), columns=(0, 1))
     >>> rank_mod([[1]], 2**61 - 1)
     Traceback (most recent call last):
-    constructions.errors.InputError: prime: must be at most about 47453124 for elimination in \
+    attncert.InputError: prime: must be at most about 47453124 for elimination in \
 float64, not 2305843009213693951
     """
     array = as_table(matrix, "matrix")
@@ -250,7 +251,7 @@ class IndependenceTester:
         form: Systematic = self._cache[key]
         return form
 
-    def _climb(self, index: np.ndarray, k: int, use_form: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _climb(self, index: IntArray, k: int, use_form: bool) -> tuple[IntArray, IntArray]:
         """Best length so far and its prime, for what is still short of k after each prime."""
         lengths = np.full(len(index), -1 if k else 0, dtype=np.int64)
         prime = np.full(len(index), self._ladder[0][0], dtype=np.int64)
@@ -268,13 +269,13 @@ class IndependenceTester:
             prime[pending[better]] = p
         return lengths, prime
 
-    def _systematic_lengths(self, subsets: np.ndarray, p: int, dtype: str) -> np.ndarray:
+    def _systematic_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         form = self.systematic_form(p, dtype)
         got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p, self.threads)
         whole = got == subsets.shape[1]
         return np.where(whole, got, -1)
 
-    def _projected_lengths(self, subsets: np.ndarray, p: int, dtype: str) -> np.ndarray:
+    def _projected_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         count, k = subsets.shape
         table, local = self._projected(subsets, k, p, dtype)
         if self.device.engine == "numba":
@@ -293,7 +294,7 @@ class IndependenceTester:
             lengths[start : start + step] = to_host(batched.prefixes(stack, p, self._kernels))
         return lengths
 
-    def _projected(self, subsets: np.ndarray, k: int, p: int, dtype: str) -> tuple[Any, np.ndarray]:
+    def _projected(self, subsets: IntArray, k: int, p: int, dtype: str) -> tuple[Any, IntArray]:
         """Coordinates for these subsets, and the subsets in terms of its rows.
 
         A few left-over subsets get a table of their own rows; else the whole table is prepared

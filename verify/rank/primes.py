@@ -52,7 +52,7 @@ def order_of_two(p: int) -> int:
     True
     >>> order_of_two(15)
     Traceback (most recent call last):
-    constructions.errors.InputError: prime: must be an odd prime, not 15
+    attncert.InputError: prime: must be an odd prime, not 15
     """
     if p < 3 or not fmpz(p).is_prime():
         raise InputError("prime", "an odd prime", p)
@@ -69,7 +69,7 @@ def require_order_of_two(p: int, at_least: int) -> int:
 
     >>> require_order_of_two(2**61 - 1, 10**6)
     Traceback (most recent call last):
-    constructions.errors.InputError: prime: must be a prime modulo which 2 has order at least \
+    attncert.InputError: prime: must be a prime modulo which 2 has order at least \
 1000000, not 2305843009213693951, where it has order 61
     """
     order = order_of_two(p)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
+from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
@@ -179,7 +180,7 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     return Relation.of([chosen[i] for i in shortest.indices], shortest.coefficients)
 
 
-def integer_matrix(array: np.ndarray) -> fmpz_mat:
+def integer_matrix(array: AnyArray) -> fmpz_mat:
     """A table from `as_table` as integers: floats times one common power of two.
 
     >>> integer_matrix(np.array([[0.5, -3.0]]))
@@ -198,9 +199,9 @@ def integer_matrix(array: np.ndarray) -> fmpz_mat:
 
 
 def _fundamental(
-    array: np.ndarray,
-    pivots: np.ndarray,
-    columns: np.ndarray,
+    array: AnyArray,
+    pivots: IntArray,
+    columns: IntArray,
     targets: Sequence[int] | None = None,
 ) -> list[Relation] | None:
     """Exact relations of the target rows (default: all others) with the pivot rows.
@@ -228,7 +229,7 @@ def _fundamental(
     return found
 
 
-def _rank_without_primes(array: np.ndarray) -> RationalRank:
+def _rank_without_primes(array: AnyArray) -> RationalRank:
     """For matrices on which every prime of the ladder misleads: FLINT's reduced echelon form."""
     exact = integer_matrix(array)
     columns = tuple(_pivot_columns(exact))
@@ -243,7 +244,7 @@ def _pivot_columns(matrix: fmpz_mat) -> Iterator[int]:
         yield next(j for j in range(matrix.ncols()) if reduced[i, j] != 0)
 
 
-def _null_relations(array: np.ndarray) -> list[Relation]:
+def _null_relations(array: AnyArray) -> list[Relation]:
     basis, nullity = integer_matrix(array).transpose().nullspace()
     m = len(array)
     return [Relation.of(range(m), [int(basis[i, j]) for i in range(m)]) for j in range(nullity)]
@@ -253,5 +254,5 @@ def _is_zero(matrix: fmpz_mat | fmpq_mat) -> bool:
     return all(entry == 0 for entry in matrix.entries())
 
 
-def _ints(values: np.ndarray) -> tuple[int, ...]:
+def _ints(values: IntArray) -> tuple[int, ...]:
     return tuple(int(v) for v in values)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
 
@@ -25,7 +26,7 @@ _BLOCK = 1 << 15  # entries converted at a time: the temporaries stay in cache
 _LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <= |m| < 1
 
 
-def as_table(values: Any, name: str = "table") -> np.ndarray:
+def as_table(values: Any, name: str = "table") -> AnyArray:
     """`values` as a two-dimensional host array, exactly: dtype float16/32/64, integer or object.
 
     values: NumPy, CuPy or other array-API array, nested lists of int, float, Fraction or FLINT
@@ -36,7 +37,7 @@ def as_table(values: Any, name: str = "table") -> np.ndarray:
     (dtype('float64'), [[1, 4], [2, 6]])
     >>> as_table([["1/2"]])
     Traceback (most recent call last):
-    constructions.errors.InputError: table: must be a matrix of finite real numbers, not str: 1/2
+    attncert.InputError: table: must be a matrix of finite real numbers, not str: 1/2
     """
     if isinstance(values, ExactArray):
         values = values.numerators
@@ -59,7 +60,7 @@ def as_table(values: Any, name: str = "table") -> np.ndarray:
     return array
 
 
-def as_subsets(subsets: Any, vectors: int, name: str = "subsets") -> np.ndarray:
+def as_subsets(subsets: Any, vectors: int, name: str = "subsets") -> IntArray:
     """Index sets as a contiguous (S, k) int64 array with entries in 0 .. vectors-1."""
     try:
         array = (
@@ -79,7 +80,7 @@ def as_subsets(subsets: Any, vectors: int, name: str = "subsets") -> np.ndarray:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def to_host(values: Any, name: str = "table") -> np.ndarray:
+def to_host(values: Any, name: str = "table") -> AnyArray:
     """A NumPy array of the same numbers: the one explicit transfer from another device."""
     if isinstance(values, np.ndarray):
         return values
@@ -93,7 +94,7 @@ def to_host(values: Any, name: str = "table") -> np.ndarray:
         raise InputError(name, "a rectangular array of numbers", str(error)) from error
 
 
-def residues(table: np.ndarray, p: int) -> np.ndarray:
+def residues(table: AnyArray, p: int) -> FloatArray:
     """Balanced residues of a table from `as_table`, float64, same shape, exact; 11 <= p < 2^26.
 
     >>> residues(np.array([[0.5, -2.0, 0.0]]), 11).tolist()
@@ -112,14 +113,14 @@ def residues(table: np.ndarray, p: int) -> np.ndarray:
     return out.reshape(table.shape)
 
 
-def _integer_residues(x: np.ndarray, p: int) -> np.ndarray:
+def _integer_residues(x: AnyArray, p: int) -> FloatArray:
     if -(p // 2) <= int(x.min()) and int(x.max()) <= p // 2:
         return x.astype(np.float64)  # balanced already
     wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
     return _balance(np.remainder(wide, wide.dtype.type(p)).astype(np.float64), p)
 
 
-def _dyadic_residues(x: np.ndarray, p: int) -> np.ndarray:
+def _dyadic_residues(x: AnyArray, p: int) -> FloatArray:
     """m * 2^e -> residues: with x = hi * 2^(e-26) + lo * 2^(e-53), |hi| <= 2^26, 0 <= lo < 2^27.
 
     hi * (2^27 mod p) + lo is below 2^26 * 2^25 + 2^27 < 2^53 for p < 2^26, and after one
@@ -134,18 +135,18 @@ def _dyadic_residues(x: np.ndarray, p: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=8)
-def _powers(p: int) -> np.ndarray:
+def _powers(p: int) -> FloatArray:
     """Balanced residues of 2^(e-53) for every exponent e of a finite float64."""
     exact = [_centre(pow(2, e - 53, p), p) for e in range(_LOWEST, _HIGHEST + 1)]
     return np.array(exact, dtype=np.float64)
 
 
-def _mod(x: np.ndarray, p: int) -> np.ndarray:
-    reduced: np.ndarray = x - np.rint(x * (1.0 / p)) * p  # Lemma 1 of arithmetic.py
+def _mod(x: FloatArray, p: int) -> FloatArray:
+    reduced: FloatArray = x - np.rint(x * (1.0 / p)) * p  # Lemma 1 of arithmetic.py
     return reduced
 
 
-def _balance(x: np.ndarray, p: int) -> np.ndarray:
+def _balance(x: FloatArray, p: int) -> FloatArray:
     return np.where(x > p // 2, x - p, x)
 
 
@@ -153,7 +154,7 @@ def _centre(r: int, p: int) -> int:
     return r - p if r > p // 2 else r
 
 
-def _from_lists(values: Any) -> np.ndarray:
+def _from_lists(values: Any) -> AnyArray:
     """Floats stay floats (their rounding matters to `floating`); any other mixture is exact."""
     rows = [list(row) for row in values]
     widths = {len(row) for row in rows} or {0}
@@ -165,13 +166,13 @@ def _from_lists(values: Any) -> np.ndarray:
     return _objects(flat, (len(rows), widths.pop()))
 
 
-def _objects(flat: list[Any], shape: tuple[int, int]) -> np.ndarray:
+def _objects(flat: list[Any], shape: tuple[int, int]) -> ObjectArray:
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(shape)
 
 
-def _integers(array: np.ndarray, name: str) -> np.ndarray:
+def _integers(array: ObjectArray, name: str) -> IntegerArray:
     """An object array times its common denominator, as int64 where that fits."""
     exact = [_fraction(x, name) for x in array.ravel().tolist()]
     scale = math.lcm(*(q.denominator for q in exact))

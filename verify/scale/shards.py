@@ -110,7 +110,7 @@ class Part:
     [10, 40]
     >>> Part.parse("4/3")
     Traceback (most recent call last):
-    constructions.errors.InputError: --shard: must be i/k with 1 <= i <= k, not 4/3
+    attncert.InputError: --shard: must be i/k with 1 <= i <= k, not 4/3
     """
 
     number: int

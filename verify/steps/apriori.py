@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.construction import PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
@@ -46,9 +47,11 @@ class Conditioning:
         self.data = data
         self._contexts = _scaled(data.contexts)  # bits and conditions do not change with the scale
         self._diameters: dict[int, float] = {}
-        self._blocks: list[np.ndarray] = []
+        self._blocks: list[FloatArray] = []
 
-    def add(self, head: PlacedHead, table: np.ndarray, rows_of_u: np.ndarray | None) -> HeadNumbers:
+    def add(
+        self, head: PlacedHead, table: ObjectArray, rows_of_u: ObjectArray | None
+    ) -> HeadNumbers:
         """table: this head's logits (T, n); rows_of_u: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n)."""
         rows = [*head.earlier, *head.group]
         if len(rows) > _LARGEST:
@@ -64,7 +67,7 @@ class Conditioning:
         condition = float(spectrum[0]) / float(smallest) if smallest > 0 else math.inf
         return HeadNumbers(c, bits, condition if math.isfinite(condition) else None)
 
-    def _bits(self, head: SteeringHead, block: np.ndarray, rows: list[int]) -> int | None:
+    def _bits(self, head: SteeringHead, block: FloatArray, rows: list[int]) -> int | None:
         limit = block[rows].copy()
         where = [0 if self.data.shared else s for s in head.earlier]
         limit[: len(where)] = self._contexts[where, list(head.targets)]
@@ -84,7 +87,7 @@ class Conditioning:
         return self._diameters[context]
 
 
-def _least_c(head: SteeringHead, table: np.ndarray, lead: np.ndarray, bits: int) -> int:
+def _least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: int) -> int:
     """The least c at which every target row leads by `bits`; exact."""
     assert head.c is not None
     finite = table[list(head.earlier)] - head.c * lead
@@ -97,7 +100,7 @@ def _least_c(head: SteeringHead, table: np.ndarray, lead: np.ndarray, bits: int)
     return least
 
 
-def _scaled(array: ExactArray) -> np.ndarray:
+def _scaled(array: ExactArray) -> FloatArray:
     """Float64 times the power of two that brings the largest entry below 1."""
     stored, bits = array.stored, integers.largest(array.stored).bit_length()
     if bits > 900:

@@ -13,6 +13,7 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
@@ -35,7 +36,7 @@ def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Cla
     """Does the theorem, as stated, cover this data? No other claim rests on this one."""
     false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
     return Claim(
-        "theorem",
+        ids.THEOREM,
         f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
         Level.NOT_APPLICABLE if false else Level.PROVED,
         witness={"hypotheses that do not hold": false} if false else None,
@@ -47,7 +48,7 @@ def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Cla
 def parameters(count: int) -> Claim:
     """Step 11: counting."""
     return Claim(
-        "parameters",
+        ids.PARAMETERS,
         f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count}$ parameters.",
         Level.PROVED,
         numbers={"parameters": count},
@@ -79,7 +80,7 @@ def full_rank(
         rank, prime = features.rank_of(data, distinct)
         how = ""
     return Claim(
-        "rank",
+        ids.RANK,
         "The features $Z$ of the finished layer, at its finite weights, have rank "
         f"$T={data.T}$ over $\\mathbb{{Q}}$.",
         Level.PROVED if rank == data.T else Level.UNDECIDED,
@@ -116,7 +117,7 @@ def _rank_in_blocks(
 def reduction() -> Claim:
     """Step 1."""
     return Claim(
-        "reduction",
+        ids.REDUCTION,
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
         "values and output: $ZV=Y$ is solvable for every $Y$.",
         Level.ARGUED,
@@ -126,16 +127,16 @@ def reduction() -> Claim:
 
 def universal() -> Claim:
     return Claim(
-        "universal",
+        ids.UNIVERSAL,
         UNIVERSAL,
         Level.PROVED,
-        rests_on=("rank", "reduction"),
+        rests_on=(ids.RANK, ids.REDUCTION),
         source="docs/mathematics.md, section 1",
     )
 
 
 def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") -> list[Claim]:
-    """The answer when an exact readout was written down; rests on the exact routes that ran.
+    """The answer when an exact readout was computed; rests on the exact routes that ran.
 
     A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
     why there is no certificate.
@@ -144,8 +145,8 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
     exact = [c.id for c in routes if c.level is Level.PROVED]
     agreement = Claim(
-        "interpolation.agreement",
-        f"The {len(routes)} routes that ran ({names}) found nothing against the equality.",
+        ids.AGREEMENT,
+        f"None of the {len(routes)} routes that ran ({names}) contradicts the equality.",
         Level.REFUTED if against else Level.PROVED,
         numbers={"routes": len(routes)},
         witness={c.id: dict(c.witness or {}) for c in against} or None,
@@ -155,19 +156,19 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
     )
     level = Level.PROVED if exact else Level.UNDECIDED
     answer = Claim(
-        "memorization",
+        ids.MEMORIZATION,
         _outputs(data) + _uncertified(uncertified),
         Level.REFUTED if against else level,
         numbers={"examples": data.T},
         rests_on=() if against else tuple(exact),
-        witness={"see": "interpolation.agreement"} if against else None,
+        witness={"see": ids.AGREEMENT} if against else None,
         source=_ANSWER,
     )
     return [agreement, universal(), answer]
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list[Claim]:
-    """The answer when no exact readout is written down: universal memorization by rank alone.
+    """The answer when no exact readout was computed: universal memorization by rank alone.
 
     why: there is none; uncertified: why there is no certificate either.
     """
@@ -175,13 +176,13 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list
         _no_readout(bits, why),
         universal(),
         Claim(
-            "memorization",
+            ids.MEMORIZATION,
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
             "$Y$. By step 1 (argued) every labelling of these examples is then memorized."
             + _uncertified(uncertified),
             Level.PROVED,
             numbers={"examples": data.T},
-            rests_on=("rank",),
+            rests_on=(ids.RANK,),
             source=_ANSWER,
         ),
     ]
@@ -193,7 +194,7 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
         _no_readout(bits, too_long_to_compute(bits)),
         universal(),
         Claim(
-            "memorization",
+            ids.MEMORIZATION,
             _outputs(data),
             Level.UNDECIDED,
             witness={
@@ -206,7 +207,7 @@ def too_long(data: Dataset, bits: int) -> list[Claim]:
 
 
 def too_long_to_compute(bits: int) -> str:
-    """Why no exact readout is written down where its numbers would have so many bits."""
+    """Why no exact readout is computed where its numbers would have so many bits."""
     return f"its numbers would have {_size(bits)} bits each, too long to compute"
 
 
@@ -216,8 +217,8 @@ def _uncertified(reason: str) -> str:
 
 def _no_readout(bits: int, why: str) -> Claim:
     return Claim(
-        "readout",
-        f"No exact readout was written down: {why}.",
+        ids.READOUT,
+        f"No exact readout was computed: {why}.",
         Level.UNDECIDED,
         numbers={"predicted bits": _size(bits)},
         source="docs/mathematics.md, section 1",
@@ -238,7 +239,7 @@ def _outputs(data: Dataset) -> str:
 def no_enclosure(reason: str) -> Claim:
     """Why there is no enclosed error of float64 weights beside the rank."""
     return Claim(
-        "enclosure.error",
+        ids.ENCLOSURE_ERROR,
         f"No float64 weights were enclosed: {reason}.",
         Level.UNDECIDED,
         source="ours; verify/interpolation/enclosure.py",
@@ -248,8 +249,8 @@ def no_enclosure(reason: str) -> Claim:
 def no_grouping(failure: HypothesisFails) -> Claim:
     """No order of the examples meets the partition condition (or none was found)."""
     return Claim(
-        "hypothesis.some-partition",
-        "Some grouping of the examples into as many groups meets the partition condition.",
+        ids.SOME_PARTITION,
+        "Some grouping of the examples into this many groups meets the partition condition.",
         Level.REFUTED if failure.decided else Level.UNDECIDED,
         numbers={"asked": "some order of the examples", "found": f"none: {failure.reason}"},
         witness=failure.witness or None,

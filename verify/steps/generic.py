@@ -21,6 +21,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.generic import GenericHead
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.steps import shared
 
@@ -46,7 +47,7 @@ def small(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim
     recorded = matrices == (head.key, head.query)
     return shared.claim(
         number,
-        "small",
+        ids.SMALL,
         "The layer's $W_K$ and $W_Q$ (up to $\\ln 2$) are the integers that were drawn, no larger "
         "than the bound, times the common denominators of contexts and queries.",
         not large and recorded,
@@ -61,7 +62,7 @@ def distinct(data: Dataset, head: GenericHead, weights: Head, number: int) -> Cl
     rows = shared.tied(data, weights.key, [0])
     return shared.claim(
         number,
-        "distinct",
+        ids.DISTINCT,
         "The entries of $Eu$, $u=W_K$, are distinct: with a tie two softmax weights agree for all "
         "examples, and the head could place one example less.",
         not rows,
@@ -76,14 +77,14 @@ def almost_all(data: Dataset, construction: Construction) -> list[Claim]:
     heads, width = len(construction.layer.heads), construction.head_width
     return [
         Claim(
-            "almost-all",
+            ids.ALMOST_ALL,
             f"Almost all real weights of {counted(heads, 'head')} of width {width} serve every "
             "labelling of these examples: those with $\\operatorname{rank}Z<T$ are a closed "
             "set of measure zero, because a minor of $Z$ is real-analytic in the weights and is "
             "not zero at the ones drawn. How close to that set given weights lie is not said.",
             Level.ARGUED,
             numbers={"heads": heads, "head width": width, "T": data.T},
-            rests_on=("rank",),
+            rests_on=(ids.RANK,),
             source=_SOURCE,
         )
     ]

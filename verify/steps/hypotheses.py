@@ -10,17 +10,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from scipy.stats import beta
 
-from attncert.constructions.construction import Bound
+from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.features import PRIMES
+from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.budget import plain
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.kruskal.within import MOST, decide_within, work_needed
 from attncert.verify.rank.modular import independent_subsets
 from attncert.verify.rank.rational import find_relation
 
@@ -33,12 +40,13 @@ _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _WIDE = 1_000  # entries of a subset above which all samples are tried at once
 _CONFIDENCE = 0.95
+A1_WORK = 30.0  # nominal seconds for each question about many subsets
 
 
 def sizes(data: Dataset) -> Claim:
     """n ≤ d."""
     return Claim(
-        id="hypothesis.context-size",
+        id=ids.CONTEXT_SIZE,
         statement="The context size does not exceed the width: $n \\le d$.",
         level=Level.PROVED if data.n <= data.d else Level.REFUTED,
         numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
@@ -51,7 +59,7 @@ def sizes(data: Dataset) -> Claim:
 def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
     """d_v ≥ m."""
     return Claim(
-        id="hypothesis.value-width",
+        id=ids.VALUE_WIDTH,
         statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
         level=Level.PROVED if width >= data.m else Level.REFUTED,
         numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
@@ -62,13 +70,13 @@ def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> 
 
 
 def capacity(
-    examples: int, heads: int, r: int, bound: Bound, source: str = "paper, Theorem 1"
+    examples: int, heads: int, r: int, bound: Capacity, source: str = "paper, Theorem 1"
 ) -> Claim:
     """T is at most what H heads place by the theorem."""
     most = bound.places(heads, r)
     sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
     return Claim(
-        id="hypothesis.capacity",
+        id=ids.CAPACITY,
         statement=f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
         level=Level.PROVED if examples <= most else Level.REFUTED,
         numbers={"asked": f"T at most {most} ({sizes})", "found": f"T = {examples}"},
@@ -82,7 +90,7 @@ def independent_contexts(data: Dataset) -> Claim:
     """A2: every context has rank n; refuted with the context and the exact dependency."""
     statement = "Every context has $n$ independent rows (Assumption 2)."
     common: dict[str, Any] = {
-        "id": "hypothesis.A2",
+        "id": ids.A2,
         "arithmetic": EXACT,
         "source": "paper, Assumption 2",
     }
@@ -112,7 +120,7 @@ def independent_contexts(data: Dataset) -> Claim:
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     """The partition condition for this grouping: what the proof really needs of the queries."""
     common: dict[str, Any] = {
-        "id": "hypothesis.partition",
+        "id": ids.PARTITION,
         "arithmetic": EXACT,
         "source": "ours; read off the paper's proof (steps 2 and 3)",
     }
@@ -139,12 +147,21 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     )
 
 
-def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> Claim:
+def kruskal_at_least(
+    data: Dataset,
+    strength: int,
+    claim_id: str,
+    seed: int,
+    work: float = A1_WORK,
+    progress: StageProgress = silent,
+) -> Claim:
     """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
 
-    All subsets if there are at most 20,000 of them (proved), else 2,000 random ones: then the
-    fraction of dependent subsets is at most 1 - 0.05^(1/2000) with 95 % confidence (Clopper and
-    Pearson), which says nothing about the Kruskal rank itself.
+    Up to 20,000 subsets are looked at one by one. Of more, the methods of `verify/kruskal/` decide
+    within `work` nominal seconds, where they can. What is left open is sampled, 2,000 random
+    subsets: then the fraction of dependent ones is at most 1 - 0.05^(1/2000) with 95 % confidence
+    (Clopper and Pearson), which says nothing about the Kruskal rank itself; and the claim names the
+    command that would decide.
     """
     k = min(strength, data.T)
     queries = data.queries.integer_matrix().tolist()
@@ -154,7 +171,13 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
         "id": claim_id,
         "source": f"paper, Assumption 1, at strength {k}",
     }
+    asked = {"asked": f"every {k} of {data.T} queries independent"}
     exhaustive = total <= _EXHAUSTIVE
+    if not exhaustive:
+        vectors = Vectors.queries_of(data)
+        bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
+        if bound is not None and (bound.end == "lower" or bound.dependency is not None):
+            return _decided(bound, queries, f"{statement} (Assumption 1).", asked, common)
     tried, known = 0, _certified(data, k, seed) if not exhaustive else frozenset()
     for subset in _subsets(data.T, k, exhaustive, seed):
         tried += 1
@@ -165,15 +188,11 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
             return Claim(
                 statement=f"{statement} (Assumption 1).",
                 level=Level.REFUTED,
-                numbers={
-                    "asked": f"every {k} of {data.T} queries independent",
-                    "found": f"a dependent set, {counted(tried, 'subset')} tried",
-                },
+                numbers=asked | {"found": f"a dependent set, {counted(tried, 'subset')} tried"},
                 witness=_between(subset, rows),
                 arithmetic=EXACT,
                 **common,
             )
-    asked = {"asked": f"every {k} of {data.T} queries independent"}
     if exhaustive:
         return Claim(
             statement=f"{statement} (Assumption 1).",
@@ -191,11 +210,55 @@ def kruskal_at_least(data: Dataset, strength: int, claim_id: str, seed: int) -> 
         numbers=asked
         | {
             "found": f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of "
-            "all is not (95 %)"
-        },
+            "all is not (95 %)",
+        }
+        | _to_decide(vectors, k),
         arithmetic=EXACT + ", random subsets",
         **common,
     )
+
+
+def _decided(
+    bound: Bound, queries: list[Any], statement: str, asked: dict[str, str], common: dict[str, Any]
+) -> Claim:
+    """What a method of `verify/kruskal/` proved."""
+    if bound.dependency is not None:
+        examples = bound.dependency.indices
+        return Claim(
+            statement=statement,
+            level=Level.REFUTED,
+            numbers=asked | {"found": f"{len(examples)} dependent queries", "method": bound.method},
+            witness=_between(examples, [queries[t] for t in examples]),
+            arithmetic=EXACT,
+            **common,
+        )
+    how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
+    return Claim(
+        statement=statement,
+        level=bound.level,
+        numbers=asked
+        | {"found": _clause(bound.statement), "method": bound.method}
+        | {"every": bound.value, **bound.numbers},
+        arithmetic=f"{how}; {bound.method}",
+        **common,
+    )
+
+
+def _stage(progress: StageProgress, stage: str, done: int, of: int) -> None:
+    progress(f"A1: {stage}", done, of)
+
+
+def _clause(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:].removesuffix(".")
+
+
+def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
+    """What would decide it, with the work it takes, where that is within reach."""
+    needed = work_needed(vectors, k)
+    if needed > MOST:
+        return {}
+    command = f"attncert kruskal DATA --examples {vectors.N} --k {k} --work {plain(needed)}"
+    return {"to decide it": command, "nominal seconds": needed}
 
 
 def _subsets(count: int, k: int, exhaustive: bool, seed: int) -> Iterator[tuple[int, ...]]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.constructions.paper.theorem import Construction, PaperHead
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.ids import of_head
 from attncert.verify.features import Progressive, log2_off_peak
 from attncert.verify.steps.shared import (
     Check,
@@ -62,7 +64,7 @@ def head_claims(
         yield partial(head_weights, data, record, weights, construction.r, number)
 
     def after(
-        record: PaperHead, table: np.ndarray, seen: Progressive | None, number: int
+        record: PaperHead, table: ObjectArray, seen: Progressive | None, number: int
     ) -> Iterator[Check]:
         if record.earlier:
             yield partial(saturation, data, record, table, number)
@@ -84,7 +86,7 @@ def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
     ]
     return claim(
         number,
-        "duals",
+        ids.DUALS,
         "The dual vectors $\\hat e_t$ of the group satisfy $\\hat e_t\\cdot e_{t'}=\\delta_{tt'}$.",
         not wrong,
         {"group size": size},
@@ -94,7 +96,7 @@ def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
         },
         source="paper, proof of Theorem 1, step 2",
         uses={"A1": f"independence of {counted(size, 'query')} of one group"},
-        rests_on=("hypothesis.partition",),
+        rests_on=(ids.PARTITION,),
     )
 
 
@@ -110,14 +112,14 @@ def steering(data: Dataset, head: PaperHead, number: int) -> Claim:
     uniform = sum(len(set(g)) == 1 for g in head.logits)
     return claim(
         number,
-        "steering",
+        ids.STEERING,
         "The steering vectors $w_t$ give the group its logits: $E^{(t)}w_t=g_t$.",
         not wrong,
         {"largest logit range": spread, "barycentre targets": uniform},
         lambda: {"example": wrong[0]},
         source="paper, proof of Theorem 1, step 2",
         uses={"A2": "contexts of the group have rank n: g_t may be anything"} if spread else {},
-        rests_on=("hypothesis.A2",),
+        rests_on=(ids.A2,),
     )
 
 
@@ -135,7 +137,7 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
     rank = int(built.rank())
     return claim(
         number,
-        "weights",
+        ids.WEIGHTS,
         "The layer's $M_h = W_K W_Q^\\top$ is $c\\,uv^\\top+\\sum_t w_t\\hat e_t^\\top$ (up to "
         "$\\ln 2$) and has rank at most $r\\le d_h$; by steps 2 and 3 its group's logits are "
         "$g_t$, free of $c$.",
@@ -144,13 +146,13 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
         lambda: {"rank": rank, "equal": built == formula},
         source="paper, proof of Theorem 1, step 5",
         rests_on=tuple(
-            f"head.{number}.{step}"
-            for step in ("duals", "steering", *(("selector",) if head.earlier else ()))
+            of_head(number, step)
+            for step in (ids.DUALS, ids.STEERING, *((ids.SELECTOR,) if head.earlier else ()))
         ),
     )
 
 
-def saturation(data: Dataset, head: PaperHead, table: np.ndarray, number: int) -> Claim:
+def saturation(data: Dataset, head: PaperHead, table: ObjectArray, number: int) -> Claim:
     """Steps 6 and 8: every earlier s attends to L_s, with 1 - p ≤ (n-1)·2^-B.
 
     L_s is where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits or more:
@@ -162,7 +164,7 @@ def saturation(data: Dataset, head: PaperHead, table: np.ndarray, number: int) -
     off_peak = log2_off_peak(rows)
     return claim(
         number,
-        "saturation",
+        ids.SATURATION,
         "Every earlier $s$ attends to the row $L_s$ where $(v\\cdot e_s)E^{(s)}u$ is largest: "
         "$1-p\\le(n-1)2^{-B}$.",
         not wrong and bits == head.gap_bits and (bits is None or bits >= 1),
@@ -171,7 +173,7 @@ def saturation(data: Dataset, head: PaperHead, table: np.ndarray, number: int) -
         else {"c": head.c},
         lambda: {"examples with another row": wrong, "least gap": bits, "claimed": head.gap_bits},
         source="paper, proof of Theorem 1, steps 6 and 8",
-        rests_on=(f"head.{number}.selector", f"head.{number}.separator"),
+        rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
     )
 
 

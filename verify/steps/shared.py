@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.ids import Step, of_head
 
 PAPER = "paper, proof of Theorem 1"
 
@@ -81,7 +84,7 @@ def steps(
             yield from (partial(check, data, record, weights, number) for check in checks)
 
         def after(
-            record: PlacedHead, table: np.ndarray, seen: features.Progressive | None, number: int
+            record: PlacedHead, table: ObjectArray, seen: features.Progressive | None, number: int
         ) -> Iterator[Check]:
             yield partial(group_logits, record, table, number, source)
             if seen is not None:
@@ -115,7 +118,7 @@ def placement(data: Dataset, construction: Construction, source: str = PAPER) ->
     counted = len(records) == len(groups) <= len(construction.layer.heads)
     holds = complete and counted and not too_large and not astray
     return Claim(
-        "groups",
+        ids.GROUPS,
         f"Every example is placed by exactly one head{sizes}; earlier examples are those of the "
         "heads before.",
         Level.PROVED if holds else Level.REFUTED,
@@ -141,7 +144,7 @@ def selector(data: Dataset, head: SteeringHead, number: int) -> Claim:
     sizes = [abs(products[s]) for s in head.earlier]
     return claim(
         number,
-        "selector",
+        ids.SELECTOR,
         "The selector $v$ is orthogonal to the group's queries and to no earlier query.",
         not inside and not vanishing,
         {"least product": numeral(min(sizes)), "largest product": numeral(max(sizes))},
@@ -151,7 +154,7 @@ def selector(data: Dataset, head: SteeringHead, number: int) -> Claim:
         },
         source=f"{PAPER}, step 3",
         uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
-        rests_on=("hypothesis.partition",),
+        rests_on=(ids.PARTITION,),
     )
 
 
@@ -166,21 +169,21 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
             tied.append(s)
     return claim(
         number,
-        "separator",
+        ids.SEPARATOR,
         "For every earlier $s$ the entries of $E^{(s)}u$ have a unique maximum and minimum.",
         not tied,
         {"largest range": numeral(max(ranges))},
         lambda: {"example": tied[0]},
         source=f"{PAPER}, step 4",
         uses={"A2": "rows of one context are distinct"},
-        rests_on=("hypothesis.A2",),
+        rests_on=(ids.A2,),
     )
 
 
 def limit_independence(
     data: Dataset,
     head: SteeringHead,
-    table: np.ndarray,
+    table: ObjectArray,
     seen: features.Progressive,
     number: int,
 ) -> Claim:
@@ -194,7 +197,7 @@ def limit_independence(
     rank = seen.rank(rows, limit)
     return claim(
         number,
-        "independence",
+        ids.INDEPENDENCE,
         "With $L_s$ in place of every earlier feature, the rows of all examples placed so far are "
         "independent: each new one left the span of all rows before it.",
         rank == len(rows),
@@ -203,7 +206,7 @@ def limit_independence(
         source=f"{PAPER}, step 7 (targets chosen one at a time: ours)",
         arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
         uses={"A2": f"{len(head.group)} of n independent rows must leave a flat"},
-        rests_on=(f"head.{number}.saturation", "hypothesis.A2"),
+        rests_on=(of_head(number, ids.SATURATION), ids.A2),
         failed=Level.UNDECIDED,
     )
 
@@ -211,7 +214,7 @@ def limit_independence(
 def finite_rank(
     data: Dataset,
     head: PlacedHead,
-    table: np.ndarray,
+    table: ObjectArray,
     seen: features.Progressive,
     number: int,
     source: str = f"{PAPER}, step 8",
@@ -223,7 +226,7 @@ def finite_rank(
     rank = seen.rank(rows)
     return claim(
         number,
-        "rank",
+        ids.RANK_SO_FAR,
         "The features of this head and those before it, at their finite weights, are independent "
         "on all examples placed so far.",
         rank == len(rows),
@@ -235,7 +238,7 @@ def finite_rank(
     )
 
 
-def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
+def lead(data: Dataset, head: SteeringHead) -> ObjectArray:
     """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
     products = (data.query_matrix * head.selector).entries()
     out = np.empty((len(head.earlier), data.n), dtype=object)
@@ -245,7 +248,7 @@ def lead(data: Dataset, head: SteeringHead) -> np.ndarray:
     return out
 
 
-def leads(rows: np.ndarray, targets: Sequence[int]) -> list[Any]:
+def leads(rows: ObjectArray, targets: Sequence[int]) -> list[Any]:
     """By how much each row's target exceeds all its other entries (N, n); [] where n = 1."""
     if rows.shape[1] == 1:
         return []
@@ -255,12 +258,12 @@ def leads(rows: np.ndarray, targets: Sequence[int]) -> list[Any]:
     ]
 
 
-def integral(table: np.ndarray, number: int) -> Claim:
+def integral(table: ObjectArray, number: int) -> Claim:
     """All logits are integral: `table` could be computed."""
     spread = int(max(row.max() - row.min() for row in table))
     return claim(
         number,
-        "integral",
+        ids.INTEGRAL,
         "Every logit of every example is an integral multiple of $\\ln 2$, so that every softmax "
         "weight is a rational number.",
         True,
@@ -274,7 +277,7 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
     """The same, refuted."""
     return claim(
         number,
-        "integral",
+        ids.INTEGRAL,
         "Every logit of every example is an integral multiple of $\\ln 2$.",
         False,
         {},
@@ -283,7 +286,7 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
     )
 
 
-def group_logits(head: PlacedHead, table: np.ndarray, number: int, source: str) -> Claim:
+def group_logits(head: PlacedHead, table: ObjectArray, number: int, source: str) -> Claim:
     """The logits on record, from which the readout is solved, are those of the layer."""
     wrong = [
         t
@@ -292,19 +295,19 @@ def group_logits(head: PlacedHead, table: np.ndarray, number: int, source: str) 
     ]
     return claim(
         number,
-        "logits",
+        ids.LOGITS,
         "The group's logits on record are those of the layer's weights.",
         not wrong,
         {"group size": len(head.group)},
         lambda: {"examples": wrong},
         source=source,
-        rests_on=(f"head.{number}.integral",),
+        rests_on=(of_head(number, ids.INTEGRAL),),
     )
 
 
 def claim(
     number: int,
-    step: str,
+    step: Step,
     statement: str,
     holds: bool,
     numbers: dict[str, Any],
@@ -314,10 +317,9 @@ def claim(
     failed: Level = Level.REFUTED,
     **rest: Any,
 ) -> Claim:
-    """The claim "head.<number>.<step>": proved if it holds, else `failed`, with the witness."""
-    claim_id = f"head.{number}.{step}"
+    """The claim of this step: proved if it holds, else `failed`, with the witness."""
     rest |= {"numbers": numbers, "arithmetic": arithmetic}
-    return Claim.checked(claim_id, statement, holds, witness, failed=failed, **rest)
+    return Claim.checked(of_head(number, step), statement, holds, witness, failed=failed, **rest)
 
 
 def timed(check: Callable[[], Claim]) -> Claim:
@@ -350,7 +352,7 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     return fmpq_mat(len(rows) // data.d, data.d, rows)
 
 
-def _weights(table: np.ndarray, prime: int) -> np.ndarray:
+def _weights(table: ObjectArray, prime: int) -> IntArray:
     """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
     try:
         return features.softmax_mod(table, prime)

@@ -14,28 +14,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 from flint import fmpq
 
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.width_one.theorem import WidthOneHead
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.ids import of_head
 from attncert.verify.features import Progressive
 from attncert.verify.steps import shared
 
 _PROOF = "ours, docs/width-one.md"
 _PLACES = {
-    "coefficients": "section 3, step 5",
-    "curve": "lemma 2",
-    "separator": "section 3, step 1",
-    "selector": "section 3, step 2",
-    "weights": "section 3, the head",
-    "integral": "section 5",
-    "saturation": "section 3, step 3",
-    "independence": "section 3, step 4",
-    "rank": "section 3, step 6",
+    ids.COEFFICIENTS: "section 3, step 5",
+    ids.CURVE: "lemma 2",
+    ids.SEPARATOR: "section 3, step 1",
+    ids.SELECTOR: "section 3, step 2",
+    ids.WEIGHTS: "section 3, the head",
+    ids.INTEGRAL: "section 5",
+    ids.SATURATION: "section 3, step 3",
+    ids.INDEPENDENCE: "section 3, step 4",
+    ids.RANK_SO_FAR: "section 3, step 6",
 }
 
 
@@ -55,7 +57,7 @@ def head_claims(
         yield partial(head_weights, data, record, weights, number)
 
     def after(
-        record: WidthOneHead, table: np.ndarray, seen: Progressive | None, number: int
+        record: WidthOneHead, table: ObjectArray, seen: Progressive | None, number: int
     ) -> Iterator[shared.Check]:
         if record.selector is not None:
             yield partial(saturation, data, record, table, number)
@@ -70,12 +72,13 @@ def head_claims(
 def _ours(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
     """Run a check; steps that are also the paper's are named by their place in this proof."""
     claim = shared.timed(check)
-    step = claim.id.rpartition(".")[2]
     if record.short:
         return replace(claim, uses={}, source=f"{_PROOF}, section 6 (short heads)")
-    if step == "selector":
+    of = ids.head_and_step(claim.id)
+    assert of is not None, "every check here is a step of a head"
+    if of[1] == ids.SELECTOR:
         claim = replace(claim, statement=claim.statement.replace("selector $v$", "selector $v_0$"))
-    return replace(claim, source=f"{_PROOF}, {_PLACES[step]}")
+    return replace(claim, source=f"{_PROOF}, {_PLACES[of[1]]}")
 
 
 def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
@@ -87,7 +90,7 @@ def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
             wrong.append(t)
     return shared.claim(
         number,
-        "coefficients",
+        ids.COEFFICIENTS,
         "$v_1\\cdot e_t=\\alpha_t$ on the group, whose logits are $\\alpha_tE^{(t)}u$.",
         not wrong,
         {"alphas": sorted(set(head.alphas))},
@@ -101,14 +104,14 @@ def curve(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     tied = shared.tied(data, head.separator, head.group)
     return shared.claim(
         number,
-        "curve",
+        ids.CURVE,
         "For $t$ in the group the entries of $E^{(t)}u$ are distinct, so that any $n$ values of "
         "$\\alpha_t$ give independent features (curve lemma).",
         not tied,
         {"group size": len(head.group)},
         lambda: {"examples with a tie": tied},
         uses={"A2": "contexts of the group have rank n, so their rows are distinct"},
-        rests_on=("hypothesis.A2",),
+        rests_on=(ids.A2,),
     )
 
 
@@ -125,7 +128,7 @@ def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) 
     equal = bool(built == head.separator * query.transpose())
     return shared.claim(
         number,
-        "weights",
+        ids.WEIGHTS,
         "The layer's $M_h=W_KW_Q^\\top$ is $u(c\\,v_0+v_1)^\\top$ (up to $\\ln 2$), of rank at "
         "most one; by the coefficients and the selector its group's logits are "
         "$\\alpha_tE^{(t)}u$, free of $c$.",
@@ -133,13 +136,13 @@ def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) 
         {"rank of M": rank, "head width": weights.width},
         lambda: {"rank": rank, "equal": equal},
         rests_on=tuple(
-            f"head.{number}.{step}"
-            for step in ("coefficients", *(() if head.selector is None else ("selector",)))
+            of_head(number, step)
+            for step in (ids.COEFFICIENTS, *(() if head.selector is None else (ids.SELECTOR,)))
         ),
     )
 
 
-def saturation(data: Dataset, head: WidthOneHead, table: np.ndarray, number: int) -> Claim:
+def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: int) -> Claim:
     """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
 
     c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
@@ -150,11 +153,11 @@ def saturation(data: Dataset, head: WidthOneHead, table: np.ndarray, number: int
     least = min(shared.leads(table[list(head.earlier)], head.targets), default=None)
     return shared.claim(
         number,
-        "saturation",
+        ids.SATURATION,
         "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$ where "
         "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
         not wrong and least == head.gap_bits,
         {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": least},
         lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
-        rests_on=(f"head.{number}.selector", f"head.{number}.separator"),
+        rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
     )

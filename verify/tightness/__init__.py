@@ -14,7 +14,7 @@
 | `values.py` | values narrower than the labels: what they forbid |
 | `universal.py` | the least of the bounds; some weights, no weights, or undecided |
 | `impossibility.py` | both verdicts, universal and given, for a layer of any sizes |
-| `limits.py` | the claims of a refusal: what no weights escape |
+| `limits.py` | the claims of a refusal: the limits that hold for all weights |
 | `studies.py` | all claims on one data set, for `attncert tightness` |
 | `section.py` | impossibility as a section of the audit |
 

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.separated import separated_layer
@@ -53,7 +55,7 @@ def explore_distinct_queries(cases: int, seed: int = 0, *, draws: int = 4) -> Cl
         except RuntimeError:
             failures.append({"kind": kind, "heads": heads, "data": data.canonical()})
     return Claim(
-        "explore.distinct-queries",
+        ids.EXPLORE_DISTINCT_QUERIES,
         f"In {cases} data sets with a shared context, $n$ from 3 to 5, and $T=H(n-1)+1$ distinct "
         f"queries ({', '.join(KINDS)}) no counterexample was met: some weights of width one have "
         "full rank.",
@@ -93,7 +95,7 @@ def degenerate_queries(kind: str, n: int, examples: int, rng: np.random.Generato
     return data
 
 
-def _independent(rng: np.random.Generator, rows: int, d: int) -> np.ndarray:
+def _independent(rng: np.random.Generator, rows: int, d: int) -> IntArray:
     while True:
         matrix = rng.integers(-3, 4, (rows, d))
         if fmpz_mat(matrix.tolist()).rank() == rows:

@@ -24,11 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES, rank_mod
 from attncert.verify.rank import rational
 from attncert.verify.tightness.probes import (
@@ -131,7 +134,7 @@ def affine_bound(
     bound = flat.bound(heads)
     reached = best_rank(data, heads, min(bound, data.T), draws=draws, seed=seed)
     attained = Claim(
-        "tightness.attained",
+        ids.TIGHTNESS_ATTAINED,
         f"Some weights of {counted(heads, 'head')} of width 1 have rank $Z\\ge{reached.rank}$"
         + (", the bound." if reached.rank == bound else "."),
         Level.PROVED,
@@ -183,7 +186,7 @@ def _functionals(data: Dataset, flat: Flat) -> Claim:
     good = not (values != values[:, :1]).any() and not integers.product(rows, vanishing).any()
     shown = len(flat.constant) * data.d <= _WITNESS
     return Claim(
-        "tightness.functionals",
+        ids.TIGHTNESS_FUNCTIONALS,
         "Constant on the rows of every context: "
         f"{counted(len(flat.constant), 'independent linear functional')}; zero on all rows: "
         f"{counted(len(flat.vanishing), 'independent combination')} of them.",
@@ -208,17 +211,17 @@ def _bound(data: Dataset, flat: Flat, heads: int) -> tuple[Claim, Claim]:
     written = columns * (columns - bound) <= _ENTRIES
     by_hand = "" if written else "; independent by their block form, docs/tightness.md, section 2"
     relations = Claim(
-        "tightness.column-relations",
+        ids.TIGHTNESS_COLUMN_RELATIONS,
         f"$ZN=0$ for every choice of weights of {counted(heads, 'head')} of any width, with an "
         f"integer matrix $N$ of {counted(columns - bound, 'independent column')}.",
         Level.ARGUED if not written or _independent_columns(flat, heads) else Level.REFUTED,
         numbers={"columns of Z": columns, "columns of N": columns - bound},
-        arithmetic="rank of N modulo a prime" if written else f"not written down{by_hand}",
-        rests_on=("tightness.functionals",),
+        arithmetic="rank of N modulo a prime" if written else f"not formed{by_hand}",
+        rests_on=(ids.TIGHTNESS_FUNCTIONALS,),
         source=_SOURCE + ": softmax weights add up to one",
     )
     limit = Claim(
-        "tightness.bound",
+        ids.TIGHTNESS_BOUND,
         f"$\\operatorname{{rank}}Z\\le Hb+\\rho-b={bound}$ for every choice of weights of "
         f"{counted(heads, 'head')} of any width.",
         Level.ARGUED,
@@ -228,7 +231,7 @@ def _bound(data: Dataset, flat: Flat, heads: int) -> tuple[Claim, Claim]:
             "columns of Z": columns,
             "T": data.T,
         },
-        rests_on=("tightness.column-relations",),
+        rests_on=(ids.TIGHTNESS_COLUMN_RELATIONS,),
         source=_SOURCE,
     )
     return relations, limit
@@ -253,7 +256,7 @@ def _tested(data: Dataset, flat: Flat, heads: int, probes: int, seed: int) -> Cl
     count = {way: list(ways.values()).count(way) for way in ("over ℚ", "modulo a prime")}
     level = Level.SAMPLED if layers else Level.UNDECIDED
     return Claim(
-        "tightness.tested",
+        ids.TIGHTNESS_TESTED,
         f"$ZN=0$ on {counted(len(layers), 'random and adversarial layer')}."
         if layers
         else "$ZN=0$ was not tested: $N$ is too large to multiply.",
@@ -267,27 +270,28 @@ def _tested(data: Dataset, flat: Flat, heads: int, probes: int, seed: int) -> Cl
 
 def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
     """Universal memorization: proved, impossible, or undecided by these means."""
-    premises: tuple[str, ...] = ()
+    premises: tuple[ClaimId, ...] = ()
     if rank == T:
-        level, premises = Level.PROVED, ("tightness.attained",)
+        level, premises = Level.PROVED, (ids.TIGHTNESS_ATTAINED,)
         why = "a layer with rank Z = T was found"
     elif bound < T:
-        level, premises = Level.REFUTED, ("tightness.bound",)
+        level, premises = Level.REFUTED, (ids.TIGHTNESS_BOUND,)
         why = f"rank Z is at most {bound}; some labels are out of reach of any one choice"
     else:
         level = Level.UNDECIDED
         why = f"the bound {bound} allows it, the largest rank met is {rank}"
     return Claim(
-        "tightness.universal",
+        ids.TIGHTNESS_UNIVERSAL,
         f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
         f"labelling of {counted(T, 'example', 'the')} ({why}).",
         level,
         numbers={"T": T, "bound": bound, "rank met": rank},
-        witness={"T": T, "bound": bound, "see": "tightness.functionals"}
+        witness={"T": T, "bound": bound, "see": ids.TIGHTNESS_FUNCTIONALS}
         if level is Level.REFUTED
         else None,
         rests_on=premises,
         source=_SOURCE,
+        about=About.UNIVERSAL,
     )
 
 
@@ -299,7 +303,7 @@ def _null_space(data: Dataset) -> Vectors:
     return rational.null_vectors(_differences(data.contexts.numerators))
 
 
-def _differences(contexts: np.ndarray) -> np.ndarray:
+def _differences(contexts: IntegerArray) -> IntegerArray:
     """E_i - E_1 of each context, i = 2, ..., n: (count·(n-1), d)."""
     first = np.broadcast_to(contexts[:, :1], contexts[:, 1:].shape)
     return integers.subtract(contexts[:, 1:], first).reshape(-1, contexts.shape[2])
@@ -311,6 +315,6 @@ def _independent_columns(flat: Flat, heads: int) -> bool:
     return int(nmod_mat(matrix, PRIMES[0]).rank()) == matrix.ncols()
 
 
-def _content_free(vector: np.ndarray) -> tuple[int, ...]:
+def _content_free(vector: IntegerArray) -> tuple[int, ...]:
     content = math.gcd(*(int(x) for x in vector.tolist()))
     return tuple(int(x) // content for x in vector.tolist())

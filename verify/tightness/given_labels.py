@@ -29,7 +29,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.shared import applies, largest_rank
 
@@ -85,7 +86,7 @@ def fit_given_labels(
     if not independent.level.holds or data.n < 2 or not data.shared or not applies(data):
         rank = int(data.contexts[0].integer_matrix().rank())
         refused = Claim(
-            "given.applies",
+            ids.GIVEN_APPLIES,
             "One shared context of rank $n\\ge2$, and independent queries.",
             Level.NOT_APPLICABLE,
             numbers={"shared": data.shared, "n": data.n, "rank of the first context": rank},
@@ -124,7 +125,7 @@ def _weights(data: Dataset, low: fmpq, high: fmpq) -> _Weights:
 def _independent(data: Dataset) -> Claim:
     rank = int(data.queries.integer_matrix().rank())
     return Claim(
-        "given.queries",
+        ids.GIVEN_QUERIES,
         "The queries are independent.",
         Level.PROVED if rank == data.T else Level.NOT_APPLICABLE,
         numbers={"rank": rank, "T": data.T},
@@ -145,7 +146,7 @@ def _equality(data: Dataset, weights: _Weights) -> Claim:
         if odds <= 0 or (sigma * context * weights.value)[0, 0] != y:
             wrong.append(t)
     return Claim(
-        "given.output",
+        ids.GIVEN_OUTPUT,
         "Given labels: one head of width 1 with query weights $\\sum_t\\ln(q_t)\\,\\hat e_t$ "
         f"outputs exactly the label on {counted(data.T, 'example', 'all')}.",
         Level.PROVED if good and not wrong else Level.REFUTED,
@@ -157,7 +158,7 @@ def _equality(data: Dataset, weights: _Weights) -> Claim:
             "value": [numeral(x) for x in weights.value.entries()],
         },
         arithmetic="exact over ℚ (FLINT), with exp(ln q) = q",
-        rests_on=("given.queries",),
+        rests_on=(ids.GIVEN_QUERIES,),
         source=_SOURCE,
     )
 
@@ -179,7 +180,7 @@ def _enclosed(data: Dataset, weights: _Weights) -> Claim:
         small = bool(worst < arb(_TOLERANCE))
         bound = float(worst.upper())
     return Claim(
-        "given.balls",
+        ids.GIVEN_BALLS,
         "Evaluated with balls for the weights, the layer's outputs differ from the labels by at "
         f"most {_TOLERANCE.numer()}/{_TOLERANCE.denom()}.",
         Level.ENCLOSED if small else Level.UNDECIDED,
@@ -206,11 +207,12 @@ def _beyond(data: Dataset) -> Claim:
     """Universal memorization by one head of any width, for comparison."""
     most = largest_rank(data, 1).rank
     return Claim(
-        "given.universal",
+        ids.GIVEN_UNIVERSAL,
         "Universal memorization: some keys and queries of one head, of any width, serve every "
         f"labelling of {counted(data.T, 'example', 'these')}.",
         Level.REFUTED if most < data.T else Level.ARGUED,
         numbers={"largest rank of Z": most, "T": data.T},
         witness={"T": data.T, "largest rank of Z": most} if most < data.T else None,
         source="ours; docs/tightness.md, section 4",
+        about=About.UNIVERSAL,
     )

@@ -2,7 +2,7 @@
 
 Two questions, never mixed:
 
-    given labels    do some weights, chosen with the labels in view, give exactly these?
+    given labels    do some weights, chosen for these labels, output exactly these?
     universal       does one choice of keys and queries serve every labelling?
 
 and three verdicts for each, never two: *proved* (some weights do), *impossible* (none do, and this
@@ -24,7 +24,9 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import impossible_certificate
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
@@ -66,7 +68,7 @@ def impossibility(
     tied = [] if broken is None else _tied(data, broken)
     some = universal(data, heads, width, seed=seed)
     asked = f"Universal memorization: {some.statement[0].lower()}{some.statement[1:]}"
-    every = replace(some, id="impossible.universal", statement=asked)
+    every = replace(some, id=ids.IMPOSSIBLE_UNIVERSAL, statement=asked)
     every = at_value_width(every, data, heads, values, width)
     return (*tied, rank, count, _given(data, broken, rank, every, heads), every)
 
@@ -76,7 +78,7 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     structure_kind = kind(data, broken.relation)
     how = "kind of input by kind of input" if broken.checkable else "by equal sums of rows"
     structure = Claim(
-        "impossible.structure",
+        ids.IMPOSSIBLE_STRUCTURE,
         f"In $\\sum_tc_tz_t$ ({structure_kind}) the means of the contexts cancel, and so does what "
         f"attention adds, {how}.",
         Level.PROVED,
@@ -86,14 +88,14 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
         source=_ROWS,
     )
     escape = Claim(
-        "impossible.inescapable",
+        ids.IMPOSSIBLE_INESCAPABLE,
         "$\\sum_tc_tz_t=0$ for every choice of weights, in any number of heads of any width.",
         Level.ARGUED,
         rests_on=(structure.id,),
         source=_ROWS,
     )
     labels = Claim(
-        "impossible.labels",
+        ids.IMPOSSIBLE_LABELS,
         "The labels break the relation: $\\sum_tc_ty_t\\ne0$.",
         Level.PROVED,
         witness={"combination of the labels": [numeral(x) for x in broken.gap]},
@@ -105,11 +107,11 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
 
 
 def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, heads: int) -> Claim:
-    premises: tuple[str, ...] = ()
+    premises: tuple[ClaimId, ...] = ()
     witness: Mapping[str, Any] | None = None
     if broken is not None:
         level, why = Level.REFUTED, "impossible, with any number of heads"
-        premises = ("impossible.inescapable", "impossible.labels")
+        premises = (ids.IMPOSSIBLE_INESCAPABLE, ids.IMPOSSIBLE_LABELS)
         witness = broken.relation.as_dict()
     elif rank.level is Level.REFUTED:
         level, why, witness = Level.REFUTED, "impossible, with so few heads", rank.witness
@@ -122,7 +124,7 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
     else:
         level, why = Level.UNDECIDED, "nothing known forbids it, nothing here shows it"
     return Claim(
-        "impossible.given",
+        ids.IMPOSSIBLE_GIVEN,
         f"Given labels: some weights of {counted(heads, 'head')}, which may depend on the labels, "
         f"give exactly these ({why}).",
         level,
@@ -131,6 +133,7 @@ def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, head
         arithmetic=RATIONAL,
         rests_on=premises,
         source="ours; docs/tightness.md, sections 3 and 5",
+        about=About.THESE_LABELS,
     )
 
 

@@ -11,7 +11,8 @@ from flint import fmpz_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.rank import rational
 
 __all__ = ["label_rank"]
@@ -44,7 +45,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
             "denominator": numeral(data.labels.denominator),
         }
     return Claim(
-        "labels.rank",
+        ids.LABELS_RANK,
         f"Given labels: $\\operatorname{{rank}}Y\\le Hd_v={most}$, as it is for the outputs of "
         f"every layer of {counted(heads, 'head')} with values of width {value_width}.",
         Level.REFUTED if witness else Level.PROVED,
@@ -52,6 +53,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         witness=witness,
         arithmetic=RATIONAL,
         source="ours; docs/tightness.md, section 5",
+        about=About.THESE_LABELS,
     )
 
 

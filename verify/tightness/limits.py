@@ -1,4 +1,4 @@
-"""What no weights escape, on one data set: as claims, for where no weights were built.
+"""Limits that hold for all weights, on one data set: as claims, for where no weights were built.
 
 The least of the bounds as one number is in universal.py. Here are the claims from which a reader
 sees that it holds, and only those that say something: a bound below T, a relation that exists.
@@ -21,7 +21,7 @@ MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to sh
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """What no weights escape. heads: as asked for; None: any number of them."""
+    """Limits that hold for all weights. heads: as asked for; None: any number of them."""
     claims: list[Claim] = []
     if heads is not None:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)

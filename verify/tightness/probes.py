@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head, Layer
@@ -31,7 +32,7 @@ class Reached:
     draws: int
 
 
-def head_of(data: Dataset, key: np.ndarray, query: np.ndarray) -> Head:
+def head_of(data: Dataset, key: IntegerArray, query: IntegerArray) -> Head:
     """The head with these integer keys and queries (d×d_h), scaled to integral logits."""
     return Head(
         fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
@@ -44,7 +45,7 @@ def random_layer(
 ) -> Layer:
     """Independent integer entries from -bound to bound."""
 
-    def draw() -> np.ndarray:
+    def draw() -> IntArray:
         return rng.integers(-bound, bound, (data.d, width), endpoint=True)
 
     return Layer(tuple(head_of(data, draw(), draw()) for _ in range(heads)))
@@ -57,7 +58,7 @@ def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[s
     key, query, full = (rng.integers(-3, 4, (d, width)) for width in (1, 1, d))
     zero, unit = np.zeros((d, 1), dtype=np.int64), np.eye(d, dtype=np.int64)
 
-    def layer(*parts: tuple[np.ndarray, np.ndarray]) -> Layer:
+    def layer(*parts: tuple[IntegerArray, IntegerArray]) -> Layer:
         return Layer(tuple(head_of(data, *parts[h % len(parts)]) for h in range(heads)))
 
     yield "zero heads", layer((zero, zero))

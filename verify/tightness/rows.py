@@ -35,9 +35,11 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
@@ -98,7 +100,7 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 
 @dataclass(frozen=True)
 class Broken:
-    """A relation between rows of Z that no weights escape, and that the labels break.
+    """A relation between rows of Z that holds for all weights, and that the labels break.
 
     gap: Σ c_t y_t, not zero. checkable: `class_by_class`, which verify/checker.py decides alone.
     """
@@ -229,7 +231,7 @@ def _parts(data: Dataset) -> list[_Parts]:
     return out
 
 
-def _centred(context: np.ndarray) -> tuple[tuple[int, ...], list[list[int]]]:
+def _centred(context: IntegerArray) -> tuple[tuple[int, ...], list[list[int]]]:
     """The sum of the rows, and n times the rows minus that."""
     rows = [[int(x) for x in row] for row in context.tolist()]
     total = [sum(column) for column in zip(*rows, strict=True)]
@@ -240,7 +242,7 @@ def _centred(context: np.ndarray) -> tuple[tuple[int, ...], list[list[int]]]:
 def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     known = complete(data)
     return Claim(
-        "rows.relations",
+        ids.ROWS_RELATIONS,
         "For every choice of weights the rows of $Z$ obey "
         f"{counted(len(relations), 'independent relation')} $\\sum_t c_tz_t=0$"
         + (", and no others." if known else " (others are not excluded)."),
@@ -267,7 +269,7 @@ def _tested(data: Dataset, relations: Sequence[Relation], probes: int, seed: int
     ways = {name: annihilates(data, layer, left=matrix) for name, layer in layers}
     failing = [name for name, way in ways.items() if not way]
     return Claim(
-        "rows.tested",
+        ids.ROWS_TESTED,
         f"The relations hold on {counted(len(layers), 'random and adversarial layer')}.",
         Level.REFUTED if failing else Level.SAMPLED,
         numbers={
@@ -285,9 +287,10 @@ def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         f"labelling of {counted(data.T, 'example', 'the')}."
     )
     common: dict[str, Any] = {
-        "id": "rows.universal",
+        "id": ids.ROWS_UNIVERSAL,
+        "about": About.UNIVERSAL,
         "source": _SOURCE,
-        "rests_on": ("rows.relations",),
+        "rests_on": (ids.ROWS_RELATIONS,),
         "numbers": {"rank of Z at most": data.T - len(relations), "T": data.T},
     }
     if relations:
@@ -315,12 +318,14 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim(
-        "rows.labels",
-        f"Given labels: they satisfy every relation{found} between rows that no weights escape.",
+        ids.ROWS_LABELS,
+        f"Given labels: they satisfy every relation{found} between rows that holds for all "
+        "weights.",
         Level.REFUTED if witness else Level.PROVED,
         numbers={"relations": len(relations)},
         witness=witness,
         arithmetic=RATIONAL,
-        rests_on=("rows.relations",),
+        rests_on=(ids.ROWS_RELATIONS,),
         source=_SOURCE,
+        about=About.THESE_LABELS,
     )

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.rank.directions import direction
 from attncert.verify.tightness.probes import Reached, best_rank
 from attncert.verify.tightness.rows import same_rows
@@ -81,7 +82,7 @@ def shared_capacity(
     if not applies(data):
         return (
             Claim(
-                "shared.applies",
+                ids.SHARED_APPLIES,
                 "The contexts are equal up to the order of their rows and have rank $n$.",
                 Level.NOT_APPLICABLE,
                 numbers={
@@ -107,7 +108,7 @@ def shared_capacity(
 
 def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
     applied = Claim(
-        "shared.applies",
+        ids.SHARED_APPLIES,
         "The contexts are equal up to the order of their rows and have rank $n$.",
         Level.PROVED,
         numbers={"n": data.n},
@@ -115,7 +116,7 @@ def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
         source=_SOURCE,
     )
     limit = Claim(
-        "shared.bound",
+        ids.SHARED_BOUND,
         f"$\\operatorname{{rank}}Z\\le{largest.rank}$ for every choice of weights of "
         f"{counted(heads, 'head')} of any width.",
         Level.ARGUED,
@@ -125,7 +126,7 @@ def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
             "by the queries, any number of heads": largest.by_queries,
         },
         arithmetic="exact comparison of queries",
-        rests_on=("shared.applies",),
+        rests_on=(ids.SHARED_APPLIES,),
         source=_SOURCE,
     )
     return applied, limit
@@ -133,7 +134,7 @@ def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
 
 def _reached(reached: Reached, random: bool, seed: int) -> Claim:
     return Claim(
-        "shared.reached",
+        ids.SHARED_REACHED,
         f"Some weights of width one have $\\operatorname{{rank}}Z\\ge{reached.rank}$.",
         Level.PROVED,
         numbers={
@@ -149,12 +150,13 @@ def _reached(reached: Reached, random: bool, seed: int) -> Claim:
 def _universal(data: Dataset, largest: Largest) -> Claim:
     full = largest.rank == data.T
     return Claim(
-        "shared.universal",
+        ids.SHARED_UNIVERSAL,
         "Universal memorization: some keys and queries of these heads serve every labelling of "
         f"{counted(data.T, 'example', 'the')}.",
         Level.PROVED if full else Level.REFUTED,
         numbers={"T": data.T, "largest rank": largest.rank},
         witness=None if full else {"T": data.T, "largest rank": largest.rank},
-        rests_on=("shared.reached",) if full else ("shared.bound",),
+        rests_on=(ids.SHARED_REACHED,) if full else (ids.SHARED_BOUND,),
         source=_SOURCE,
+        about=About.UNIVERSAL,
     )

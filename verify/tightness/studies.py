@@ -19,7 +19,7 @@ from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.certificate import TooLarge, certificate
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
@@ -53,7 +53,7 @@ class Study:
     @property
     def universal(self) -> Level:
         """Universal memorization by these heads: proved, refuted, or undecided."""
-        levels = {claim.level for claim in self.claims if claim.id.endswith(".universal")}
+        levels = {claim.level for claim in self.claims if claim.about is About.UNIVERSAL}
         order = Level.REFUTED, Level.PROVED
         return next((level for level in order if level in levels), Level.UNDECIDED)
 
@@ -92,7 +92,7 @@ def study(
             pass  # the claims say what is known
     examples = counted(data.T, "example")
     text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.n}, d = {data.d}."
-    return Study("data", "What no weights escape", text, data, tuple(claims), proof)
+    return Study("data", "Limits that hold for all weights", text, data, tuple(claims), proof)
 
 
 def given_labels(examples: int = 4, seed: int = 0) -> Study:
@@ -117,7 +117,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
         f"Given labels: {examples} examples by one head of width one",
         "n = 2, one head, key and value of width one, one number as label, one shared context, "
         f"{examples} independent queries. No one choice of keys and queries serves all labels of "
-        "more than two examples. These labels it outputs all the same, as it would any others: the "
+        "more than two examples. It still outputs these labels, as it would any others: the "
         "query weights are chosen for them. So the bounds on this page are about universal "
         "memorization alone.",
         data,
@@ -183,7 +183,7 @@ def cases(explored: int = 1500, seed: int = 0) -> Iterator[Study]:
     yield Study(
         "signed-pairs",
         "n = 2, queries e, -e, f, -f: impossible with any number of heads",
-        "A relation between the rows of Z that no weights escape: A(e) + A(-e) = A(f) + A(-f).",
+        "A relation between the rows of Z that holds for all weights: A(e) + A(-e) = A(f) + A(-f).",
         pairs,
         row_bound(pairs),
     )

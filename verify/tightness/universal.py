@@ -2,7 +2,7 @@
 
     possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
     impossible  rank Z < T for every choice of weights of any width: too few columns, a relation
-                between rows or one between columns that no weights escape   (docs/tightness.md)
+                between rows or one between columns that holds for all weights   (docs/tightness.md)
     undecided   neither was found
 
 Whether a *construction* finds such weights is another question, and so is one labelling.
@@ -15,7 +15,8 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.tightness.flat import flat_of
 from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.rows import row_relations, shortest
@@ -47,7 +48,7 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
     relations = row_relations(data)
     bounds = [Bound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
     if relations:
-        reason = "a relation between rows of $Z$ that no weights escape"
+        reason = "a relation between rows of $Z$ that holds for all weights"
         shown = {"relation": shortest(relations)[0].as_dict()}
         bounds.append(Bound(data.T - len(relations), reason, shown))
     columns = {"columns": heads * data.d}
@@ -69,10 +70,11 @@ def universal(
     require_positive(heads=heads, width=width)
     bound = bound_from_above(data, heads)
     claim: dict[str, Any] = {
-        "id": "universal",
+        "id": ids.UNIVERSAL,
         "statement": f"Some keys and queries of {counted(heads, 'head')} serve every labelling of "
         f"{counted(data.T, 'example', 'the')}.",
         "source": "ours; docs/tightness.md",
+        "about": About.UNIVERSAL,
     }
     if bound.rank < data.T:
         return Claim(

@@ -26,11 +26,12 @@ from dataclasses import replace
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import parameter_count
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, Claim, Level, counted
 
 __all__ = ["all_at_value_width", "at_value_width", "too_few_parameters"]
 
-_OF_THESE_HEADS = ("tightness.universal", "shared.universal")  # rows.universal: of some number
+_OF_THESE_HEADS = (ids.TIGHTNESS_UNIVERSAL, ids.SHARED_UNIVERSAL)  # rows.universal: of some number
 _SOURCE = "ours; verify/tightness/values.py"
 
 
@@ -44,7 +45,7 @@ def all_at_value_width(
         for claim in claims
     ]
     if not any(claim.id in _OF_THESE_HEADS for claim in found):
-        asked = Claim("values.universal", "", Level.UNDECIDED)
+        asked = Claim(ids.VALUES_UNIVERSAL, "", Level.UNDECIDED, about=About.UNIVERSAL)
         found += [c for c in [at_value_width(asked, data, heads, value_width)] if c.witness]
     return found
 
@@ -97,7 +98,7 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
         "all parameters": parameter_count(d, m, heads, head_width, value_width),
     }
     return Claim(
-        "impossible.count",
+        ids.IMPOSSIBLE_COUNT,
         "There are at least as many free parameters as numbers to fit: $P\\ge Tm$ (else almost no "
         "labelling is memorized, even by weights that depend on it).",
         Level.PROVED if enough else Level.REFUTED,
@@ -105,4 +106,5 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
         witness=None if enough else numbers,
         arithmetic="counting",
         source=_SOURCE,
+        about=About.EVERY_LABELLING,
     )

@@ -250,7 +250,7 @@ def test_files_that_cannot_be_read(
 
 
 def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
     (tmp_path / "x.json").write_bytes(json_text())

@@ -24,7 +24,7 @@ def line_of_npz(file: io.BytesIO) -> str:
     return str(refusal.value)
 
 
-@pytest.mark.parametrize("dtype", ["?", "c16", "U3", "S3", "M8[s]", "O"])
+@pytest.mark.parametrize("dtype", ["c16", "U3", "S3", "M8[s]", "O"])
 def test_arrays_of_other_types_are_refused_unread(dtype: str) -> None:
     file = io.BytesIO()
     labels = np.array([1, 2]).astype(dtype)

@@ -108,7 +108,7 @@ def test_a_wrong_digit_is_noticed() -> None:
     from attncert.constructions.readout.lifting_kernel import lift
 
     table = np.zeros((2 * predicted_bits(built, data) // 27 + 40, data.T), dtype=np.uint32)
-    assert lift(table, *state.arguments)
+    assert lift(table, state.system)
     denominator = lifting._denominator(table, np.arange(1, data.T + 1))
     assert denominator is not None
     assert lifting._numerators(table, denominator, state.beyond) is not None

@@ -9,8 +9,9 @@ import pytest
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.reports.audit.figures import matrix_figures
-from attncert.reports.audit.page import audit_dict, one_line, render_audit, write_audit
-from attncert.reports.folder import MARK
+from attncert.reports.audit.page import audit_dict, one_line, render, report
+from attncert.reports.folder import write
+from attncert.reports.report import MARK
 from attncert.verify.audit.records import (
     AuditSection,
     Finding,
@@ -64,7 +65,7 @@ def test_an_audit_of_nothing_is_refused() -> None:
 
 def test_the_page_shows_findings_first_and_tables_whole() -> None:
     found = audit(Scope(TINY, quick=True, seed=3), [made(Standing.OK, Standing.AGAINST)])
-    files = render_audit(found)
+    files = render(found)
     page = files["audit.md"].decode()
     assert page.startswith(MARK) and "# Audit of tiny" in page and "quick run" in page
     assert page.index("finding 1") < page.index("finding 0")
@@ -74,16 +75,17 @@ def test_the_page_shows_findings_first_and_tables_whole() -> None:
     assert set(files) == {"audit.md", "audit.json", "figures/audit-steps.svg"}
     assert json.loads(files["audit.json"])["sections"][0]["numbers"] == {"seed": 3}
     assert (
-        render_audit(audit(Scope(TINY, quick=True, seed=3), [made(Standing.OK, Standing.AGAINST)]))
+        render(audit(Scope(TINY, quick=True, seed=3), [made(Standing.OK, Standing.AGAINST)]))
         == files
     )
-    assert one_line(found).startswith("Something came out against") and "x<1" in one_line(found)
+    assert one_line(found).startswith("Something is not as expected") and "x<1" in one_line(found)
 
 
 def test_the_folder_is_replaced_and_others_are_not(tmp_path: Path) -> None:
     for _ in range(2):
-        found, paths = write_audit(Scope(), [made()], tmp_path / "out")
-    assert found.exit_status == 0 and {p.name for p in paths} == {
+        written = report(audit(Scope(), [made()]))
+        paths = write(written, tmp_path / "out")
+    assert written.exit_status == 0 and {p.name for p in paths} == {
         "audit.md", "audit.json", "audit-steps.svg"
     }  # fmt: skip
 

@@ -184,7 +184,7 @@ def test_the_section_says_what_was_found() -> None:
     calls: list[str] = []
     found = section(Scope(progress=lambda stage, done, of: calls.append(stage)))
     assert found.standing is Standing.OK and found.findings == ()
-    assert found.numbers["planted"] == found.numbers["caught by the own check"] >= 170
+    assert found.numbers["planted"] == found.numbers["caught by its own check"] >= 170
     assert len(found.matrices) == len(FAMILIES) == len(set(calls))
     marks = {mark for matrix in found.matrices for _, row in matrix.rows for mark in row}
     assert marks == {"own", "also", ""}

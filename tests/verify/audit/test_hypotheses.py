@@ -227,7 +227,7 @@ def test_shrink_takes_away_what_it_can() -> None:
 
 def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
     """On the minimal data, as `prove` says it: by a layer that is built and certified, or by what
-    no weights escape. (Generic weights are not looked for where rows of the context repeat.)"""
+    hold for all weights. (Generic weights are not looked for where rows of the context repeat.)"""
     answers = []
     for weakening in BREAKING[:4]:
         for broken in explore(weakening, 4, seed=2).broken.values():

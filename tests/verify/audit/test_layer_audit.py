@@ -1,4 +1,4 @@
-"""Somebody else's weights: a trained layer, our own rounded, wrong ones; against plain NumPy."""
+"""Third-party weights: a trained layer, our own rounded, wrong ones; against plain NumPy."""
 
 from __future__ import annotations
 
@@ -217,8 +217,8 @@ def test_a_lost_head_loses_the_rank() -> None:
 
 
 def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
-    """In base e nothing is exact; the relation that no weights escape refutes the rank all the
-    same."""
+    """In base e nothing is exact; the relation that holds for all weights still refutes the
+    rank."""
     contexts = CONTEXTS.copy()
     contexts[3], queries = contexts[1][[2, 0, 1]], QUERIES.copy()
     queries[3] = queries[1]
@@ -359,7 +359,7 @@ def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
     lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
     found = section(Scope(data, layer=Question(lost, unit="ln2")))
-    assert "the smallest singular value of $Z$ is 0, for its rank is below $T$." in found.text[0]
+    assert "value of $Z$ is 0, because its rank is below $T$." in found.text[0]
     assert found.answer.endswith("rank $Z < T = 7$ proved.")
     undecided = section(Scope(data, layer=Question(lost)))
     assert "is at most" in undecided.text[0] and undecided.answer.endswith("$Z = T = 7$ undecided.")

@@ -14,7 +14,7 @@ import pytest
 import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
-from attncert.reports.audit.page import one_line, render_audit
+from attncert.reports.audit.page import one_line, render
 from attncert.verify.audit import sections as audit_sections
 from attncert.verify.audit import user_data
 from attncert.verify.audit.edge_cases import CASES, EdgeCase
@@ -73,7 +73,7 @@ DEGENERATE = [case for case in CASES if isinstance(case, EdgeCase)]
 def test_no_data_set_is_too_degenerate_for_a_report(case: EdgeCase) -> None:
     """The verdict is that of `prove` with its defaults, whatever the data."""
     data = case.data()
-    files = render_audit(found := audit(Scope(data, quick=True), [user_data.section]))
+    files = render(found := audit(Scope(data, quick=True), [user_data.section]))
     standings = {
         prove(data, Settings(construction=name, claim="full-rank")).standing
         for name in [m.name for m in registry.methods() if m.uses_a1_a2]
@@ -106,10 +106,10 @@ def test_the_verdict_is_about_the_data_first() -> None:
     }
     assert said["proved"] == (
         "Your data (all of it): the paper's construction: proved; heads of width one: proved. "
-        "Bundled cases: everything came out as expected. 2 sections."
+        "Bundled cases: everything is as expected. 2 sections."
     )
     assert said["refuted"].startswith("Your data (all of it): impossible for all weights. Refuted:")
-    assert said["refuted"].endswith("Bundled cases: everything came out as expected. 2 sections.")
+    assert said["refuted"].endswith("Bundled cases: everything is as expected. 2 sections.")
 
 
 def test_heads_certified_by_rank_alone_are_not_counted_as_zero() -> None:
@@ -154,7 +154,7 @@ def test_bad_input_is_one_line(
     assert line in printed.err and printed.err.count("\n") == 1 and printed.out == ""
 
 
-def test_somebody_elses_folder_is_refused_before_any_work(
+def test_another_folder_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def work(scope: Scope) -> Any:
@@ -182,7 +182,7 @@ def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stdout + run.stderr
         assert run.stdout.startswith("Your data (all of it): the paper's construction: proved;")
-        assert " Bundled cases: everything came out as expected. 5 sections." in run.stdout
+        assert " Bundled cases: everything is as expected. 5 sections." in run.stdout
     names = [p.relative_to(folders[0]) for p in folders[0].rglob("*") if p.is_file()]
     assert {"audit.md", "audit.json"} <= {name.name for name in names}
     for name in names:

@@ -13,14 +13,15 @@ from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import attncert
 from attncert.constructions import layer as exact_layer
 from attncert.constructions.construction import capacity as theorem
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
-from attncert.reports.capacity.page import CapacityReport, one_line, render_capacity, write_capacity
-from attncert.reports.folder import is_ours
+from attncert.reports.capacity.page import holds, one_line, render, report
+from attncert.reports.folder import strange, write
 from attncert.verify.capacity.published_bounds import BOUNDS as PUBLISHED
 from attncert.verify.capacity.published_bounds import Kind
 from attncert.verify.capacity.sweeps import (
@@ -186,10 +187,10 @@ def test_a_gap_is_told_and_nothing_claimed_about_it() -> None:
     setting, point = next(iter(found.points.items()))
     wide = replace(point, upper=point.upper + 1)
     gap = Capacity(found.settings, found.points | {setting: wide})
-    report = render_capacity(gap)["report.md"].decode()
+    page = render(gap)["report.md"].decode()
     assert gap.open == (setting,)
-    assert "do not meet in 1 setting; nothing is claimed about the gap" in report
-    assert "do not meet" not in render_capacity(found)["report.md"].decode()
+    assert "do not meet in 1 setting; nothing is claimed about the gap" in page
+    assert "do not meet" not in render(found)["report.md"].decode()
     assert one_line(gap) != one_line(found)
 
 
@@ -200,18 +201,18 @@ def test_a_promise_that_is_not_kept_shows() -> None:
     broken = replace(point, built=(point.built[0], short))
     less = Capacity(found.settings, found.points | {setting: broken})
     assert less.unbuilt == ((setting, short),)
-    assert not CapacityReport(less, None, ()).holds
-    assert CapacityReport(found, None, ()).holds
-    assert f"{short.rank} only" in render_capacity(less)["report.md"].decode()
+    assert not holds(less)
+    assert holds(found)
+    assert f"{short.rank} only" in render(less)["report.md"].decode()
 
 
 def test_the_report_is_written_twice_with_equal_bytes(tmp_path: Path) -> None:
-    first = write_capacity(TINY, tmp_path / "out")
-    before = {path: path.read_bytes() for path in first.paths}
-    second = write_capacity(TINY, tmp_path / "out")
-    assert is_ours(tmp_path / "out")
-    assert {path: path.read_bytes() for path in second.paths} == before
-    assert {path.name for path in first.paths} == {
+    first = write(report(sweep(TINY)), tmp_path / "out")
+    before = {path: path.read_bytes() for path in first}
+    second = write(report(sweep(TINY)), tmp_path / "out")
+    assert strange(tmp_path / "out") == ""
+    assert {path: path.read_bytes() for path in second} == before
+    assert {path.name for path in first} == {
         "report.md", "capacity.json", "capacity-heads.svg", "capacity-context.svg",
         "capacity-head-width.svg", "capacity-parameters.svg",
     }  # fmt: skip
@@ -221,15 +222,18 @@ def test_the_report_is_written_twice_with_equal_bytes(tmp_path: Path) -> None:
 
 
 def test_every_number_of_the_table_is_the_measured_one() -> None:
-    report = render_capacity(tiny())["report.md"].decode()
+    page = render(tiny())["report.md"].decode()
     for point in tiny().along("head_width", False):
         start = f"| {point.setting.head_width} | distinct | {point.certified} | {point.upper} |"
-        assert start in report
+        assert start in page
 
 
-def test_a_strangers_folder_is_refused_before_any_work(tmp_path: Path) -> None:
+def test_another_folder_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "mine.txt").write_text("keep")
-    done: list[str] = []
-    with pytest.raises(InputError, match="folder"):
-        write_capacity(TINY, tmp_path, lambda stage, k, of: done.append(stage))
+    done: list[object] = []
+    monkeypatch.setattr("attncert.verify.capacity.sweeps.sweep", lambda *_: done.append(_))
+    assert attncert.main(["capacity", "--quick", "--out", str(tmp_path)]) == 2
+    assert "folder" in capsys.readouterr().err
     assert done == [] and (tmp_path / "mine.txt").read_text() == "keep"

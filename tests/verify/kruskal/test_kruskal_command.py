@@ -48,7 +48,7 @@ def files(folder: Path) -> dict[str, bytes]:
 # Verdicts.
 
 
-def test_the_planted_set_is_found_and_a_stranger_can_check_it(
+def test_the_planted_set_is_found_and_anyone_can_check_it(
     planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -318,7 +318,9 @@ def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> 
     assert attncert.main([*words, str(tmp_path / "workers"), "--jobs", "2"]) == 0
     here = files(tmp_path / "here")
     assert len(here) == 3 and here == files(tmp_path / "there") == files(tmp_path / "workers")
-    again = b"attncert kruskal DATA --work 1 --subsets 200 --bases 8 --seed 0\n```\n\nwrites this"
+    again = (
+        b"attncert kruskal DATA --work 1 --subsets 200 --bases 8 --seed 0\n```\n\nwrites the same"
+    )
     assert again in here["report.md"] and b"byte for byte" in here["report.md"]
 
 
@@ -327,9 +329,9 @@ def test_a_run_that_the_clock_ended_says_so(planted: str, tmp_path: Path) -> Non
     words = ["kruskal", planted, "--budget", "0.0001", "--out", str(out), "--device", "cpu"]
     assert attncert.main(words) == 0
     report = (out / "report.md").read_text()
-    assert "**Where this run ended depends on the time that things took**" in report
+    assert "**Where this run stopped depends on timing**" in report
     assert "attncert kruskal DATA --work 0.0001 --seed 0" in report
-    assert "1,000 were asked for, the rest was left out for lack of time" in report
+    assert "1,000 were asked for, but time ran out" in report
     assert json.loads((out / "kruskal.json").read_text())["depends on time"] is True
 
 

@@ -1,4 +1,4 @@
-"""Logs that somebody edited, checksums and all: refused in one line, or nothing false is said."""
+"""Logs that were edited, checksums and all: refused in one line, or nothing false is said."""
 
 from __future__ import annotations
 

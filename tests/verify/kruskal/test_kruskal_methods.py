@@ -124,7 +124,7 @@ def test_the_kernel_reports_every_dependent_set(k: int, p: int, rows: list[list[
     hits = np.zeros((HITS, k), dtype=np.int64)
     modulus = (inverses(p), float(p))
     narrow = np.ascontiguousarray(table[:, :k].T)
-    count, _ = search(narrow, table, 0, len(rows), k, *modulus, *modulus, hits)
+    count, _ = search(narrow, table, 0, len(rows), k, modulus, modulus, hits)
     expected = {
         subset
         for subset in itertools.combinations(range(len(rows)), k)

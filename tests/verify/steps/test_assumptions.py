@@ -7,6 +7,7 @@ import json
 import math
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -189,14 +190,14 @@ def test_kruskal_rank_is_decided_where_subsets_are_few(
 def test_many_subsets_are_sampled_and_called_so() -> None:
     """C(60, 4) = 487,635: not proved, with the bound of Clopper and Pearson."""
     data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
-    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0)
+    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0)
     assert claim.level is Level.SAMPLED
     bound = 1 - 0.05 ** (1 / 2000)
     assert f"{bound:.2g}" in claim.statement and "not bounded" in claim.statement
     assert math.isclose(
         float(claim.statement.split("fraction ")[1].split()[0]), bound, rel_tol=0.01
     )
-    again = kruskal_at_least(data, 4, "hypothesis.A1", 0)
+    again = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0)
     assert claim == again
 
 
@@ -216,7 +217,7 @@ def test_many_samples_are_certified_in_batches_with_the_same_claim(
     )
     for wide in (10**9, 0):
         monkeypatch.setattr(hypotheses, "_WIDE", wide)
-        claims.append(kruskal_at_least(data, 4, "hypothesis.A1", 0))
+        claims.append(kruskal_at_least(data, 4, "hypothesis.A1", 0, 0))
     assert claims[0] == claims[1] and len(batched) == 1
     assert claims[0].level is (Level.REFUTED if dependent else Level.SAMPLED)
 
@@ -224,9 +225,58 @@ def test_many_samples_are_certified_in_batches_with_the_same_claim(
 def test_sampling_finds_what_is_everywhere() -> None:
     """All queries in a plane: any three are dependent, also where subsets are only sampled."""
     data = with_queries([[1, t, 2 * t, 0] for t in range(60)])
-    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0)
+    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0)
     assert claim.level is Level.REFUTED and claim.witness is not None
     assert is_relation(data.queries.fractions(), claim.witness)
+
+
+QUERIES = st.lists(st.lists(st.integers(-2, 2), min_size=4, max_size=4), min_size=4, max_size=9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(QUERIES, st.integers(1, 4))
+def test_many_subsets_are_decided_by_the_methods_of_kruskal(
+    queries: list[list[int]], strength: int
+) -> None:
+    """As trying every subset decides, in fractions."""
+    data = with_queries(queries)
+    with patch.object(hypotheses, "_EXHAUSTIVE", 0):
+        claim = kruskal_at_least(data, strength, "hypothesis.A1", 0)
+    assert (
+        claim.level is (Level.PROVED if kruskal_rank(queries) >= strength else Level.REFUTED)
+        and claim.numbers["method"]
+    )
+    sound(claim)
+    if claim.witness is not None:
+        assert is_relation(queries, claim.witness)
+        assert len(claim.witness["examples"]) <= strength
+
+
+def test_what_is_out_of_reach_is_sampled_and_names_the_command_that_decides() -> None:
+    """C(60, 4) sets take more than this work; the work that is named is enough, a bit less not."""
+    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0.001)
+    assert claim.level is Level.SAMPLED
+    needed = claim.numbers["nominal seconds"]
+    command = f"attncert kruskal DATA --examples 60 --k 4 --work {needed:g}"
+    assert claim.numbers["to decide it"] == command
+    again = kruskal_at_least(data, 4, "hypothesis.A1", 0, needed)
+    assert again.level is Level.PROVED and "all 487,635 sets of 4" in again.numbers["found"]
+    assert kruskal_at_least(data, 4, "hypothesis.A1", 0, 0.5 * needed).level is Level.SAMPLED
+    assert again == kruskal_at_least(data, 4, "hypothesis.A1", 0, needed)
+
+
+def test_no_command_is_named_where_none_would_end() -> None:
+    data = generators.family(200, 40, 40, queries="moment-curve", shared=True, seed=1)
+    claim = kruskal_at_least(data, 40, "hypothesis.A1", 0, 0.001)
+    assert claim.level is Level.SAMPLED and "to decide it" not in claim.numbers
+
+
+def test_progress_of_a_long_decision_is_told() -> None:
+    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    told: list[str] = []
+    kruskal_at_least(data, 4, "A", 0, 1.0, lambda stage, done, of: told.append(stage))
+    assert told[0] == "A1: parallel" and "A1: all sets of 4" in told
 
 
 def test_at_the_limit_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,4 +285,4 @@ def test_at_the_limit_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hypotheses, "_EXHAUSTIVE", subsets)
     assert kruskal_at_least(data, 3, "A", 0).level is Level.PROVED
     monkeypatch.setattr(hypotheses, "_EXHAUSTIVE", subsets - 1)
-    assert kruskal_at_least(data, 3, "A", 0).level is Level.SAMPLED
+    assert kruskal_at_least(data, 3, "A", 0, 0).level is Level.SAMPLED

@@ -10,7 +10,7 @@ from support.tightness_cases import EYE
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.reports.tightness import one_line
+from attncert.reports.tightness.page import one_line
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings

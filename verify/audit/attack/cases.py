@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from attncert.constructions.arrays import BoolArray, IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
@@ -21,15 +22,15 @@ _DRAWS = 200  # of a context, until its rank is n; then the unit rows are taken
 
 @dataclass(frozen=True)
 class Case:
-    """A data set and what is asked of the construction.
+    """A data set and the task for the construction.
 
     contexts (T or 1, n, d) and queries (T, d): int64 numerators over `denominator`.
     heads: H. width: d_h, which bounds r = min(n, d_h). kind: how it was drawn, for the counts.
     option: a coin for the construction (which of its two ways of building a head is used).
     """
 
-    contexts: np.ndarray
-    queries: np.ndarray
+    contexts: IntArray
+    queries: IntArray
     heads: int
     width: int
     kind: str = ""
@@ -42,7 +43,7 @@ class Case:
 
     @property
     def dataset(self) -> Dataset:
-        """With labels 0, 1, 2, ...: universal memorization does not look at them."""
+        """With labels 0, 1, 2, ...: universal memorization ignores them."""
         labels = np.arange(len(self.queries), dtype=np.int64)[:, None]
         return Dataset(
             ExactArray(self.contexts, self.denominator),
@@ -86,7 +87,7 @@ def queries_independent(case: Case) -> bool:
     return every_subset_independent(case.queries, case.contexts.shape[1])
 
 
-def every_subset_independent(vectors: np.ndarray, size: int) -> bool:
+def every_subset_independent(vectors: IntArray, size: int) -> bool:
     """Is the Kruskal rank of these integer vectors (N, d) at least min(size, N)? All subsets."""
     subsets = vectors[_subsets(len(vectors), min(size, len(vectors)))]
     return bool(_each_independent(subsets).all())
@@ -108,12 +109,12 @@ def partition_holds(case: Case) -> bool:
     return True
 
 
-def independent(rows: np.ndarray) -> bool:
+def independent(rows: IntArray) -> bool:
     """Are these integer rows (k, d) independent over Q? Exact."""
     return bool(_each_independent(rows[None])[0])
 
 
-def _each_independent(matrices: np.ndarray) -> np.ndarray:
+def _each_independent(matrices: IntArray) -> BoolArray:
     """(N, k, d) -> (N,): is some k×k minor not 0?"""
     count, k, d = matrices.shape
     found = np.zeros(count, dtype=bool)
@@ -132,11 +133,11 @@ def _each_independent(matrices: np.ndarray) -> np.ndarray:
     return found
 
 
-def _determinants(matrices: np.ndarray) -> np.ndarray:
+def _determinants(matrices: IntegerArray) -> IntegerArray:
     """(N, k, k) -> (N,), by expansion along the first row."""
     k = matrices.shape[1]
     if k == 1:
-        first: np.ndarray = matrices[:, 0, 0]
+        first: IntegerArray = matrices[:, 0, 0]
         return first
     total = matrices[:, 0, 0] * 0
     for j in range(k):
@@ -146,11 +147,11 @@ def _determinants(matrices: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=128)
-def _subsets(count: int, size: int) -> np.ndarray:
+def _subsets(count: int, size: int) -> IntArray:
     return np.array(list(combinations(range(count), size)), dtype=np.intp)
 
 
-def _full_rank(make: Callable[[int], np.ndarray], count: int) -> np.ndarray:
+def _full_rank(make: Callable[[int], IntArray], count: int) -> IntArray:
     """`count` matrices (n, d) of rank n; make(k) draws k."""
     out = make(count)
     for _ in range(_DRAWS):
@@ -162,40 +163,40 @@ def _full_rank(make: Callable[[int], np.ndarray], count: int) -> np.ndarray:
     return out
 
 
-def _uniform(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+def _uniform(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
     return _full_rank(lambda k: rng.integers(-bound, bound + 1, (k, n, d)), count)
 
 
-def _sparse(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
-    def make(k: int) -> np.ndarray:
-        entries: np.ndarray = rng.integers(-bound, bound + 1, (k, n, d))
+def _sparse(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
+    def make(k: int) -> IntArray:
+        entries: IntArray = rng.integers(-bound, bound + 1, (k, n, d))
         return entries * (rng.random((k, n, d)) < 0.5)
 
     return _full_rank(make, count)
 
 
-def _near(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+def _near(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
     base = 100 * rng.integers(1, bound + 1, (1, 1, d))
     return _full_rank(lambda k: base + rng.integers(-1, 2, (k, n, d)), count)
 
 
-def _permuted(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> np.ndarray:
+def _permuted(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
     one = _uniform(rng, 1, n, d, bound)[0]
     return np.stack([one[rng.permutation(n)] for _ in range(count)])
 
 
-def _curve(points: Sequence[int], d: int) -> np.ndarray:
-    powers: np.ndarray = np.array([[x**k for k in range(d)] for x in points], dtype=np.int64)
+def _curve(points: Sequence[int], d: int) -> IntArray:
+    powers: IntArray = np.array([[x**k for k in range(d)] for x in points], dtype=np.int64)
     return powers
 
 
-def _moment_rows(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
+def _moment_rows(rng: np.random.Generator, count: int, d: int) -> IntArray:
     low = -(count // 2) - int(rng.integers(0, 3))
     points = low + rng.permutation(count + 4)[:count]
     return _curve(points.tolist(), d)
 
 
-def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> np.ndarray:
+def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
     """One query is a combination of two others: A1 is false from n = 3 on."""
     queries = rng.integers(-bound, bound + 1, (T, d))
     if T >= 3:
@@ -204,7 +205,7 @@ def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> 
     return queries
 
 
-Maker = Callable[[np.random.Generator, int, int, int, int], np.ndarray]
+Maker = Callable[[np.random.Generator, int, int, int, int], IntArray]
 
 # (rng, T, n, d, bound) -> (T or 1, n, d)
 _CONTEXTS: dict[str, Maker] = {

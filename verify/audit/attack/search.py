@@ -184,7 +184,7 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise]:
 
 
 def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:
-    """Case `number` of this seed, by itself."""
+    """Case `number` of this seed alone."""
     return draw(np.random.default_rng([seed, number]), width_one=width_one)
 
 

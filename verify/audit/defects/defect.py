@@ -8,16 +8,15 @@ only one to catch a defect is not needed, unless `implied` says what it is there
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.ids import head_and_step
 
 Fired = frozenset[str]
-_HEAD = re.compile(r"head\.[0-9]+\.")
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def column(claim_id: str) -> str:
     >>> column("head.2.selector"), column("hypothesis.A2")
     ('selector', 'hypothesis.A2')
     """
-    return _HEAD.sub("", claim_id)
+    return of[1] if (of := head_and_step(claim_id)) else claim_id
 
 
 def examine(family: Family, progress: Progress = silent) -> Result:

@@ -14,6 +14,8 @@ from attncert.verify.audit.defects.spoil import (
     with_ties,
 )
 from attncert.verify.audit.defects.steps import family
+from attncert.verify.claims import ids
+from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.generic import METHOD
 
 
@@ -39,7 +41,7 @@ def tie_in_the_shared_context() -> Built:
 
 
 def head_twice() -> Built:
-    """The weights of the first head once more, and the record says so: nothing new is added."""
+    """The weights of the first head again, and the record says so: nothing new is added."""
     run = generic("distinct")
     first = head(run, 0)
     spoilt = record(run, key=first.key, query=first.query, bound=first.bound)
@@ -47,10 +49,10 @@ def head_twice() -> Built:
 
 
 GENERIC_STEPS = family(METHOD, runs("generic"), "distinct", (
-    Defect("bound understated in the record", "head.2.small", bound_understated),
-    Defect("a key entry that was not drawn", "head.2.small", entry_not_drawn),
-    Defect("tie of Eu in a shared context", "head.4.distinct", tie_in_the_shared_context),
-    Defect("a head twice", "head.2.rank", head_twice),
+    Defect("bound understated in the record", of_head(2, ids.SMALL), bound_understated),
+    Defect("a key entry that was not drawn", of_head(2, ids.SMALL), entry_not_drawn),
+    Defect("tie of Eu in a shared context", of_head(4, ids.DISTINCT), tie_in_the_shared_context),
+    Defect("a head twice", of_head(2, ids.RANK_SO_FAR), head_twice),
 ), {
     "integral": "Small implies it: integers times the denominators give whole logits. Without it "
     "the logits could not be read.",

@@ -11,6 +11,7 @@ from attncert.constructions.paper import BOUND
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
 from attncert.verify.audit.defects.runs import paper
+from attncert.verify.claims import ids
 from attncert.verify.steps import hypotheses
 
 Groups = tuple[tuple[int, ...], ...]
@@ -34,12 +35,12 @@ def fired(asked: Asked) -> Fired:
         hypotheses.sizes(data),
         hypotheses.value_width(data, asked.value_width),
         hypotheses.independent_contexts(data),
-        hypotheses.kruskal_at_least(data, data.n, "hypothesis.A1", 0),
+        hypotheses.kruskal_at_least(data, data.n, ids.A1, 0),
         hypotheses.capacity(data.T, asked.heads, r, BOUND),
         hypotheses.partition(data, asked.groups),
     ]
     if r < data.n:
-        claims.append(hypotheses.kruskal_at_least(data, r, "hypothesis.A1-at-r", 0))
+        claims.append(hypotheses.kruskal_at_least(data, r, ids.A1_AT_R, 0))
     return failing(claims)
 
 
@@ -101,33 +102,34 @@ def dependent_set_that_samples_miss() -> Asked:
     return with_query(data, 3, {0: 1, 1: 1, 2: 1}, head_width=4)
 
 
-_CHECKS = ("context-size", "value-width", "A2", "A1", "A1-at-r", "capacity", "partition")
+_CHECKS = (ids.CONTEXT_SIZE, ids.VALUE_WIDTH, ids.A2, ids.A1, ids.A1_AT_R, ids.CAPACITY,
+           ids.PARTITION)  # fmt: skip
 
 HYPOTHESES = Family(
     name="hypotheses",
     title="Hypotheses of the theorem",
-    checks=tuple(f"hypothesis.{name}" for name in _CHECKS),
+    checks=_CHECKS,
     fired=fired,
     correct={"as asked": asked, "width 2": partial(asked, head_width=2)},
     defects=(
-        Defect("more context rows than columns", "hypothesis.context-size",
+        Defect("more context rows than columns", ids.CONTEXT_SIZE,
                more_rows_than_columns),
-        Defect("values narrower than labels", "hypothesis.value-width", narrow_values),
-        Defect("a context with a dependent row", "hypothesis.A2", dependent_context),
-        Defect("one example more than the heads hold", "hypothesis.capacity",
+        Defect("values narrower than labels", ids.VALUE_WIDTH, narrow_values),
+        Defect("a context with a dependent row", ids.A2, dependent_context),
+        Defect("one example more than the heads hold", ids.CAPACITY,
                one_example_too_many),
-        Defect("dependent queries, in three groups", "hypothesis.A1", dependent_across_groups),
-        Defect("dependent queries, in one group", "hypothesis.partition",
+        Defect("dependent queries, in three groups", ids.A1, dependent_across_groups),
+        Defect("dependent queries, in one group", ids.PARTITION,
                dependent_within_a_group),
-        Defect("parallel queries, heads of width 2", "hypothesis.A1-at-r", parallel_queries),
-        Defect("a query that is zero", "hypothesis.partition", zero_query),
-        Defect("a dependent group that random subsets miss", "hypothesis.partition",
+        Defect("parallel queries, heads of width 2", ids.A1_AT_R, parallel_queries),
+        Defect("a query that is zero", ids.PARTITION, zero_query),
+        Defect("a dependent group that random subsets miss", ids.PARTITION,
                dependent_set_that_samples_miss),
     ),
     implied={
-        "hypothesis.context-size": "A2 implies it: more than d rows are dependent. It is a "
+        ids.CONTEXT_SIZE: "A2 implies it: more than d rows are dependent. It is a "
         "hypothesis of its own in the paper, and says why A2 cannot hold.",
-        "hypothesis.A1-at-r": "A1 implies it. It is what the proof uses of A1, and can hold where "
+        ids.A1_AT_R: "A1 implies it. It is what the proof uses of A1, and can hold where "
         "A1 does not.",
     },
 )  # fmt: skip

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
@@ -21,6 +22,7 @@ from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
 from attncert.verify.audit.defects.paper import greedy_choice_skipped
 from attncert.verify.audit.defects.runs import Built, paper, width_one
 from attncert.verify.audit.defects.spoil import changed, with_head, with_label
+from attncert.verify.claims import ids
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.steps.conclusions import full_rank
@@ -34,7 +36,7 @@ class Finished:
 
     data: Dataset
     layer: Layer
-    floats: dict[str, np.ndarray] | None = None
+    floats: dict[str, FloatArray] | None = None
     primes: tuple[int, ...] = features.PRIMES
 
 
@@ -129,54 +131,54 @@ def example_repeated() -> Finished:
 # Float64 weights.
 
 
-def floats(change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]) -> Finished:
+def floats(change: Callable[[dict[str, FloatArray]], dict[str, FloatArray]]) -> Finished:
     run = finished("width one")
     assert run.floats is not None
     return replace(run, floats=change({name: x.copy() for name, x in run.floats.items()}))
 
 
-def perturbed(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def perturbed(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     weights["W_V"][weights["W_V"] != 0] *= 1 + 1e-4
     return weights
 
 
-def base_two_forgotten(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def base_two_forgotten(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """A softmax in base e of logits that were meant for base 2."""
     return weights | {"W_Q": weights["W_Q"] / math.log(2)}
 
 
-def scaled_by_width(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def scaled_by_width(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     """Logits over √d, as in a library that scales by the model's width."""
     return weights | {"W_Q": weights["W_Q"] / math.sqrt(weights["W_Q"].shape[1])}
 
 
-def half_precision(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def half_precision(weights: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return {name: x.astype(np.float16).astype(np.float64) for name, x in weights.items()}
 
 
 LAYERS = Family(
     name="layer",
     title="The finished layer",
-    checks=("rank", "readout", "enclosure.error"),
+    checks=(ids.RANK, ids.READOUT, ids.ENCLOSURE_ERROR),
     fired=fired,
     correct={name: partial(finished, name) for name in ("interior", "shared", "width one")},
     defects=(
-        Defect("a label changed by 10^-30", "readout", label_changed),
-        Defect("readout of another data set", "readout", readout_of_another_data_set),
-        Defect("one readout entry off in its last bit", "readout", last_bit_of_a_value),
-        Defect("one entry of W_O off by 10^-9", "readout", output_entry),
-        Defect("values of two heads exchanged", "readout", values_exchanged),
-        Defect("labels permuted against the examples", "readout", examples_permuted),
-        Defect("a prime modulo which 2 has order 31", "rank", prime_of_small_order),
-        Defect("greedy choice skipped, ranks of single heads left out", "rank",
+        Defect("a label changed by 10^-30", ids.READOUT, label_changed),
+        Defect("readout of another data set", ids.READOUT, readout_of_another_data_set),
+        Defect("one readout entry off in its last bit", ids.READOUT, last_bit_of_a_value),
+        Defect("one entry of W_O off by 10^-9", ids.READOUT, output_entry),
+        Defect("values of two heads exchanged", ids.READOUT, values_exchanged),
+        Defect("labels permuted against the examples", ids.READOUT, examples_permuted),
+        Defect("a prime modulo which 2 has order 31", ids.RANK, prime_of_small_order),
+        Defect("greedy choice skipped, ranks of single heads left out", ids.RANK,
                no_rank_after_each_head),
-        Defect("an example repeated", "rank", example_repeated),
-        Defect("values of the float route off by 10^-4", "enclosure.error",
+        Defect("an example repeated", ids.RANK, example_repeated),
+        Defect("values of the float route off by 10^-4", ids.ENCLOSURE_ERROR,
                partial(floats, perturbed)),
-        Defect("softmax with base e in place of 2", "enclosure.error",
+        Defect("softmax with base e in place of 2", ids.ENCLOSURE_ERROR,
                partial(floats, base_two_forgotten)),
-        Defect("logits scaled by 1/√d", "enclosure.error", partial(floats, scaled_by_width)),
-        Defect("float route rounded to float16", "enclosure.error",
+        Defect("logits scaled by 1/√d", ids.ENCLOSURE_ERROR, partial(floats, scaled_by_width)),
+        Defect("float route rounded to float16", ids.ENCLOSURE_ERROR,
                partial(floats, half_precision)),
     ),
 )  # fmt: skip

@@ -23,6 +23,8 @@ from attncert.verify.audit.defects.spoil import (
     with_first,
 )
 from attncert.verify.audit.defects.steps import family
+from attncert.verify.claims import ids
+from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.paper import METHOD
 
 
@@ -97,29 +99,29 @@ def _vertices(run: Built, h: int, rows: tuple[int, ...]) -> Built:
 
 
 PAPER_STEPS = family(METHOD, runs("paper"), "interior", (
-    Defect("a dual vector off by one, in the record", "head.2.duals",
+    Defect("a dual vector off by one, in the record", of_head(2, ids.DUALS),
            lambda: record(paper("vertices"), **first_off("duals"))),
-    Defect("a dual vector off by one, and used", "head.2.duals",
+    Defect("a dual vector off by one, and used", of_head(2, ids.DUALS),
            lambda: rebuilt(paper("vertices"), **first_off("duals", 6))),
-    Defect("the dual of an example without steering", "head.2.duals",
+    Defect("the dual of an example without steering", of_head(2, ids.DUALS),
            dual_of_an_unsteered_example),
-    Defect("two duals exchanged", "head.2.duals", duals_swapped),
-    Defect("queries of two groups exchanged in the data", "head.2.duals",
+    Defect("two duals exchanged", of_head(2, ids.DUALS), duals_swapped),
+    Defect("queries of two groups exchanged in the data", of_head(2, ids.DUALS),
            lambda: exchanged(paper("vertices"), "queries")),
-    Defect("a steering vector off by one, in the record", "head.2.steering",
+    Defect("a steering vector off by one, in the record", of_head(2, ids.STEERING),
            lambda: record(paper("vertices"), **first_off("steering"))),
-    Defect("a steering vector off by one, and used", "head.2.steering",
+    Defect("a steering vector off by one, and used", of_head(2, ids.STEERING),
            lambda: consistent(paper("vertices"), **first_off("steering"))),
-    Defect("other logits on record", "head.2.steering",
+    Defect("other logits on record", of_head(2, ids.STEERING),
            lambda: other_logits(paper("interior"))),
-    Defect("contexts of two groups exchanged in the data", "head.2.steering",
+    Defect("contexts of two groups exchanged in the data", of_head(2, ids.STEERING),
            lambda: exchanged(paper("vertices"), "contexts")),
-    Defect("rank of M above r", "head.2.weights", extra_column),
-    Defect("c one too small everywhere", "head.2.saturation", c_too_small),
-    Defect("greedy choice of step 7 skipped", "head.2.independence", greedy_choice_skipped),
-    Defect("the same where finite c hides it", "head.2.independence",
+    Defect("rank of M above r", of_head(2, ids.WEIGHTS), extra_column),
+    Defect("c one too small everywhere", of_head(2, ids.SATURATION), c_too_small),
+    Defect("greedy choice of step 7 skipped", of_head(2, ids.INDEPENDENCE), greedy_choice_skipped),
+    Defect("the same where finite c hides it", of_head(2, ids.INDEPENDENCE),
            greedy_choice_skipped_unsaturated),
-    Defect("two examples of the only group sent to one row", "head.1.rank",
+    Defect("two examples of the only group sent to one row", of_head(1, ids.RANK_SO_FAR),
            first_group_on_one_row),
-    Defect("groups larger than r allows", "groups", lambda: said(paper("interior"), r=2)),
+    Defect("groups larger than r allows", ids.GROUPS, lambda: said(paper("interior"), r=2)),
 ))  # fmt: skip

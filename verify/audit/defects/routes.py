@@ -25,6 +25,7 @@ from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
 from attncert.verify.audit.defects.layers import Finished, finished
 from attncert.verify.audit.defects.runs import width_one
 from attncert.verify.audit.defects.spoil import with_label
+from attncert.verify.claims import ids
 from attncert.verify.interpolation import multiprecision, rational, symbolic
 
 Broken = tuple[ModuleType, str, Callable[..., Any]]  # a function of a module, and what replaces it
@@ -125,7 +126,7 @@ def _breaking(module: ModuleType, name: str, function: Callable[..., Any]) -> Ro
     return replace(correct(), broken=((module, name, function),))
 
 
-_R, _S, _M = (f"interpolation.{name}" for name in MODULES)
+_R, _S, _M = ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION
 
 ROUTES = Family(
     name="routes",

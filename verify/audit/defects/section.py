@@ -51,8 +51,8 @@ def planted_defects(results: Sequence[Result]) -> AuditSection:
             f"{planted} deliberate errors, each planted in a correct small run; {caught} of them "
             f"({100 * caught / planted:.1f} %) were caught by the check of the step that was "
             "spoilt. The final check, that the outputs equal the labels, was switched off: it "
-            "notices any change of the weights, and would hide which of the others do. It is "
-            "tested by itself (its three routes), and in certificates, which have no steps.",
+            "would notice any change of the weights, and hide which other checks do. It is tested "
+            "separately: by its three routes, and in certificates, which have no steps.",
             "On the correct runs nothing fires. A check is needed if some defect here is seen by "
             "no other check; where none is, the table says what the check is kept for.",
         ),
@@ -61,7 +61,7 @@ def planted_defects(results: Sequence[Result]) -> AuditSection:
         findings=tuple(finding for result in results for finding in _findings(result)),
         numbers={
             "planted": planted,
-            "caught by the own check": caught,
+            "caught by its own check": caught,
             "checks": sum(len(result.family.checks) for result in results),
             "families": {result.family.name: len(result.rows) for result in results},
         },
@@ -95,7 +95,7 @@ def _checks(results: Sequence[Result]) -> Table:
             rows.append((result.family.title, check, str(len(seen)), str(alone), reason))
     return Table(
         "Checks, and the defects that they see",
-        ("family", "check", "defects seen", "seen by no other", "else kept because"),
+        ("family", "check", "defects seen", "seen by no other", "otherwise kept because"),
         tuple(rows),
     )
 

@@ -173,7 +173,7 @@ def with_label(data: Dataset, t: int, c: int, by: Any) -> Dataset:
 
 
 def said(run: Built, **parts: Any) -> Built:
-    """Another thing said of the construction as a whole: groups, r, records, layer."""
+    """Another statement about the construction as a whole: groups, r, records, layer."""
     return run.with_construction(replace(run.construction, **parts))
 
 

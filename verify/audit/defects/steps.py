@@ -32,7 +32,9 @@ from attncert.verify.audit.defects.spoil import (
     tied_consistently,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.ids import Step, of_head
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.steps import shared
@@ -61,13 +63,13 @@ def family(
     runs: correct ones, by name. usual: the one that the shared defects are planted in; its head
     `HEAD` has two examples, and three before it.
     """
-    has = {"groups", *method.outline.steps}
+    has = {ids.GROUPS, *method.outline.steps}
     common = [
         Defect(spoilt.name, spoilt.check, spoilt.planted(runs[usual]))
         for spoilt in STEPS
         if {column(spoilt.check), *spoilt.asks} <= has
     ]
-    steps = ("groups", *method.outline.steps, *(column(defect.check) for defect in own))
+    steps = (ids.GROUPS, *method.outline.steps, *(column(defect.check) for defect in own))
     checks = tuple(dict.fromkeys(steps))
     return Family(
         name=method.name,
@@ -87,7 +89,7 @@ class StepDefect:
     name: str
     check: str
     spoil: Callable[[Built], Built]
-    asks: tuple[str, ...] = ()
+    asks: tuple[Step, ...] = ()
 
     def planted(self, run: Callable[[], Built]) -> Callable[[], Built]:
         return lambda: self.spoil(run())
@@ -178,47 +180,49 @@ def earlier_rows_turned(run: Built) -> Built:
     return replace(run, data=Dataset.of(contexts, run.data.queries, run.data.labels))
 
 
-_STEERS = ("selector", "separator")
+_STEERS = (ids.SELECTOR, ids.SEPARATOR)
 
 STEPS = (
-    StepDefect("group off by one", "groups", another_group),
-    StepDefect("an earlier example forgotten", "groups", partial(earlier_forgotten, count=1)),
-    StepDefect("all earlier examples forgotten", "groups", partial(earlier_forgotten, count=3)),
-    StepDefect("an example in no group", "groups", in_no_group),
-    StepDefect("an example in two groups", "groups", in_two_groups),
-    StepDefect("a head without a record", "groups",
+    StepDefect("group off by one", ids.GROUPS, another_group),
+    StepDefect("an earlier example forgotten", ids.GROUPS, partial(earlier_forgotten, count=1)),
+    StepDefect("all earlier examples forgotten", ids.GROUPS, partial(earlier_forgotten, count=3)),
+    StepDefect("an example in no group", ids.GROUPS, in_no_group),
+    StepDefect("an example in two groups", ids.GROUPS, in_two_groups),
+    StepDefect("a head without a record", ids.GROUPS,
                lambda run: said(run, heads=run.construction.heads[:2])),
-    StepDefect("other logits on record", "head.2.logits", other_logits),
-    StepDefect("selector not orthogonal to the group", "head.2.selector",
+    StepDefect("other logits on record", of_head(2, ids.LOGITS), other_logits),
+    StepDefect("selector not orthogonal to the group", of_head(2, ids.SELECTOR),
                lambda run: rebuilt(run, selector=bumped(head(run).selector, 2))),
-    StepDefect("the same, all else made from it", "head.2.selector",
+    StepDefect("the same, all else made from it", of_head(2, ids.SELECTOR),
                lambda run: consistent(run, selector=bumped(head(run).selector, 2))),
-    StepDefect("selector vanishing on an earlier query", "head.2.selector",
+    StepDefect("selector vanishing on an earlier query", of_head(2, ids.SELECTOR),
                lambda run: rebuilt(run, selector=blind(run))),
-    StepDefect("the same, in the record only", "head.2.selector",
+    StepDefect("the same, in the record only", of_head(2, ids.SELECTOR),
                lambda run: record(run, selector=blind(run))),
-    StepDefect("tie at the top of Eu", "head.2.separator", partial(tie, top=True)),
-    StepDefect("tie at the bottom of Eu", "head.2.separator", partial(tie, top=False)),
-    StepDefect("tie of Eu at the end that no example uses", "head.2.separator",
+    StepDefect("tie at the top of Eu", of_head(2, ids.SEPARATOR), partial(tie, top=True)),
+    StepDefect("tie at the bottom of Eu", of_head(2, ids.SEPARATOR), partial(tie, top=False)),
+    StepDefect("tie of Eu at the end that no example uses", of_head(2, ids.SEPARATOR),
                tie_at_the_unused_end),
-    StepDefect("separator rescaled in the record", "head.2.weights",
+    StepDefect("separator rescaled in the record", of_head(2, ids.WEIGHTS),
                lambda run: record(run, separator=head(run).separator * 3), _STEERS),
-    StepDefect("c off by one in the record", "head.2.weights",
+    StepDefect("c off by one in the record", of_head(2, ids.WEIGHTS),
                lambda run: record(run, c=head(run).c + 1), _STEERS),
-    StepDefect("a key entry off by one", "head.2.weights", partial(factor_changed, name="key")),
-    StepDefect("a query entry off by one", "head.2.weights",
+    StepDefect("a key entry off by one", of_head(2, ids.WEIGHTS),
+               partial(factor_changed, name="key")),
+    StepDefect("a query entry off by one", of_head(2, ids.WEIGHTS),
                partial(factor_changed, name="query")),
-    StepDefect("weights of two heads exchanged", "head.2.weights", heads_exchanged),
-    StepDefect("half the key: logits not whole", "head.2.integral", half_the_key),
-    StepDefect("selector over 7: logits not whole", "head.2.integral",
+    StepDefect("weights of two heads exchanged", of_head(2, ids.WEIGHTS), heads_exchanged),
+    StepDefect("half the key: logits not whole", of_head(2, ids.INTEGRAL), half_the_key),
+    StepDefect("selector over 7: logits not whole", of_head(2, ids.INTEGRAL),
                lambda run: rebuilt(run, selector=head(run).selector / 7), _STEERS),
-    StepDefect("gap overstated", "head.2.saturation", partial(other_gap, by=1)),
-    StepDefect("gap understated", "head.2.saturation", partial(other_gap, by=-1)),
-    StepDefect("gap left out", "head.2.saturation", partial(other_gap, by=None)),
-    StepDefect("gap of another c", "head.2.saturation",
+    StepDefect("gap overstated", of_head(2, ids.SATURATION), partial(other_gap, by=1)),
+    StepDefect("gap understated", of_head(2, ids.SATURATION), partial(other_gap, by=-1)),
+    StepDefect("gap left out", of_head(2, ids.SATURATION), partial(other_gap, by=None)),
+    StepDefect("gap of another c", of_head(2, ids.SATURATION),
                lambda run: rebuilt(run, c=head(run).c + 1)),
-    StepDefect("wrong target row", "head.2.saturation", other_target),
-    StepDefect("wrong sign of the selector, hence of every target row", "head.2.saturation",
+    StepDefect("wrong target row", of_head(2, ids.SATURATION), other_target),
+    StepDefect("wrong sign of the selector, hence of every target row", of_head(2, ids.SATURATION),
                lambda run: rebuilt(run, selector=-head(run).selector)),
-    StepDefect("rows of an earlier context turned", "head.3.saturation", earlier_rows_turned),
+    StepDefect("rows of an earlier context turned", of_head(3, ids.SATURATION),
+               earlier_rows_turned),
 )  # fmt: skip

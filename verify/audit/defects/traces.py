@@ -14,15 +14,17 @@ from attncert.constructions.paper import BOUND
 from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
 from attncert.verify.audit.defects.hypotheses import dependent_across_groups, dependent_context
 from attncert.verify.audit.defects.runs import paper, width_one
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.prove import Settings, prove
 from attncert.verify.steps import hypotheses
 
-_ERRORS = {"given twice": "trace.once", "which is missing": "trace.premises",
-           "circular": "trace.acyclic"}  # fmt: skip
+_ERRORS = {"given twice": ids.TRACE_ONCE, "which is missing": ids.TRACE_PREMISES,
+           "circular": ids.TRACE_ACYCLIC}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,9 @@ def told(name: str) -> Told:
             proof = prove(data, Settings(claim="full-rank", head_width=2))
         case "sampled":
             with patch.object(hypotheses, "_EXHAUSTIVE", 10):
+                proof = prove(data, Settings(a1_work=0))
+        case "decided":
+            with patch.object(hypotheses, "_EXHAUSTIVE", 10):
                 proof = prove(data)
         case "width one":
             proof = prove(width_one("shared").data, Settings(construction="width-one"))
@@ -66,12 +71,12 @@ def told(name: str) -> Told:
     return Told(proof, tuple(proof.trace))
 
 
-RUNS = ("interpolation", "rank alone", "sampled", "width one", "A1 false", "A2 false",
+RUNS = ("interpolation", "rank alone", "sampled", "decided", "width one", "A1 false", "A2 false",
         "too many examples")  # fmt: skip
 
 
 def edited(
-    claim_id: str, change: Callable[[Claim], Claim | None], on: str = "interpolation"
+    claim_id: ClaimId, change: Callable[[Claim], Claim | None], on: str = "interpolation"
 ) -> Told:
     """One claim changed, or left out."""
     run = told(on)
@@ -79,11 +84,11 @@ def edited(
     return replace(run, claims=tuple(claim for claim in changed if claim is not None))
 
 
-def level(claim_id: str, value: Level, on: str = "interpolation") -> Told:
+def level(claim_id: ClaimId, value: Level, on: str = "interpolation") -> Told:
     return edited(claim_id, lambda claim: replace(claim, level=value), on)
 
 
-def without_edge(claim_id: str, premise: str, on: str = "interpolation") -> Told:
+def without_edge(claim_id: ClaimId, premise: ClaimId, on: str = "interpolation") -> Told:
     def cut(claim: Claim) -> Claim:
         assert premise in claim.rests_on
         return replace(claim, rests_on=tuple(p for p in claim.rests_on if p != premise))
@@ -91,11 +96,11 @@ def without_edge(claim_id: str, premise: str, on: str = "interpolation") -> Told
     return edited(claim_id, cut, on)
 
 
-def with_edge(claim_id: str, premise: str) -> Told:
+def with_edge(claim_id: ClaimId, premise: ClaimId) -> Told:
     return edited(claim_id, lambda claim: replace(claim, rests_on=(*claim.rests_on, premise)))
 
 
-def left_out(claim_id: str, on: str = "interpolation") -> Told:
+def left_out(claim_id: ClaimId, on: str = "interpolation") -> Told:
     """With the edges to it, so that no premise is missing."""
     run = edited(claim_id, lambda claim: None, on)
     claims = (
@@ -105,12 +110,12 @@ def left_out(claim_id: str, on: str = "interpolation") -> Told:
     return replace(run, claims=tuple(claims))
 
 
-def twice(claim_id: str) -> Told:
+def twice(claim_id: ClaimId) -> Told:
     run = told("interpolation")
     return replace(run, claims=(*run.claims, next(c for c in run.claims if c.id == claim_id)))
 
 
-def number(claim_id: str, key: str, value: Any, on: str = "interpolation") -> Told:
+def number(claim_id: ClaimId, key: str, value: Any, on: str = "interpolation") -> Told:
     def change(claim: Claim) -> Claim:
         assert key in claim.numbers
         return replace(claim, numbers=dict(claim.numbers) | {key: value})
@@ -119,7 +124,7 @@ def number(claim_id: str, key: str, value: Any, on: str = "interpolation") -> To
 
 
 def witness(
-    claim_id: str, on: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
+    claim_id: ClaimId, on: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
 ) -> Told:
     def changed(claim: Claim) -> Claim:
         assert claim.level is Level.REFUTED and claim.witness is not None
@@ -146,7 +151,7 @@ def made_again(claim: Claim) -> Told:
 def a1_at_n_minus_one() -> Told:
     """On data of Kruskal rank n - 1 it would be found true."""
     data = told("interpolation").proof.data
-    return made_again(hypotheses.kruskal_at_least(data, data.n - 1, "hypothesis.A1", 0))
+    return made_again(hypotheses.kruskal_at_least(data, data.n - 1, ids.A1, 0))
 
 
 def capacity_off_by_one() -> Told:
@@ -163,8 +168,8 @@ def sampled_called_proved() -> Told:
     def raised(claim: Claim) -> Claim:
         return replace(claim, level=Level.PROVED, arithmetic="exact")
 
-    assert told("sampled").proof.trace["hypothesis.A1"].level is Level.SAMPLED
-    return edited("hypothesis.A1", raised, "sampled")
+    assert told("sampled").proof.trace[ids.A1].level is Level.SAMPLED
+    return edited(ids.A1, raised, "sampled")
 
 
 def modulo(p: int) -> Told:
@@ -174,7 +179,7 @@ def modulo(p: int) -> Told:
         words = claim.arithmetic.replace("2147483579", str(p))
         return replace(claim, arithmetic=words, numbers=dict(claim.numbers) | {"prime": p})
 
-    return edited("rank", change)
+    return edited(ids.RANK, change)
 
 
 def failed_premise_ignored() -> Told:
@@ -184,7 +189,7 @@ def failed_premise_ignored() -> Told:
         def _derive(self, claim: Claim) -> Level:
             return claim.level
 
-    return replace(level("hypothesis.A2", Level.REFUTED), kind=Credulous)
+    return replace(level(ids.A2, Level.REFUTED), kind=Credulous)
 
 
 def strongest_premise_taken() -> Told:
@@ -205,58 +210,68 @@ def another_data_set() -> Told:
 
 
 DEFECTS = (
-    Defect("a claim given twice", "trace.once", partial(twice, "rank")),
-    Defect("a premise that nobody claims", "trace.premises",
-           partial(edited, "reduction", lambda claim: None)),
-    Defect("a cycle: the duals rest on the rank they lead to", "trace.acyclic",
-           partial(with_edge, "hypothesis.A2", "head.2.independence")),
-    Defect("edge removed: selector no longer under saturation", "trace.edges",
-           partial(without_edge, "head.2.saturation", "head.2.selector")),
-    Defect("edge removed: the theorem without A1", "trace.edges",
-           partial(without_edge, "theorem", "hypothesis.A1")),
-    Defect("edge removed: universal without the reduction", "trace.edges",
-           partial(without_edge, "universal", "reduction")),
-    Defect("edge removed: the answer without its rank", "trace.edges",
-           partial(without_edge, "memorization", "rank", "rank alone")),
-    Defect("edge removed: weights of width one without coefficients", "trace.edges",
-           partial(without_edge, "head.1.weights", "head.1.coefficients", "width one")),
-    Defect("a step left out with its edges", "trace.complete",
-           partial(left_out, "head.2.separator")),
-    Defect("a hypothesis left out with its edges", "trace.complete",
-           partial(left_out, "hypothesis.A2")),
-    Defect("sampled called proved", "trace.levels", sampled_called_proved),
-    Defect("numerical called proved", "trace.levels",
-           partial(level, "interpolation.multiprecision", Level.PROVED)),
-    Defect("argued called proved", "trace.levels", partial(level, "reduction", Level.PROVED)),
-    Defect("enclosed called proved", "trace.levels",
-           partial(level, "enclosure.error", Level.PROVED, "rank alone")),
-    Defect("a refuted premise ignored", "trace.standing", failed_premise_ignored),
-    Defect("the strongest premise taken for the weakest", "trace.standing",
+    Defect("a claim given twice", ids.TRACE_ONCE, partial(twice, ids.RANK)),
+    Defect("a premise that no claim states", ids.TRACE_PREMISES,
+           partial(edited, ids.REDUCTION, lambda claim: None)),
+    Defect("a cycle: the duals rest on the rank they lead to", ids.TRACE_ACYCLIC,
+           partial(with_edge, ids.A2, of_head(2, ids.INDEPENDENCE))),
+    Defect("edge removed: selector no longer under saturation", ids.TRACE_EDGES,
+           partial(without_edge, of_head(2, ids.SATURATION), of_head(2, ids.SELECTOR))),
+    Defect("edge removed: the theorem without A1", ids.TRACE_EDGES,
+           partial(without_edge, ids.THEOREM, ids.A1)),
+    Defect("edge removed: universal without the reduction", ids.TRACE_EDGES,
+           partial(without_edge, ids.UNIVERSAL, ids.REDUCTION)),
+    Defect("edge removed: the answer without its rank", ids.TRACE_EDGES,
+           partial(without_edge, ids.MEMORIZATION, ids.RANK, "rank alone")),
+    Defect("edge removed: weights of width one without coefficients", ids.TRACE_EDGES,
+           partial(without_edge, of_head(1, ids.WEIGHTS), of_head(1, ids.COEFFICIENTS),
+                   "width one")),
+    Defect("a step left out with its edges", ids.TRACE_COMPLETE,
+           partial(left_out, of_head(2, ids.SEPARATOR))),
+    Defect("a hypothesis left out with its edges", ids.TRACE_COMPLETE,
+           partial(left_out, ids.A2)),
+    Defect("sampled called proved", ids.TRACE_LEVELS, sampled_called_proved),
+    Defect("A1 called proved after all sets of one query fewer", ids.TRACE_LEVELS,
+           partial(number, ids.A1, "sets", 21, "decided")),
+    Defect("A1 called proved because smaller sets are independent", ids.TRACE_LEVELS,
+           partial(number, ids.A1, "every", 2, "decided")),
+    Defect("A1 called proved by comparing pairs", ids.TRACE_LEVELS,
+           partial(number, ids.A1, "method", "parallel", "decided")),
+    Defect("numerical called proved", ids.TRACE_LEVELS,
+           partial(level, ids.MULTIPRECISION, Level.PROVED)),
+    Defect("argued called proved", ids.TRACE_LEVELS, partial(level, ids.REDUCTION, Level.PROVED)),
+    Defect("enclosed called proved", ids.TRACE_LEVELS,
+           partial(level, ids.ENCLOSURE_ERROR, Level.PROVED, "rank alone")),
+    Defect("a refuted premise ignored", ids.TRACE_STANDING, failed_premise_ignored),
+    Defect("the strongest premise taken for the weakest", ids.TRACE_STANDING,
            strongest_premise_taken),
-    Defect("rank claimed one too high", "trace.numbers", partial(number, "rank", "rank", 8)),
-    Defect("rank of one head claimed one too high", "trace.numbers",
-           partial(number, "head.2.rank", "rank", 6)),
-    Defect("capacity formula off by one", "trace.numbers", capacity_off_by_one),
-    Defect("parameter count off by one head's output", "trace.numbers",
-           partial(number, "parameters", "parameters", 86)),
-    Defect("A1 checked at n - 1", "trace.numbers", a1_at_n_minus_one),
-    Defect("the proof of another data set", "trace.numbers", another_data_set),
-    Defect("rank modulo a composite number", "trace.primes", partial(modulo, 2147483577)),
-    Defect("rank modulo 2^61 - 1, where 2 has order 61", "trace.primes",
+    Defect("rank claimed one too high", ids.TRACE_NUMBERS, partial(number, ids.RANK, "rank", 8)),
+    Defect("rank of one head claimed one too high", ids.TRACE_NUMBERS,
+           partial(number, of_head(2, ids.RANK_SO_FAR), "rank", 6)),
+    Defect("capacity formula off by one", ids.TRACE_NUMBERS, capacity_off_by_one),
+    Defect("parameter count off by one head's output", ids.TRACE_NUMBERS,
+           partial(number, ids.PARAMETERS, "parameters", 86)),
+    Defect("A1 checked at n - 1", ids.TRACE_NUMBERS, a1_at_n_minus_one),
+    Defect("the proof of another data set", ids.TRACE_NUMBERS, another_data_set),
+    Defect("rank modulo a composite number", ids.TRACE_PRIMES, partial(modulo, 2147483577)),
+    Defect("rank modulo 2^61 - 1, where 2 has order 61", ids.TRACE_PRIMES,
            partial(modulo, 2**61 - 1)),
-    Defect("a refutation without a witness", "trace.witnesses",
-           partial(witness, "hypothesis.A1", "A1 false", lambda found: None)),
-    Defect("dependent queries: a witness that is none", "trace.witnesses",
-           partial(witness, "hypothesis.A1", "A1 false", first_doubled)),
-    Defect("a dependent context: the zero relation as witness", "trace.witnesses",
-           partial(witness, "hypothesis.A2", "A2 false", all_zero)),
+    Defect("a refutation without a witness", ids.TRACE_WITNESSES,
+           partial(witness, ids.A1, "A1 false", lambda found: None)),
+    Defect("dependent queries: a false witness", ids.TRACE_WITNESSES,
+           partial(witness, ids.A1, "A1 false", first_doubled)),
+    Defect("a dependent context: the zero relation as witness", ids.TRACE_WITNESSES,
+           partial(witness, ids.A2, "A2 false", all_zero)),
 )  # fmt: skip
 
 TRACES = Family(
     name="trace",
     title="What a proof says of itself",
-    checks=("trace.once", "trace.premises", "trace.acyclic", "trace.edges", "trace.complete",
-            "trace.levels", "trace.standing", "trace.numbers", "trace.primes", "trace.witnesses"),
+    checks=(
+        ids.TRACE_ONCE, ids.TRACE_PREMISES, ids.TRACE_ACYCLIC, ids.TRACE_EDGES,
+        ids.TRACE_COMPLETE, ids.TRACE_LEVELS, ids.TRACE_STANDING, ids.TRACE_NUMBERS,
+        ids.TRACE_PRIMES, ids.TRACE_WITNESSES,
+    ),
     fired=fired,
     correct={name: partial(told, name) for name in RUNS},
     defects=DEFECTS,

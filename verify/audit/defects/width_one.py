@@ -20,6 +20,8 @@ from attncert.verify.audit.defects.spoil import (
     weights,
 )
 from attncert.verify.audit.defects.steps import family
+from attncert.verify.claims import ids
+from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.width_one import METHOD
 
 
@@ -76,17 +78,18 @@ def one_alpha(name: str, h: int) -> Built:
 
 
 WIDTH_ONE_STEPS = family(METHOD, runs("width-one"), "distinct", (
-    Defect("v1 off by one in the record", "head.2.coefficients", v1_on_record),
-    Defect("v1 off by one, and used", "head.2.coefficients", v1_used),
-    Defect("two of the α exchanged", "head.1.coefficients", alphas_exchanged),
-    Defect("other logits on record", "head.2.coefficients",
+    Defect("v1 off by one in the record", of_head(2, ids.COEFFICIENTS), v1_on_record),
+    Defect("v1 off by one, and used", of_head(2, ids.COEFFICIENTS), v1_used),
+    Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS), alphas_exchanged),
+    Defect("other logits on record", of_head(2, ids.COEFFICIENTS),
            lambda: other_logits(width_one("distinct"))),
-    Defect("queries of two groups exchanged in the data", "head.2.coefficients",
+    Defect("queries of two groups exchanged in the data", of_head(2, ids.COEFFICIENTS),
            lambda: exchanged(width_one("several alphas"), "queries")),
-    Defect("contexts of two groups exchanged in the data", "head.2.coefficients",
+    Defect("contexts of two groups exchanged in the data", of_head(2, ids.COEFFICIENTS),
            lambda: exchanged(width_one("several alphas"), "contexts")),
-    Defect("tie of Eu within the group", "head.2.curve", tie_in_the_group),
-    Defect("M of rank two", "head.2.weights", second_column),
-    Defect("one α for a whole group", "head.2.independence", lambda: one_alpha("shared", 1)),
-    Defect("one α for the only group", "head.1.rank", lambda: one_alpha("one head", 0)),
+    Defect("tie of Eu within the group", of_head(2, ids.CURVE), tie_in_the_group),
+    Defect("M of rank two", of_head(2, ids.WEIGHTS), second_column),
+    Defect("one α for a whole group", of_head(2, ids.INDEPENDENCE), lambda: one_alpha("shared", 1)),
+    Defect("one α for the only group", of_head(1, ids.RANK_SO_FAR),
+           lambda: one_alpha("one head", 0)),
 ))  # fmt: skip

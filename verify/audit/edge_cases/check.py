@@ -18,7 +18,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load
 from attncert.constructions.errors import InputError
 from attncert.verify.audit.edge_cases.records import PROVED_BY, EdgeCase, Expect, FileCase
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
@@ -64,50 +66,50 @@ def check(case: EdgeCase | FileCase) -> Outcome:
     return Outcome(case, tuple(found), tuple(differences), tuple(answers))
 
 
-def run(expect: Expect, data: Dataset) -> tuple[Level, dict[str, Claim]]:
+def run(expect: Expect, data: Dataset) -> tuple[Level, dict[ClaimId, Claim]]:
     """The standing of the run's conclusion, and all its claims by id."""
     return _RUNS[expect.run](data, dict(expect.options))
 
 
 def _prove(
     construction: str,
-) -> Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Claim]]]:
-    def ask(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+) -> Callable[[Dataset, dict[str, Any]], tuple[Level, dict[ClaimId, Claim]]]:
+    def ask(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[ClaimId, Claim]]:
         proof = prove(data, Settings(construction=construction, **options))
         return proof.standing, {claim.id: claim for claim in proof.trace}
 
     return ask
 
 
-def _one(claim: Claim) -> tuple[Level, dict[str, Claim]]:
+def _one(claim: Claim) -> tuple[Level, dict[ClaimId, Claim]]:
     return claim.level, {claim.id: claim}
 
 
-def _labels(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+def _labels(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[ClaimId, Claim]]:
     trace = ProofTrace(row_bound(data, **options))
-    claims = {claim.id: claim for claim in trace if claim.id != "rows.universal"}
-    return claims["rows.labels"].level, claims
+    claims = {claim.id: claim for claim in trace if claim.id != ids.ROWS_UNIVERSAL}
+    return claims[ids.ROWS_LABELS].level, claims
 
 
-def _impossibility(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+def _impossibility(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[ClaimId, Claim]]:
     claims = {claim.id: claim for claim in impossibility(data, **options)}
-    return claims["impossible.universal"].level, claims
+    return claims[ids.IMPOSSIBLE_UNIVERSAL].level, claims
 
 
-def _given(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+def _given(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[ClaimId, Claim]]:
     claims = {claim.id: claim for claim in fit_given_labels(data, **options).claims}
-    answer = claims["given.output"].level
-    return answer, {k: c for k, c in claims.items() if k != "given.universal"}
+    answer = claims[ids.GIVEN_OUTPUT].level
+    return answer, {k: c for k, c in claims.items() if k != ids.GIVEN_UNIVERSAL}
 
 
-def _uniform(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+def _uniform(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[ClaimId, Claim]]:
     zero = next(layer for name, layer in adversarial_layers(data, 1, 0) if name == "zero heads")
     rank, prime = rank_of(data, zero)
     statement = "The rank of the features with all weights zero."
-    return _one(Claim("uniform", statement, Level.PROVED, {"rank": rank, "prime": prime}))
+    return _one(Claim(ids.UNIFORM, statement, Level.PROVED, {"rank": rank, "prime": prime}))
 
 
-def _later_ties(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str, Claim]]:
+def _later_ties(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[ClaimId, Claim]]:
     """(head, example) for which E⁽ᵗ⁾u has no unique maximum or minimum, t placed later."""
     built, pairs, placed = paper.build(data, **options), [], set[int]()
     for number, head in enumerate(built.heads, start=1):
@@ -119,10 +121,10 @@ def _later_ties(data: Dataset, options: dict[str, Any]) -> tuple[Level, dict[str
             if len(values) > 1 and (values[-1] == values[-2] or values[0] == values[1]):
                 pairs.append((number, t))
     statement = "Heads and later examples whose logits tie."
-    return _one(Claim("later ties", statement, Level.PROVED, {"pairs": pairs}))
+    return _one(Claim(ids.LATER_TIES, statement, Level.PROVED, {"pairs": pairs}))
 
 
-_RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Claim]]]] = {
+_RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[ClaimId, Claim]]]] = {
     **{name: _prove(name) for name in PROVED_BY},
     "universal": lambda data, options: _one(universal(data, **options)),
     "impossibility": _impossibility,
@@ -132,13 +134,6 @@ _RUNS: dict[str, Callable[[Dataset, dict[str, Any]], tuple[Level, dict[str, Clai
     "uniform": _uniform,
     "later ties": _later_ties,
 }
-_CONCLUSIONS = {
-    "memorization", "universal", "impossible.count", "impossible.given", "impossible.universal",
-}  # fmt: skip
-_LIMITS = {
-    "given-labels", "labels.rank", "rows.labels", "rows.universal", "shared.universal",
-    "tightness.universal", "values.universal",
-}  # fmt: skip
 
 
 def _asked(expect: Expect) -> str:
@@ -146,16 +141,20 @@ def _asked(expect: Expect) -> str:
     return expect.run + (f" ({options})" if options else "")
 
 
-def _compare(expect: Expect, answer: Level, claims: Mapping[str, Claim]) -> list[str]:
+def _compare(expect: Expect, answer: Level, claims: Mapping[ClaimId, Claim]) -> list[str]:
     out = []
     if answer is not expect.answer:
         out.append(f"expected {expect.answer.value}, found {answer.value}")
-    failing = {k for k, c in claims.items() if not c.level.holds} - _CONCLUSIONS - _LIMITS
+    against = {k: c for k, c in claims.items() if not c.level.holds and k != ids.MEMORIZATION}
+    failing = {k for k, c in against.items() if c.about is None}
     if expect.run in PROVED_BY:
-        found = {k: claims[k].level for k in _LIMITS & set(claims) if not claims[k].level.holds}
-        for claim_id in sorted(k for k in _LIMITS if found.get(k) is not expect.limits.get(k)):
-            shown = found[claim_id].value if claim_id in found else "that it holds or is not asked"
-            out.append(f"{claim_id}: found {shown}")
+        limits = {k: c.level for k, c in against.items() if c.about is not None}
+        asked = sorted({*limits, *expect.limits})
+        for claim_id in (k for k in asked if limits.get(k) is not expect.limits.get(k)):
+            level = limits.get(claim_id)
+            out.append(
+                f"{claim_id}: found {level.value if level else 'that it holds or is not asked'}"
+            )
     for claim_id in sorted(failing - set(expect.fails)):
         out.append(f"{claim_id} should hold: {claims[claim_id].witness}")
     for claim_id in sorted(set(expect.fails) - failing):

@@ -18,6 +18,7 @@ from attncert.verify.audit.edge_cases.records import (
     rows,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
@@ -40,7 +41,7 @@ case = partial(EdgeCase.of, "contexts")
 CASES = (
     case(
         "a repeated row in one context",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "A2 is false in context 0, whose features are constant; the others make up for it",
         "paper, Assumption 2; exact rank",
         lambda: Dataset.of([[[1, 2, 0], [1, 2, 0]], *_FULL], _EYE, [1, 2, 3]),
@@ -49,7 +50,7 @@ CASES = (
     ),
     case(
         "a zero row in one context",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "A2 is false, but the rows $a, 0$ still differ",
         "paper, Assumption 2; exact rank",
         lambda: Dataset.of([[[1, 2, 0], [0, 0, 0]], *_FULL], _EYE, [1, 2, 3]),
@@ -73,7 +74,7 @@ CASES = (
         lambda: Dataset.of([[1, 2], [1, 2]], [[1, 0], [0, 1], [1, 1]], [1, 1, 2]),
         *impossible(limits("rows", "flat", labels=True), rows(0, [1, -1]), heads=3),
         weights(REFUTED, 3, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["-1"]}}),
     ),
     case(
         "all rows zero",
@@ -83,11 +84,11 @@ CASES = (
         lambda: Dataset.of([[0, 0], [0, 0]], [[1, 0], [0, 1]], [1, 2]),
         *impossible(limits("rows", labels=True), hypothesis("A2", context=0)),
         weights(REFUTED, 1, **relation([0], [1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["1"]}}),
     ),
     case(
         "dependent rows that are affinely independent",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "softmax sees logits up to a shift: rows $0, a$ can be told apart",
         "paper, Assumption 2; exact rank",
         lambda: Dataset.of([[0, 0], [1, 0]], [[1, 0], [0, 1]], [1, 2]),
@@ -104,7 +105,7 @@ CASES = (
         Expect(
             "universal",
             REFUTED,
-            shows={"universal": {"no weights exceed rank": 1}},
+            shows={ids.UNIVERSAL: {"no weights exceed rank": 1}},
             options={"heads": 1, "width": 1},
         ),
     ),
@@ -114,7 +115,7 @@ CASES = (
         "every example has the same mean of its rows",
         "mathematics of uniform attention",
         lambda: Dataset.of(_PERMUTED, _FIVE, [1, 2, 3, 4, 5]),
-        Expect("uniform", PROVED, shows={"uniform": {"rank": 1}}),
+        Expect("uniform", PROVED, shows={ids.UNIFORM: {"rank": 1}}),
         weights(PROVED, 2),
     ),
     case(
@@ -136,7 +137,7 @@ CASES = (
         Expect(
             "universal",
             REFUTED,
-            shows={"universal": {"no weights exceed rank": 3}},
+            shows={ids.UNIVERSAL: {"no weights exceed rank": 3}},
             options={"heads": 1, "width": 3},
         ),
     ),
@@ -148,7 +149,7 @@ CASES = (
         lambda: Dataset.of(_PERMUTED[:2], [[1, 2, 3], [1, 2, 3]], [1, 2]),
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, -1])),
         weights(REFUTED, 2, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["-1"]}}),
     ),
     case(
         "contexts equal up to a shift",
@@ -181,7 +182,7 @@ CASES = (
         "scales from $1$ to $10^{12}$: logits and features grow, the rank certificate does not",
         "paper, Theorem 1",
         lambda: family(5, 3, 4, contexts="scaled", seed=3),
-        Expect("paper", PROVED, {"readout": {}, "enclosure.error": {}}),
+        Expect("paper", PROVED, {ids.READOUT: {}, ids.ENCLOSURE_ERROR: {}}),
         Expect("width-one", PROVED),
     ),
     case(
@@ -211,6 +212,6 @@ CASES = (
             _TIED, [[0, 2, 0], [0, 1, 1], [0, 0, 1], [2, 0, 0], [1, 1, 0]], _FIVE_LABELS
         ),
         *both(PROVED),
-        Expect("later ties", PROVED, shows={"later ties": {"pairs": [(2, 3), (2, 4), (3, 4)]}}),
+        Expect("later ties", PROVED, shows={ids.LATER_TIES: {"pairs": [(2, 3), (2, 4), (3, 4)]}}),
     ),
 )

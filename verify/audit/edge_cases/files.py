@@ -62,7 +62,7 @@ def case(
 
 
 _LABEL = f"labels[0]: must be {_NUMBER}, not "
-_NOT_A_NUMBER = "no finite exact number"
+_NOT_A_NUMBER = "not a finite exact number"
 _DEEP = b'{"contexts": ' + b"[" * 10**5 + b"]" * 10**5 + b', "queries": [[1]], "labels": [1]}'
 _LONG_DENOMINATORS = [["1/" + str(10**4000 + k) for k in range(1, 30)]] * 2
 _SHARES = "one for each of the 2 queries"
@@ -76,15 +76,15 @@ CASES = (
         "1e5 as a string", "strings are p or p/q", "d.json", _json(labels=["1e5", 2]),
         f"{_LABEL}'1e5'",
     ),
-    case("1/0", "no rational", "d.json", _json(labels=["1/0", 2]), f"{_LABEL}'1/0'"),
-    case("true", "a truth value, no number", "d.json", _json(labels=[True, 2]), f"{_LABEL}true"),
-    case("null", "nothing, no number", "d.json", _json(labels=[None, 2]), f"{_LABEL}null"),
+    case("1/0", "not a rational number", "d.json", _json(labels=["1/0", 2]), f"{_LABEL}'1/0'"),
+    case("true", "a truth value, not a number", "d.json", _json(labels=[True, 2]), f"{_LABEL}true"),
+    case("null", "not a number", "d.json", _json(labels=[None, 2]), f"{_LABEL}null"),
     case(
-        "Arabic digits", "Python's int() reads them, a stranger's parser need not", "d.json",
+        "Arabic digits", "Python's int() reads them, another parser need not", "d.json",
         _json(labels=["\u0661", 2]), f"{_LABEL}'\u0661'",
     ),
     case(
-        "1_0", "Python's int() reads it, a stranger's parser need not", "d.json",
+        "1_0", "Python's int() reads it, another parser need not", "d.json",
         _json(labels=["1_0", 2]), f"{_LABEL}'1_0'",
     ),
     case(
@@ -146,7 +146,7 @@ CASES = (
         "FILE: must be JSON, not a text with an error (line 1, column 18:",
     ),
     case(
-        "an empty file", "no JSON at all", "d.json", lambda: b"",
+        "an empty file", "not JSON at all", "d.json", lambda: b"",
         "FILE: must be JSON, not a text with an error (line 1, column 1:",
     ),
     case(
@@ -154,7 +154,7 @@ CASES = (
         "FILE: must be an object with contexts, queries and labels, not a list",
     ),
     case(
-        "bytes that are no UTF-8", "JSON is UTF-8", "d.json", lambda: b"\xff\xfe",
+        "bytes that are not UTF-8", "JSON is UTF-8", "d.json", lambda: b"\xff\xfe",
         "FILE: must be JSON in UTF-8, not bytes with",
     ),
     case(
@@ -178,7 +178,7 @@ CASES = (
         lambda: _npz()()[:200], "FILE: must be an .npz archive as numpy.savez writes it, not",
     ),
     case(
-        "an archive that is none", "five bytes of text", "d.npz", lambda: b"hello",
+        "not an archive", "five bytes of text", "d.npz", lambda: b"hello",
         "FILE: must be an .npz archive as numpy.savez writes it, not",
     ),
     case(

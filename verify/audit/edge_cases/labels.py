@@ -15,6 +15,7 @@ from attncert.verify.audit.edge_cases.records import (
     limits,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
@@ -59,7 +60,7 @@ CASES = (
     case(
         "all labels equal",
         "proved",
-        "nothing asks labels to differ",
+        "labels need not differ",
         "paper, Theorem 1",
         lambda: Dataset.of(_EYE[:2], _EYE[:3], [7, 7, 7]),
         *both(PROVED),
@@ -73,13 +74,13 @@ CASES = (
         *impossible(
             limits("rows", labels=True),
             {
-                f"hypothesis.{name}": {"examples": [0, 1], "coefficients": ["1", "-1"]}
+                ids.hypothesis(name): {"examples": [0, 1], "coefficients": ["1", "-1"]}
                 for name in ("A1", "partition", "some-partition")
             },
             value_width=4,
         ),
         Expect(
-            "labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1", "-1"]}}
+            "labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["1", "-1"]}}
         ),
     ),
     case(
@@ -126,7 +127,7 @@ CASES = (
         Expect(
             "impossibility",
             REFUTED,
-            shows={"impossible.count": {"P": 7, "T m": 14, "all parameters": 12}},
+            shows={ids.IMPOSSIBLE_COUNT: {"P": 7, "T m": 14, "all parameters": 12}},
             options={"heads": 1, "head_width": 1, "value_width": 2},
         ),
     ),
@@ -140,7 +141,7 @@ CASES = (
         Expect(
             "impossibility",
             REFUTED,
-            shows={"impossible.count": {"P": 7, "T m": 8, "all parameters": 12}},
+            shows={ids.IMPOSSIBLE_COUNT: {"P": 7, "T m": 8, "all parameters": 12}},
             options={"heads": 1, "head_width": 1, "value_width": 2},
         ),
     ),

@@ -8,6 +8,7 @@ from functools import partial
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import gaussian, random
 from attncert.verify.audit.edge_cases.records import EdgeCase, Expect, both, dependent
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, NOT = Level.PROVED, Level.NOT_APPLICABLE
@@ -38,14 +39,14 @@ CASES = (
         *both(PROVED),
     ),
     case(
-        "floats that no decimal names",
+        "floats without a short decimal",
         "proved, by rank: the exact readout would be too long",
         "0.1 is taken as the dyadic rational that it stores",
         _THEOREM,
         lambda: Dataset.of(
             [[0.1, 0.2], [0.3, 0.7]], [[0.1, 0.3], [0.2, 0.9], [1.0, 0.1]], [0.1, 2, 3]
         ),
-        *both(PROVED, {"readout": {}}),
+        *both(PROVED, {ids.READOUT: {}}),
     ),
     case(
         "float32 noise",
@@ -90,8 +91,8 @@ CASES = (
     case(
         "queries parallel only in exact arithmetic",
         "not applicable, with the exact relation",
-        "$1/3$ and $2/3$ as fractions are exactly parallel; their floats are too, but no rounding "
-        "is looked at",
+        "$1/3$ and $2/3$ as fractions are exactly parallel; their floats are too, but rounding "
+        "plays no part",
         _THEOREM,
         lambda: Dataset.of([[1, 0], [0, 1]], [["1/3", "1/7"], ["2/3", "2/7"]], [1, 2]),
         *both(NOT, dependent([0, 1], [2, -1])),

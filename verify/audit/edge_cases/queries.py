@@ -17,11 +17,12 @@ from attncert.verify.audit.edge_cases.records import (
     relation,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
 _CERTIFICATE = "the partition certificate fails in every grouping; exact rank"
-_THEOREM = {"theorem": {"hypotheses that do not hold": ["hypothesis.A1"]}}
+_THEOREM = {ids.THEOREM: {"hypotheses that do not hold": [ids.A1]}}
 _EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _TWO = _EYE[:2]
 _THREE_CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
@@ -39,7 +40,7 @@ def signed(labels: list[int]) -> Dataset:
 CASES = (
     case(
         "zero query among others",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "no group may contain a zero query, but $z$ is then the mean of its rows, which may be "
         "independent of the others",
         _CERTIFICATE,
@@ -49,7 +50,7 @@ CASES = (
     ),
     case(
         "zero query alone",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$T=1$ needs only $z\\ne0$",
         _CERTIFICATE,
         lambda: Dataset.of([[1, 2], [3, 4]], [[0, 0]], [7]),
@@ -58,7 +59,7 @@ CASES = (
     ),
     case(
         "repeated query, distinct contexts",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "the contexts tell the examples apart",
         _CERTIFICATE,
         lambda: Dataset.of(_THREE_CONTEXTS, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]),
@@ -73,7 +74,7 @@ CASES = (
         lambda: Dataset.of(_TWO, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]),
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, -1])),
         weights(REFUTED, 2, **relation([0, 1], [1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["-1"]}}),
     ),
     case(
         "repeated query, shared context, same label",
@@ -87,7 +88,7 @@ CASES = (
     ),
     case(
         "parallel queries, n=2",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$e$ and $2e$ differ in their logits; for $n=2$ queries that are distinct up to sign are "
         "enough",
         "docs/tightness.md, section 4",
@@ -97,7 +98,7 @@ CASES = (
     ),
     case(
         "all queries on one line, n=3",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "for $n\\ge3$ and one shared context distinct queries are enough",
         "docs/tightness.md, section 4",
         lambda: Dataset.of(_EYE, [[k, 2 * k, 0] for k in range(1, 6)], _LABELS),
@@ -112,7 +113,7 @@ CASES = (
         signed_pairs,
         *impossible(limits("rows", labels=True), dependent([0, 1], [1, 1])),
         weights(REFUTED, 3, **relation([0, 1, 2, 3], [1, 1, -1, -1])),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["1"]}}),
     ),
     case(
         "e, -e, f, -f with n=2, labels that obey",
@@ -126,7 +127,7 @@ CASES = (
     ),
     case(
         "e, -e, f, -f with n=3",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "a third token breaks the symmetry $\\sigma(x)+\\sigma(-x)=1$",
         "docs/tightness.md, section 4",
         lambda: Dataset.of(_EYE, [[1, 2, 0], [-1, -2, 0], [3, 1, 0], [-3, -1, 0]], [1, 0, 0, 0]),
@@ -159,8 +160,8 @@ CASES = (
     ),
     case(
         "all queries in a plane, n=3, H=2",
-        "not applicable; yet some weights serve",
-        "no group of three is independent, and no two heads hold five examples otherwise",
+        "not applicable, but some weights serve",
+        "no group of three is independent, and two heads cannot hold five examples in another way",
         _CERTIFICATE,
         lambda: Dataset.of(_EYE, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 0], [1, 3, 0]], _LABELS),
         *both(NOT, dependent([0, 1, 2], [1, 1, -1]), heads=2),
@@ -198,10 +199,10 @@ CASES = (
     case(
         "near-collinear queries",
         "proved; the paper's heads by rank alone",
-        "exact arithmetic knows no nearly dependent; only the exact readout grows too long",
+        "in exact arithmetic nothing is nearly dependent; only the exact readout grows too long",
         "paper, Theorem 1",
         lambda: family(5, 3, 4, queries="near-collinear", seed=2),
-        Expect("paper", PROVED, {"readout": {}}, options={"heads": 2}),
+        Expect("paper", PROVED, {ids.READOUT: {}}, options={"heads": 2}),
         Expect("width-one", PROVED, options={"heads": 2}),
     ),
     case(
@@ -212,7 +213,7 @@ CASES = (
         lambda: Dataset.of(
             _EYE, [[10**12, 0, 0], [0, 1, 0], [0, 0, 10**6], [1, 1, 1]], _LABELS[:4]
         ),
-        *both(PROVED, {"readout": {}, "enclosure.error": {}}),
+        *both(PROVED, {ids.READOUT: {}, ids.ENCLOSURE_ERROR: {}}),
     ),
     case(
         "queries with a common factor",
@@ -243,6 +244,6 @@ CASES = (
             dependent([0, 1], [1, -1], "A1") | hypothesis("capacity", T=3, capacity=2),
             heads=1,
         ),
-        Expect("labels", REFUTED, shows={"rows.labels": {"combination of the labels": ["-1"]}}),
+        Expect("labels", REFUTED, shows={ids.ROWS_LABELS: {"combination of the labels": ["-1"]}}),
     ),
 )

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.ids import ClaimId
 
 __all__ = [
     "RUNS",
@@ -41,7 +43,7 @@ class Expect:
              "uniform" is the rank with all weights 0; "later ties" lists (head, later example)
              where the paper's separator ties.
     answer:  the standing of its conclusion.
-    fails:   every claim that does not hold by itself, with what its witness must contain: no
+    fails:   every claim that does not hold on its own, with what its witness must contain: no
              other claim may fail, the conclusion apart.
     limits:  every statement about all weights that does not hold (tightness/limits.py), with its
              level; no other of these may fail.
@@ -51,9 +53,9 @@ class Expect:
 
     run: str
     answer: Level
-    fails: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    limits: Mapping[str, Level] = field(default_factory=dict)
-    shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fails: Mapping[ClaimId, Mapping[str, Any]] = field(default_factory=dict)
+    limits: Mapping[ClaimId, Level] = field(default_factory=dict)
+    shows: Mapping[ClaimId, Mapping[str, Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,7 +113,7 @@ class FileCase:
 
 def both(
     answer: Level,
-    fails: Mapping[str, Mapping[str, Any]] | None = None,
+    fails: Mapping[ClaimId, Mapping[str, Any]] | None = None,
     **options: Any,
 ) -> tuple[Expect, Expect]:
     """The same of the paper's construction and of heads of width one."""
@@ -122,8 +124,8 @@ def both(
 
 
 def impossible(
-    by: Mapping[str, Level],
-    fails: Mapping[str, Mapping[str, Any]] | None = None,
+    by: Mapping[ClaimId, Level],
+    fails: Mapping[ClaimId, Mapping[str, Any]] | None = None,
     **options: Any,
 ) -> tuple[Expect, Expect]:
     """`both`, refuted for every choice of weights by these limits."""
@@ -133,37 +135,37 @@ def impossible(
     )
 
 
-def limits(*names: str, labels: bool = False) -> dict[str, Level]:
+def limits(*names: str, labels: bool = False) -> dict[ClaimId, Level]:
     """Limits that refute, "rows" and "flat" for universal memorization; labels: whether the given
     labels are impossible too, else that is undecided."""
-    ids = {
-        "rows": "rows.universal",
-        "flat": "tightness.universal",
-        "label rank": "labels.rank",
-        "value width": "values.universal",
+    known = {
+        "rows": ids.ROWS_UNIVERSAL,
+        "flat": ids.TIGHTNESS_UNIVERSAL,
+        "label rank": ids.LABELS_RANK,
+        "value width": ids.VALUES_UNIVERSAL,
     }
-    out = {ids[name]: Level.REFUTED for name in names}
+    out = {known[name]: Level.REFUTED for name in names}
     if labels and "rows" in names:
-        out["rows.labels"] = Level.REFUTED
-    return out | {"given-labels": Level.REFUTED if labels else Level.UNDECIDED}
+        out[ids.ROWS_LABELS] = Level.REFUTED
+    return out | {ids.GIVEN_LABELS: Level.REFUTED if labels else Level.UNDECIDED}
 
 
-def hypothesis(name: str, **witness: Any) -> dict[str, Mapping[str, Any]]:
+def hypothesis(name: str, **witness: Any) -> dict[ClaimId, Mapping[str, Any]]:
     """The hypothesis of this name must be refuted, with this in its witness."""
-    return {f"hypothesis.{name}": witness}
+    return {ids.hypothesis(name): witness}
 
 
 def dependent(
     examples: list[int], coefficients: list[int], *names: str
-) -> dict[str, Mapping[str, Any]]:
+) -> dict[ClaimId, Mapping[str, Any]]:
     """These hypotheses (default: A1 and every grouping) must be refuted by this relation between
     queries."""
     witness = {"examples": examples, "coefficients": [str(c) for c in coefficients]}
     names = names or ("A1", "partition", "some-partition")
-    return {f"hypothesis.{name}": witness for name in names}
+    return {ids.hypothesis(name): witness for name in names}
 
 
-def rows(context: int, coefficients: list[int]) -> dict[str, Mapping[str, Any]]:
+def rows(context: int, coefficients: list[int]) -> dict[ClaimId, Mapping[str, Any]]:
     """A2 must be refuted by this relation between the rows of this context."""
     return hypothesis("A2", context=context, coefficients=[str(c) for c in coefficients])
 
@@ -171,7 +173,7 @@ def rows(context: int, coefficients: list[int]) -> dict[str, Mapping[str, Any]]:
 def weights(answer: Level, heads: int, width: int = 1, **witness: Any) -> Expect:
     """Whether some weights, or none at all, serve all labels; refuted: with this witness."""
     options = {"heads": heads, "width": width}
-    shows = {"universal": witness} if witness else {}
+    shows = {ids.UNIVERSAL: witness} if witness else {}
     return Expect("universal", answer, shows=shows, options=options)
 
 

@@ -20,7 +20,7 @@ _LABEL_RUNS = {"label rank": "labels", "given labels": "labels"}
 _LABEL_MARKS = {"labels": "not forbidden", "label rank": "not forbidden", "given labels": "met"}
 _MEANINGS = {
     "proved": "weights were built and every step proved; some weights: a full rank was certified",
-    "met": "weights for these very labels are written down and checked",
+    "met": "weights for these very labels are built and checked",
     "not forbidden": "these labels obey the relation or rank that binds all weights",
     "n/a": "a hypothesis is false, with the witness that the case names",
     "impossible": "for every choice of weights, with the relation or bound that shows it",
@@ -51,9 +51,10 @@ def edge_cases(cases: Iterable[EdgeCase | FileCase], scope: Scope) -> AuditSecti
         "edge-cases",
         "Edge cases",
         text=(
-            f"{len(outcomes)} named cases, run for real: {len(outcomes) - len(wrong)} came out as "
-            "expected. For each the standing of every conclusion is compared, the exact set of "
-            "hypotheses that fail, and their witnesses; for a file the line that refuses it.",
+            f"{len(outcomes)} named cases, each actually run; {len(outcomes) - len(wrong)} are as "
+            f"expected. Compared are the standing of every conclusion, the exact set of hypotheses "
+            f"that fail, and their witnesses; for a file, the line that refuses "
+            "it.",
         ),
         tables=tuple(
             Table(

@@ -16,6 +16,7 @@ from attncert.verify.audit.edge_cases.records import (
     rows,
     weights,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 
 PROVED, REFUTED, NOT = Level.PROVED, Level.REFUTED, Level.NOT_APPLICABLE
@@ -35,7 +36,7 @@ CASES = (
     ),
     case(
         "n=1, T=2, distinct contexts",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "$T>1=H(1-1)+1$ for every $H$, but $Z$ is the two context rows, which are independent",
         f"{_THEOREM}; exact rank",
         lambda: Dataset.of([[[2, 1]], [[1, 1]]], [[1, 3], [0, 1]], [5, 6]),
@@ -131,7 +132,7 @@ CASES = (
     ),
     case(
         "n>d",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "three rows in two dimensions are dependent, and so are three queries",
         f"{_THEOREM}; exact rank",
         lambda: random(3, 3, 2, seed=1),
@@ -193,13 +194,13 @@ CASES = (
         Expect(
             "universal",
             REFUTED,
-            shows={"universal": {"no weights exceed rank": 5}},
+            shows={ids.UNIVERSAL: {"no weights exceed rank": 5}},
             options={"heads": 2, "width": 1},
         ),
     ),
     case(
         "T above capacity, distinct contexts",
-        "not applicable; yet some weights serve",
+        "not applicable, but some weights serve",
         "the bound of shared contexts does not bind: up to $Hd$ columns",
         f"{_THEOREM}; exact rank",
         lambda: family(7, 3, 4, seed=5),

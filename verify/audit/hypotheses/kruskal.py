@@ -14,10 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.verify.audit.attack.cases import every_subset_independent
 from attncert.verify.audit.hypotheses.instance import rank
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
@@ -70,7 +72,7 @@ class Remark:
         return exactly and (self.a1, self.memorization) == (Level.REFUTED, Level.PROVED)
 
 
-def kruskal_rank(queries: np.ndarray) -> int:
+def kruskal_rank(queries: IntArray) -> int:
     """The largest k such that every k of these integer vectors are independent. All subsets.
 
     >>> kruskal_rank(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))
@@ -114,7 +116,7 @@ def remarks(sizes: Iterable[Kappa], seed: int) -> Iterator[Remark]:
         yield Remark(
             asked,
             kruskal_rank(np.array(data.queries.stored)),
-            proof.trace["hypothesis.A1"].level,
+            proof.trace[ids.A1].level,
             proof.standing,
             (prove(more, settings).standing, universal(more, asked.heads, asked.width).level),
         )

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions import paper
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.audit.attack.search import smaller
@@ -43,7 +44,7 @@ class Minimal:
     """An instance from which nothing can be taken away, why the step fails on it, and whether
     memorization holds there.
 
-    served: the paper's construction memorizes it all the same, in another order of the examples.
+    served: the paper's construction still memorizes it, in another order of the examples.
     """
 
     instance: Instance
@@ -149,7 +150,7 @@ def moves(x: Instance) -> Iterator[Instance]:
     yield from (replace(x, contexts=changed) for changed in _simpler(x.contexts))
 
 
-def _simpler(table: np.ndarray) -> Iterator[np.ndarray]:
+def _simpler(table: IntArray) -> Iterator[IntArray]:
     for j in range(table.shape[-1]):
         if table[..., j].any():
             changed = table.copy()

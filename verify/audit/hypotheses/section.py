@@ -70,14 +70,14 @@ def report(
         "hypotheses",
         "What each hypothesis is for",
         text=(
-            "Each hypothesis is weakened to just below what the proof uses, all others kept, and "
-            "every step is decided on small data without assuming anything: which steps fail, the "
-            "smallest data on which they do, and whether memorization survives there, by other "
-            "weights or by none. Memorized means that a full rank was certified; impossible "
-            "that no weights of any width have one. A step that did not fail on the instances "
-            "drawn is not thereby proved; why it cannot is argued beside it. Saturation, the "
-            "finite c, interpolation and the count take nothing further from the data: they rest "
-            "on the steps that are listed.",
+            "Each hypothesis is weakened to just below what the proof uses; the others are kept. "
+            "Every step is then decided on small data without assuming anything: which steps fail, "
+            "on which smallest data, and whether other weights still memorize those data or none "
+            "can. Memorized means that a full rank was certified; impossible, that no weights of "
+            "any width have one. That a step did not fail on the instances drawn does not prove "
+            "it; the table below argues why it cannot fail. Saturation, the finite c, "
+            "interpolation and the count need nothing more from the data: they rest on the steps "
+            "listed.",
         ),
         matrices=(_matrix(every),),
         tables=(_weakened(every), _minimal(every), *_strengths(counted), _remarks(found)),
@@ -134,10 +134,10 @@ def _minimal(explored: list[Explored]) -> Table:
     columns = ("weakened", "step", "sizes", "contexts", "queries", "why it fails",
                "the construction", "memorization")  # fmt: skip
     note = (
-        "Minimal: a head, an example, a context, a row, a column less, or an entry nearer to "
-        "zero, and the step can be taken, or more than the one hypothesis is weakened (second "
-        "lines for one step: or memorization fares otherwise). The construction: the paper's, in "
-        "any order of the examples, its rank T certified."
+        "Minimal: with one head, example, context, row or column fewer, or an entry nearer to "
+        "zero, the step succeeds or a second hypothesis is weakened too (second lines for one "
+        "step: or the verdict on memorization changes). The construction: the paper's, in any "
+        "order of the examples, with rank T certified."
     )
     return Table("Minimal data", columns, tuple(rows), note)
 
@@ -183,8 +183,9 @@ def _remarks(found: tuple[Remark, ...]) -> Table:
     )  # fmt: skip
     note = (
         "$T=H(\\min(n,d_h,\\kappa)-1)+1$ examples are memorized although A1 is false. Queries in "
-        "one subspace of dimension $\\kappa$ admit no larger groups, so that the construction ends "
-        "there; other weights do not. Where only one set is dependent it may go on."
+        "one subspace of dimension $\\kappa$ admit no larger groups, so the construction stops "
+        "there; other weights need not. Where only one set is dependent, the construction may go "
+        "on."
     )
     return Table("Remark 1: Kruskal rank below n", columns, rows, note)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims import ids
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import registry
 
@@ -68,7 +69,7 @@ def claimed(trace: ProofTrace) -> dict[str, dict[str, int]]:
     out: dict[str, dict[str, int]] = {}
     for claim in trace:
         for hypothesis in claim.uses:
-            step = claim.id.rpartition(".")[2]
+            step = of[1] if (of := ids.head_and_step(claim.id)) else claim.id
             steps = out.setdefault(hypothesis, {})
             steps[step] = steps.get(step, 0) + 1
     return out

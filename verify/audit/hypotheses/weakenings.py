@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray
 from attncert.verify.audit.attack.cases import every_subset_independent
 from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
 
@@ -85,7 +86,7 @@ def draw(weakening: Weakening, rng: np.random.Generator) -> Instance:
     raise AssertionError(f"no instance of {weakening.id} in {_DRAWS} draws")
 
 
-def _contexts(rng: np.random.Generator, count: int, n: int, d: int) -> np.ndarray:
+def _contexts(rng: np.random.Generator, count: int, n: int, d: int) -> IntArray:
     table = rng.integers(-2, 3, (count, n, d))
     for context in table:
         if n > 1 and rng.random() < 0.5:
@@ -94,7 +95,7 @@ def _contexts(rng: np.random.Generator, count: int, n: int, d: int) -> np.ndarra
     return table
 
 
-def _queries(rng: np.random.Generator, T: int, d: int) -> np.ndarray:
+def _queries(rng: np.random.Generator, T: int, d: int) -> IntArray:
     table = rng.integers(-2, 3, (T, d))
     if T > 1 and rng.random() < 0.5:
         i, *others = rng.permutation(T)[: int(rng.integers(2, min(T, 3) + 1))]
@@ -222,8 +223,8 @@ WEAKENINGS = (
         Shape(n=2, r=2, widths=(2, 3), heads=(1,), m=2),
         frozenset({"readout"}),
         _all,
-        "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank are "
-        "met all the same",
+        "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank can still "
+        "be met",
     ),
     Weakening(
         "T-above-capacity",

@@ -1,4 +1,4 @@
-"""Somebody else's layer on a data set, in any convention, evaluated in balls or exactly.
+"""A third-party layer on a data set, in any convention, evaluated in balls or exactly.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1 or 1/√d_h
     weights   softmax over the rows of E that the mask leaves (one query token, n context rows)
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
 
+from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import json_value, read_arrays
 from attncert.constructions.errors import InputError
@@ -49,7 +50,7 @@ class Attention:
     layer: Layer
     unit: str = "e"
     scale: str = "none"
-    mask: np.ndarray | None = None
+    mask: BoolArray | None = None
 
     def __post_init__(self) -> None:
         data = self.data
@@ -169,7 +170,7 @@ class Attention:
                     return nmod_mat(*z.shape, z.ravel().tolist(), p)
         return None
 
-    def _mod(self, exponents: list[list[int]], p: int) -> np.ndarray:
+    def _mod(self, exponents: list[list[int]], p: int) -> IntArray:
         """Softmax weights of one head mod p, (T, n): 0 where nothing is attended to."""
         weights = np.zeros((self.data.T, self.data.n), dtype=np.int64)
         for t, row in enumerate(exponents):
@@ -184,7 +185,7 @@ class Attention:
         return fmpq_mat([table[i] for i in self.rows(t)])
 
 
-def causal_mask(data: Dataset) -> np.ndarray:
+def causal_mask(data: Dataset) -> BoolArray:
     """The query is a token of its context, at the last row equal to it, and attends up to there.
 
     (T, n). Raises InputError where a query is no row of its context.
@@ -199,7 +200,7 @@ def causal_mask(data: Dataset) -> np.ndarray:
     return mask
 
 
-def read_mask(text: str, data: Dataset) -> np.ndarray | None:
+def read_mask(text: str, data: Dataset) -> BoolArray | None:
     """--mask none, causal, or a file: .npz with "mask", or JSON, of shape (T, n) or (n,): true or 1
     where a row is attended to. Raises InputError."""
     if text in ("none", "causal"):

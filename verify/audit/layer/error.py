@@ -1,6 +1,6 @@
-"""Somebody else's layer, audited: how far it is from its labels, and what of Theorem 1 it does.
+"""A third-party layer, audited: how far it is from its labels, and how it compares with Theorem 1.
 
-What is asked of any weights, constructed or trained, rounded or not:
+The questions put to any weights, constructed or trained, rounded or not:
 
     error       |A(E, e) - y| of each example, enclosed, or an equality where all is exact
     rank        Z = T? If so the keys and queries memorize *every* labelling (universally), and only
@@ -37,7 +37,9 @@ from attncert.verify.audit.layer.heads import (
     peak,
     theorem_claims,
 )
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
 from attncert.verify.rank.ball import SingularValue, certify_full_row_rank, smallest_singular_value
@@ -65,7 +67,7 @@ class LayerAudit:
     sigma: SingularValue
     heads: tuple[HeadView, ...]
 
-    def __getitem__(self, claim_id: str) -> Claim:
+    def __getitem__(self, claim_id: ClaimId) -> Claim:
         return next(claim for claim in self.claims if claim.id == claim_id)
 
     @cached_property
@@ -146,8 +148,8 @@ def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim,
         error = enclosed_error(data, attention.outputs, max_bits=1024)
         asked = enclosed_error(data, attention.outputs, tolerance=limit, strict=strict)
         return (
-            replace(error, id="layer.error", source=_SOURCE),
-            replace(asked, id="layer.memorizes", statement=statement, source=_SOURCE),
+            replace(error, id=ids.LAYER_ERROR, source=_SOURCE),
+            replace(asked, id=ids.LAYER_MEMORIZES, statement=statement, source=_SOURCE),
         )
     gaps = (features * _readout(attention) - data.label_matrix).tolist()
     sizes = [max(abs(Fraction(int(x.p), int(x.q))) for x in row) for row in gaps]
@@ -155,7 +157,7 @@ def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim,
     worst = max(range(data.T), key=lambda t: sizes[t])
     arithmetic = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
     error = Claim(
-        "layer.error",
+        ids.LAYER_ERROR,
         f"The largest error is {interval(*shown[worst])}.",
         Level.PROVED,
         numbers={"error": shown[worst], "errors": shown},
@@ -164,7 +166,7 @@ def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim,
     )
     good = sizes[worst] < limit or (sizes[worst] == limit and not strict)
     memorizes = Claim(
-        "layer.memorizes",
+        ids.LAYER_MEMORIZES,
         statement,
         Level.PROVED if good else Level.REFUTED,
         numbers={"equal to the label": sum(not x for x in sizes), "examples": data.T},
@@ -252,7 +254,7 @@ def _rank(attention: Attention, features: arb_mat, sigma: SingularValue) -> Clai
         elif bound is not None and bound.rank < data.T:
             level, witness = Level.REFUTED, {"no weights exceed": bound.rank} | bound.witness
     return Claim(
-        "layer.rank",
+        ids.LAYER_RANK,
         f"$\\operatorname{{rank}}Z=T={data.T}$: these keys and queries serve every labelling.",
         level,
         numbers=numbers,

@@ -1,4 +1,4 @@
-"""Which head of a layer carries which example, and what of Theorem 1 each head does.
+"""Which head of a layer carries which example, and how each head compares with Theorem 1.
 
 A layer does not say which examples a head is for. Going through the heads, an example is counted
 with the first one with which its row of Z is independent of the rows carried so far (in the same
@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import capacity
 from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.enclosure import decimal
 from attncert.verify.steps import hypotheses
@@ -90,7 +92,7 @@ def _floats(row: Sequence[arb]) -> list[float]:
 
 def _first_float(rows: Sequence[Sequence[float]]) -> list[int]:
     """The same in float64, by Gram-Schmidt with a relative tolerance."""
-    basis: list[np.ndarray] = []
+    basis: list[FloatArray] = []
     first = []
     for i, row in enumerate(np.array(rows)):
         rest = row.copy()
@@ -205,7 +207,7 @@ def theorem_claims(
     most = capacity(H, r, r)
     placed = [t for group in groups for t in group]
     fits = Claim(
-        "theorem1.capacity",
+        ids.THEOREM1_CAPACITY,
         f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
         Level.PROVED if most >= data.T else Level.REFUTED,
         numbers={"T": data.T, "H": H, "r": r, "carried by some head": len(placed)},
@@ -216,7 +218,7 @@ def theorem_claims(
     sizes = [len(group) for group in groups]
     small = all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes))
     grouped = Claim(
-        "theorem1.groups",
+        ids.THEOREM1_GROUPS,
         f"{'As grouped' if given else 'Counted by rank'}, the first head carries at most $r={r}$ "
         f"examples, every further one at most $r-1={r - 1}$.",
         Level.PROVED if small else Level.REFUTED,
@@ -231,9 +233,9 @@ def theorem_claims(
         if set(head.earlier) - set(head.led)
     }
     still = Claim(
-        "theorem1.saturation",
-        "In every head each example of the earlier groups leans to one row: its weight is at least "
-        "twice any other (within $2^{-20}$).",
+        ids.THEOREM1_SATURATION,
+        "In every head each example of the earlier groups leans towards one row: its weight is at "
+        "least twice any other (within $2^{-20}$).",
         Level.REFUTED if loose else Level.ENCLOSED,
         numbers={
             "pairs": sum(len(head.earlier) for head in heads),
@@ -248,5 +250,5 @@ def theorem_claims(
     claims = [fits, grouped, still]
     if len(placed) == data.T:
         found = hypotheses.partition(data, [group for group in groups if group])
-        claims.append(replace(found, id="theorem1.partition"))
+        claims.append(replace(found, id=ids.THEOREM1_PARTITION))
     return claims

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 
-import numpy as np
-
+from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer_files import StoredLayer, load_layer
@@ -16,7 +15,9 @@ from attncert.constructions.numerals import numeral, short
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.near.nearby import MOST_UNKNOWNS, nearby, nearby_claim
 
 __all__ = ["Question", "question", "section"]
 
@@ -34,7 +35,7 @@ class Question:
     stored: StoredLayer
     unit: str = "e"
     scale: str = "none"
-    mask: np.ndarray | None = None
+    mask: BoolArray | None = None
     tolerance: Fraction | None = None
 
 
@@ -55,7 +56,7 @@ def question(
 
 
 def section(scope: Scope) -> AuditSection:
-    """Error and rank are findings; what of Theorem 1 the layer does is told. Raises InputError."""
+    """Error and rank are findings; the comparison with Theorem 1 is reported. Raises InputError."""
     asked, data = scope.layer, scope.data
     if not isinstance(asked, Question) or data is None:
         raise InputError("--layer", "given with a data set", "without one")
@@ -74,12 +75,13 @@ def section(scope: Scope) -> AuditSection:
     found = audit_layer(
         attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
     )
+    near = _near(attention)
     return AuditSection(
         "layer",
-        f"Somebody else's weights: {stored.name}",
-        text=(_text(found, asked), _asked(found)),
+        f"Third-party weights: {stored.name}",
+        text=(_text(found, asked), _asked(found), *_said(near)),
         tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
-        findings=tuple(_finding(found[i]) for i in ("layer.memorizes", "layer.rank")),
+        findings=tuple(_finding(found[i]) for i in (ids.LAYER_MEMORIZES, ids.LAYER_RANK)),
         numbers={
             "dtype": stored.dtype,
             "logit unit": asked.unit,
@@ -87,7 +89,7 @@ def section(scope: Scope) -> AuditSection:
             "masked": asked.mask is not None,
             "tolerance": numeral(found.tolerance),
             "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
-            "error": found["layer.error"].numbers["error"],
+            "error": found[ids.LAYER_ERROR].numbers["error"],
             "errors": found.errors,
             "singular value": [found.sigma.lower, found.sigma.upper],
             "heads": [
@@ -101,14 +103,33 @@ def section(scope: Scope) -> AuditSection:
                 for head in found.heads
             ],
         },
-        claims=found.claims,
+        claims=(*found.claims, *near),
         answer=_answer(found),
+    )
+
+
+def _near(attention: Attention) -> tuple[Claim, ...]:
+    """Whether weights that are exact exist nearby: for plain layers of base e and moderate size."""
+    plain = (attention.unit, attention.scale, attention.mask) == ("e", "none", None)
+    if not plain or attention.data.T * attention.data.m > MOST_UNKNOWNS:
+        return ()
+    found = nearby(attention.data, attention.layer)
+    return () if found is None else (nearby_claim(found),)
+
+
+def _said(near: tuple[Claim, ...]) -> tuple[str, ...]:
+    """For these labels, whatever the rank of $Z$ says about all."""
+    return tuple(
+        f"{claim.statement} ({claim.level.value}; in the maximum norm, for these labels alone)"
+        for claim in near
     )
 
 
 def _answer(found: LayerAudit) -> str:
     """Error, tolerance and rank: what was asked, for the terminal."""
-    error, memorizes, rank = (found[f"layer.{i}"] for i in ("error", "memorizes", "rank"))
+    error, memorizes, rank = (
+        found[name] for name in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES, ids.LAYER_RANK)
+    )
     T = found.attention.data.T
     within, beyond = ("below", "not below") if found.strict else ("within", "above")
     words = {Level.REFUTED: beyond, Level.UNDECIDED: f"undecided whether {within}"}
@@ -126,17 +147,17 @@ def _answer(found: LayerAudit) -> str:
 
 def _asked(found: LayerAudit) -> str:
     """What the tolerance is, and what an error within or below it does not say."""
-    origin = "as was asked (--tolerance). An error within it is no equality"
+    origin = "as given (--tolerance). An error within it is not equality"
     if found.strict:
         origin = (
             "half the least gap between two different labels (--tolerance sets another): an output "
-            "with an error below it is nearer to its own label than to any other. That is no "
+            "with an error below it is nearer to its own label than to any other. That is not "
             "equality"
         )
     return (
         f"Tolerance: {short(found.tolerance)}, {origin}: --tolerance 0 asks for "
-        "equality. That rank $Z=T$ says that another readout of the same keys and queries gives "
-        "every labelling, these labels included, exactly."
+        "equality. Rank $Z=T$ means that some other readout of the same keys and queries outputs "
+        "every labelling exactly, these labels included."
     )
 
 
@@ -149,7 +170,7 @@ def _tolerance(text: str) -> Fraction:
 
 def _text(found: LayerAudit, question: Question) -> str:
     layer, data = found.attention.layer, found.attention.data
-    error = found["layer.error"]
+    error = found[ids.LAYER_ERROR]
     return (
         f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
         f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
@@ -162,8 +183,8 @@ def _text(found: LayerAudit, question: Question) -> str:
 
 def _sigma(found: LayerAudit) -> str:
     low, high = bounds(found.sigma)
-    if found["layer.rank"].level is Level.REFUTED:
-        size = "0, for its rank is below $T$"
+    if found[ids.LAYER_RANK].level is Level.REFUTED:
+        size = "0, because its rank is below $T$"
     elif found.sigma.lower > 0:
         size = interval(low, high)
     else:
@@ -198,9 +219,9 @@ def _carried(question: Question) -> str:
     if question.stored.groups is not None:
         return "carries: as the file's groups say;"
     return (
-        "carries: counted, for the file names no groups: an example goes to the first head that "
-        "makes its row of $Z$ independent of those before it, whatever head it was meant for, so "
-        "that the first heads often carry more than their share;"
+        "carries: inferred by rank, since the file names no groups: an example goes to the first "
+        "head that makes its row of $Z$ independent of those before it, whichever head it was "
+        "meant for, so the first heads often carry more than their share;"
     )
 
 
@@ -233,12 +254,11 @@ def _examples(found: LayerAudit) -> Table:
 def _theorem(found: LayerAudit, question: Question) -> Table:
     told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
     return Table(
-        "What of Theorem 1 the layer does",
+        "How the layer compares with Theorem 1",
         ("claim", "found", "how"),
         tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
-        "This describes the layer and finds nothing against it: one that memorizes in another way "
-        "than the proof of Theorem 1 is none the worse. No means that the layer is of another "
-        "kind"
+        "A no is not a finding against the layer: it may memorize in another way than the proof of "
+        "Theorem 1. It means that the layer is of another kind"
         + (
             "."
             if question.stored.groups is not None

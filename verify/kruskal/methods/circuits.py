@@ -28,6 +28,8 @@ from functools import partial
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
@@ -65,6 +67,7 @@ def small_circuits(
     depth: int | None = None,
     first: int = 0,
     bases: int | None = None,
+    progress: Progress = silent,
 ) -> Iterator[Found]:
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
@@ -85,6 +88,7 @@ def small_circuits(
     results = in_order(job, affordable, threads or available_threads())
     for number, candidates in enumerate(results, start=first):
         budget.charge(cost)
+        progress(number + 1 - first, bases or number + 2 - first)
         for size, outside, members in candidates:
             if size >= below:
                 continue
@@ -143,7 +147,7 @@ def _enough(size: int, N: int, r: int, depth: int) -> int | None:
 Candidate = tuple[int, int, list[int]]
 
 
-def _one_basis(table: np.ndarray, p: int, depth: int, seed: int, number: int) -> list[Candidate]:
+def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) -> list[Candidate]:
     """(size, j, members) of the smallest sets that one basis shows, by size."""
     rng = np.random.default_rng([seed, number])
     order = rng.permutation(len(table))
@@ -159,9 +163,7 @@ def _one_basis(table: np.ndarray, p: int, depth: int, seed: int, number: int) ->
     return sorted(candidates)
 
 
-def _lightest(
-    coefficients: np.ndarray, p: int, basis: np.ndarray, outside: np.ndarray
-) -> Candidate:
+def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> Candidate:
     """The smallest fundamental circuit; j = 1. Few zeros in a long row are chance, and left out."""
     r, K = coefficients.shape
     weights = np.count_nonzero(coefficients, axis=0)
@@ -175,10 +177,10 @@ def _lightest(
 
 
 def _combinations(
-    coefficients: np.ndarray,
+    coefficients: FloatArray,
     p: int,
-    basis: np.ndarray,
-    outside: np.ndarray,
+    basis: IntArray,
+    outside: IntArray,
     j: int,
     rng: np.random.Generator,
 ) -> list[Candidate]:
@@ -193,7 +195,7 @@ def _combinations(
     narrow = np.mod(mixing.astype(np.float64) @ coefficients[window], p)  # below 8 p^2 < 2^53
     hits = np.zeros((HITS, j), dtype=np.int64)
     modulus = (inverses(p), float(p))
-    count, _ = search(narrow, wide, 0, K, j, *modulus, *modulus, hits)
+    count, _ = search(narrow, wide, 0, K, j, modulus, modulus, hits)
     candidates = []
     for members in hits[: max(int(count), 0)]:
         combination = _null_combination(wide[members].astype(np.int64), p)
@@ -205,7 +207,7 @@ def _combinations(
     return sorted(candidates)[:4]
 
 
-def _null_combination(rows: np.ndarray, p: int) -> np.ndarray:
+def _null_combination(rows: IntArray, p: int) -> IntArray:
     """x != 0 with x @ rows = 0 modulo p, for j dependent rows."""
     j = len(rows)
     work = [[*row, *(int(i == k) for k in range(j))] for i, row in enumerate(rows.tolist())]

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.vectors import Vectors
@@ -64,7 +65,7 @@ def nominal_seconds(N: int, d: int) -> float:
     return 1e-10 * N * N * d + 3e-8 * N * N
 
 
-def _unit_rows(array: np.ndarray) -> np.ndarray | None:
+def _unit_rows(array: AnyArray) -> FloatArray | None:
     """Rows of length one up to rounding; None if a row is zero."""
     if array.dtype == object:
         shift = [max(abs(x).bit_length() for x in row) for row in array.tolist()]
@@ -79,5 +80,5 @@ def _unit_rows(array: np.ndarray) -> np.ndarray | None:
     if (top == 0).any():
         return None
     table = np.ldexp(table, -np.frexp(top)[1][:, None])
-    unit: np.ndarray = table / np.sqrt((table * table).sum(axis=1))[:, None]
+    unit: FloatArray = table / np.sqrt((table * table).sum(axis=1))[:, None]
     return unit

@@ -25,6 +25,7 @@ from functools import partial
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
@@ -129,7 +130,7 @@ def decide(
     (True, (0, 1, 4))
     >>> decide(Vectors.of(np.arange(40000).reshape(2000, 20) ** 5 % 1009), 7, limit_s=60)
     Traceback (most recent call last):
-    constructions.errors.InputError: k: must be small enough for 60 s (a search of all sets of 7 \
+    attncert.InputError: k: must be small enough for 60 s (a search of all sets of 7 \
 among 2000 vectors takes about 5e+08 s), not 7
     """
     most = min(vectors.N, vectors.d)
@@ -222,9 +223,9 @@ def _search(
 
 
 def _from(
-    table: np.ndarray, wide: np.ndarray, k: int, p: int, q: int, first: int
+    table: FloatArray, wide: FloatArray, k: int, p: int, q: int, first: int
 ) -> tuple[int, int, list[list[int]]]:
     hits = np.zeros((HITS, k), dtype=np.int64)
     modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
-    count, alarms = search(table, wide, first, first + 1, k, *modulo_p, *modulo_q, hits)
+    count, alarms = search(table, wide, first, first + 1, k, modulo_p, modulo_q, hits)
     return int(count), int(alarms), hits[: max(count, 0)].tolist()

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.verify.kruskal.bounds import Bound, witnessed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
@@ -113,7 +114,7 @@ def _conclude(
 
 
 def _lightest(
-    coefficients: np.ndarray, p: int, basis: np.ndarray, outside: np.ndarray, w: int
+    coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray, w: int
 ) -> _Light:
     """The lightest relation with one, or up to two, coefficients outside the basis."""
     nonzero = coefficients != 0

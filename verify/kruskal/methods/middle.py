@@ -28,6 +28,7 @@ from functools import partial
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray, WordArray
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.middle_kernels import pairs_of, quadruples, quintuples, slices
@@ -118,22 +119,22 @@ Sets = set[tuple[int, ...]]
 
 
 def _one_slice(
-    scaled: np.ndarray,
-    by_slice: tuple[np.ndarray, np.ndarray, np.ndarray],
-    wide: np.ndarray,
+    scaled: WordArray,
+    by_slice: tuple[WordArray, IntArray, IntArray],
+    wide: FloatArray,
     q: int,
     target: int,
-) -> tuple[np.ndarray, np.ndarray, int]:
+) -> tuple[IntArray, IntArray, int]:
     """Dependent sets of four modulo 5, of five modulo 5 and q; one more than fit if too many."""
     table = pairs_of(target, scaled, *by_slice)
     fours = np.zeros((_LISTED + 1, 4), dtype=np.int64)
     fives = np.zeros((_LISTED + 1, 5), dtype=np.int64)
     n = quadruples(target, table, scaled, *by_slice, fours)
-    m, alarms = quintuples(target, table, scaled, *by_slice, wide, inverses(q), float(q), fives)
+    m, alarms = quintuples(target, table, scaled, by_slice, wide, (inverses(q), float(q)), fives)
     return fours[: int(n)], fives[: int(m)], int(alarms)
 
 
-def _words(vectors: Vectors, seed: int) -> np.ndarray:
+def _words(vectors: Vectors, seed: int) -> WordArray:
     """(N, 4) words: each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3, 4."""
     rng = np.random.default_rng([seed, 5])
     rows = [_primitive_mod_five(vectors, i) for i in range(vectors.N)]
@@ -149,7 +150,7 @@ def _primitive_mod_five(vectors: Vectors, i: int) -> list[int]:
     return [x % 5 for x in key] if key is not None else [0] * vectors.d
 
 
-def _pairs_and_triples(scaled: np.ndarray) -> Sets:
+def _pairs_and_triples(scaled: WordArray) -> Sets:
     """Sets of two and three that are dependent modulo 5, with every coefficient nonzero."""
     N = len(scaled)
     found: Sets = set()
@@ -168,16 +169,16 @@ def _pairs_and_triples(scaled: np.ndarray) -> Sets:
     return found
 
 
-def _add(x: np.uint64, y: np.ndarray) -> np.ndarray:
+def _add(x: np.uint64, y: WordArray) -> WordArray:
     total = x + y
     carry = ((total + np.uint64(0x3333333333333333)) & np.uint64(0x8888888888888888)) >> np.uint64(
         3
     )
-    reduced: np.ndarray = total - np.uint64(5) * carry
+    reduced: WordArray = total - np.uint64(5) * carry
     return reduced
 
 
-def _extensions(wide: np.ndarray, q: int, members: tuple[int, ...]) -> Iterator[list[int]]:
+def _extensions(wide: FloatArray, q: int, members: tuple[int, ...]) -> Iterator[list[int]]:
     """Sets of five that contain these, dependent modulo q: by the quotient by their span.
 
     Stops after HITS of them.
@@ -204,7 +205,7 @@ def _extensions(wide: np.ndarray, q: int, members: tuple[int, ...]) -> Iterator[
         buffer = np.zeros((HITS, size), dtype=np.int64)
         modulus = (inverses(q), float(q))
         narrow = np.ascontiguousarray(inside[:, :size].T)
-        count, _ = search(narrow, inside, 0, len(others), size, *modulus, *modulus, buffer)
+        count, _ = search(narrow, inside, 0, len(others), size, modulus, modulus, buffer)
         if count < 0:
             count = HITS
         hits = buffer[: int(count)]

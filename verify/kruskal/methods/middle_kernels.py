@@ -135,11 +135,13 @@ def quadruples(target, table, scaled, words, indices, offsets, out):  # type: ig
 
 @_compiled
 def quintuples(  # type: ignore[no-untyped-def]
-    target, table, scaled, words, indices, offsets, wide, inverses, q, out
+    target, table, scaled, by_slice, wide, modulo_q, out
 ):
     """Sets a < b < c < d < e, x_a + .. x_b + .. x_c in the table of pairs, that are dependent
     modulo q in `wide` too; (how many, out holds the first; how many were looked at)."""
     keys, first, second, nexts, heads, filter_, shift = table
+    words, indices, offsets = by_slice
+    inverses, q = modulo_q
     found, alarms, N = 0, 0, len(scaled)
     chosen, work = np.empty(5, np.int64), np.empty((5, wide.shape[1]))
     start = offsets[1:126].copy()

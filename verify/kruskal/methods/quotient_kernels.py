@@ -91,16 +91,19 @@ def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def search(table, wide, start, stop, k, inverses, p, wide_inverses, q, hits):  # type: ignore
+def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: ignore[no-untyped-def]
     """Dependent k-sets modulo p and q with smallest index in start .. stop - 1 (k = 2: any).
 
     table: (k, N) coordinates modulo p; wide: (N, w) coordinates of the same vectors modulo another
-    prime q, or more of them modulo the same, to tell chance from dependence. hits: (HITS, k)
+    prime q, or more of them modulo the same, to tell chance from dependence. modulo_p, modulo_q:
+    the inverses of all residues, and the prime. hits: (HITS, k)
     output. Every k-set that is dependent in all coordinates is reported, unless the result is
     negative or HITS.
     Returns (number of hits, sets looked at in `wide`). HITS: there may be more. -1: some k - 2 or
     fewer vectors are dependent in the k coordinates, and nothing is claimed.
     """
+    inverses, p = modulo_p
+    wide_inverses, q = modulo_q
     N = table.shape[1]
     levels = k - 2  # vectors whose quotient is taken
     stack = np.empty((max(levels, 1), k, N))

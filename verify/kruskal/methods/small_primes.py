@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, ResidueArray
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.primes import safe_primes_below
@@ -28,7 +29,7 @@ def basis_prime() -> int:
 
 
 @lru_cache(maxsize=16)
-def inverses(p: int) -> np.ndarray:
+def inverses(p: int) -> ResidueArray:
     """1/x modulo p at place x, 0 at 0; float32 holds integers below 2^24."""
     table = np.zeros(p, dtype=np.float32)
     table[1] = 1
@@ -37,10 +38,10 @@ def inverses(p: int) -> np.ndarray:
     return table
 
 
-def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> np.ndarray:
+def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatArray:
     """(N, width) residues in [0, p): a random projection; mixed also where d <= width."""
     rng = np.random.default_rng([seed, p])
     table = residues(vectors.array, p)
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
-    mixed: np.ndarray = np.mod(matmul(table, mixing.astype(np.float64), p), p)
+    mixed: FloatArray = np.mod(matmul(table, mixing.astype(np.float64), p), p)
     return mixed

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attncert.constructions.arrays import BoolArray
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import Bound, witnessed
 from attncert.verify.kruskal.budget import Budget
@@ -120,7 +121,7 @@ def _bound(found: Dependency, space: Subspace) -> Bound:
     )
 
 
-def _fullest(filled: np.ndarray) -> list[tuple[int, ...]]:
+def _fullest(filled: BoolArray) -> list[tuple[int, ...]]:
     """Coordinate sets, a few of each size, that contain the supports of most vectors."""
     d = filled.shape[1]
     count = np.bincount(filled @ (1 << np.arange(d)), minlength=1 << d)
@@ -136,7 +137,7 @@ def _fullest(filled: np.ndarray) -> list[tuple[int, ...]]:
     return chosen
 
 
-def _grown(filled: np.ndarray, budget: Budget | None = None) -> list[tuple[int, ...]]:
+def _grown(filled: BoolArray, budget: Budget | None = None) -> list[tuple[int, ...]]:
     """The same by growing; `_fullest` is the rule, this a heuristic for large d."""
     supports, count = np.unique(filled, axis=0, return_counts=True)
     sizes = supports.sum(axis=1)

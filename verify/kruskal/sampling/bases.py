@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.dependency import Dependency
@@ -97,7 +96,7 @@ class BasisSearch:
         """What a log of these shards is about."""
         return {"vectors": self.vectors, "width": self.width}
 
-    def __call__(self, shard: Shard, table: np.ndarray) -> Result:
+    def __call__(self, shard: Shard, table: AnyArray) -> Result:
         circuits = small_circuits(
             Vectors("table", table),
             below=min(table.shape) + 1,

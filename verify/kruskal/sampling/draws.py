@@ -11,13 +11,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from attncert.constructions.arrays import IntArray
+
 __all__ = ["BLOCK", "sequences"]
 
 BLOCK = 64
 """Sequences drawn from one generator."""
 
 
-def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> np.ndarray:
+def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> IntArray:
     """Sequences number start .. stop-1 of `length` <= `vectors` indices, (stop - start, length).
 
     Sequence i depends on (seed, vectors, length, i) alone.
@@ -40,7 +42,7 @@ def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> np
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _shuffle(picks: np.ndarray, vectors: int, out: np.ndarray) -> None:
+def _shuffle(picks: IntArray, vectors: int, out: IntArray) -> None:
     pool = np.empty(vectors, dtype=np.int64)
     for s in range(len(picks)):
         for i in range(vectors):

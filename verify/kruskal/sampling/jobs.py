@@ -1,4 +1,4 @@
-"""What is asked of `attncert kruskal`, and the shards that the question makes.
+"""The question put to `attncert kruskal`, and the shards that it needs.
 
 Random subsets and random bases are shards; what both together are about stands at the head of a
 log, so that parts run on machines that share nothing but files are united only with their like.
@@ -32,7 +32,7 @@ _SUBSETS = 1000
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of `examine`.
+    """A question for `examine`.
 
     k:       "is every set of k vectors independent?"; None: the Kruskal rank.
     budget:  seconds by the clock, or None with `work`. work: nominal seconds (`budget.Budget`).

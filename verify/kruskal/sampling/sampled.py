@@ -12,7 +12,7 @@ bounds the Kruskal rank: its relation is an exact witness.
 
 **Every k at once.** The leading k vectors of a uniformly random permutation are a uniformly random
 k-subset, and one elimination finds how long its leading part stays independent. So S permutations
-are S random k-subsets for every k: the 95 % holds for each k by itself, not for all k together.
+are S random k-subsets for every k: the 95 % holds for each k separately, not for all k together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.scale.shards import Plan, Result
 
@@ -82,7 +84,7 @@ class Samples:
     def claim(self) -> Claim:
         """That few k-subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
         return Claim(
-            f"sampled.{self.k}",
+            ClaimId(f"sampled.{self.k}"),
             f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of all "
             f"subsets of {self.k} of the {self.vectors} vectors are dependent. "
             "This does not bound the Kruskal rank.",
@@ -153,10 +155,10 @@ class Sweep:
         return sorted({*(length for length in self.lengths if length), self.longest})
 
     def claim(self) -> Claim:
-        """For each k by itself: sampled."""
+        """For each k separately: sampled."""
         return Claim(
-            "sampled.sweep",
-            f"For each k up to {self.longest} by itself, 95 % confidence on the fraction of "
+            ids.SAMPLED_SWEEP,
+            f"For each k up to {self.longest} separately, 95 % confidence on the fraction of "
             "dependent k-subsets. This does not bound the Kruskal rank.",
             Level.SAMPLED,
             numbers=self.as_dict(),

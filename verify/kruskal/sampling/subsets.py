@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.dependency import Dependency
@@ -97,7 +98,7 @@ class Sampler:
             "draws": draws,
         }
 
-    def __call__(self, shard: Shard, table: np.ndarray) -> Result:
+    def __call__(self, shard: Shard, table: AnyArray) -> Result:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)
         tester, rank = _prepared(self, table)
         if self.kind == PREFIXES:
@@ -117,7 +118,7 @@ def sampled_of(
     return kind.of(settings["vectors"], settings["k"], plan, results.values())
 
 
-def table_sha256(table: np.ndarray) -> str:
+def table_sha256(table: AnyArray) -> str:
     """SHA-256 of the numbers as they are stored: type, shape and content."""
     digest = hashlib.sha256(f"{table.dtype.str} {table.shape} ".encode())
     if table.dtype == object:
@@ -127,7 +128,7 @@ def table_sha256(table: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: np.ndarray) -> Result:
+def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Result:
     ranks = tester.subsets(drawn)
     left = ranks.undecided.tolist()
     independent = len(drawn) - len(left)
@@ -155,7 +156,7 @@ def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: np.ndarray) ->
     }
 
 
-def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: np.ndarray, rank: int) -> Result:
+def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, rank: int) -> Result:
     """The lengths, and the circuit that ends the shortest one.
 
     A prefix as long as the rank of all vectors ends with nothing new: more vectors than their rank
@@ -184,7 +185,7 @@ _LOCK = threading.Lock()
 _PREPARED: dict[Sampler, tuple[IndependenceTester, int]] = {}
 
 
-def _prepared(sampler: Sampler, table: np.ndarray) -> tuple[IndependenceTester, int]:
+def _prepared(sampler: Sampler, table: AnyArray) -> tuple[IndependenceTester, int]:
     """The tester of this process, and the rank of the table where the sampler asks for it."""
     with _LOCK:
         if sampler not in _PREPARED:

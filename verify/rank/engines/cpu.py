@@ -32,6 +32,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, ResidueArray
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
 from attncert.verify.rank.engines.cpu_kernels import (
     back,
@@ -61,7 +62,7 @@ def available_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def prefixes(table: np.ndarray, subsets: np.ndarray, p: int, threads: int = 1) -> np.ndarray:
+def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -> IntArray:
     """For each subset, how many of its leading vectors are proved independent modulo p.
 
     table:   (N, D) balanced residues, float32 or float64, C order.
@@ -76,19 +77,19 @@ def prefixes(table: np.ndarray, subsets: np.ndarray, p: int, threads: int = 1) -
     arithmetic = _arithmetic(p, table.dtype)
 
     def work(start: int, stop: int) -> None:
-        prefix_range(table, subsets, start, stop, out, *arithmetic)
+        prefix_range(table, subsets, start, stop, out, arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
 
 
 def systematic_prefixes(
-    coefficients: np.ndarray,
-    position: np.ndarray,
-    subsets: np.ndarray,
+    coefficients: ResidueArray,
+    position: IntArray,
+    subsets: IntArray,
     p: int,
     threads: int = 1,
-) -> np.ndarray:
+) -> IntArray:
     """Like `prefixes` where some vectors are unit vectors (see `coordinates.Systematic`).
 
     coefficients: (N, r) balanced residues, each vector in a basis of r of them.
@@ -100,13 +101,13 @@ def systematic_prefixes(
     arithmetic = _arithmetic(p, coefficients.dtype)
 
     def work(start: int, stop: int) -> None:
-        systematic_range(coefficients, position, subsets, start, stop, out, *arithmetic)
+        systematic_range(coefficients, position, subsets, start, stop, out, arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
 
 
-def profile(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
     """Rank profile modulo p: which rows are independent of the earlier ones, and pivot columns.
 
     matrix: (m, n) balanced residues. Returns a boolean (m,) and the pivot column of each
@@ -120,7 +121,7 @@ def profile(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     return independent, pivots[pivots >= 0]
 
 
-def echelon(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     """Reduced row echelon form modulo p, up to the order of its rows.
 
     matrix: (m, n) balanced residues. Returns the pivot columns (r,) and the (r, n) balanced rows,
@@ -138,7 +139,7 @@ def echelon(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     return pivots[order], rows[order, : matrix.shape[1]]
 
 
-def subtract(rows: np.ndarray, kept: np.ndarray, product: np.ndarray, p: int) -> np.ndarray:
+def subtract(rows: FloatArray, kept: IntArray, product: FloatArray, p: int) -> FloatArray:
     """rows[:, kept] - product modulo p, balanced, in one pass over memory on all cores.
 
     rows: (m, n) balanced; kept: (k,) int64 columns; product: (m, k), a sum of at most
@@ -156,7 +157,7 @@ def subtract(rows: np.ndarray, kept: np.ndarray, product: np.ndarray, p: int) ->
     return out
 
 
-def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, ResidueArray]:
     m, n = matrix.shape
     height, width = _ceil(m, PANEL), _ceil(n, _LANES)
     independent = np.zeros(m, dtype=np.bool_)
@@ -166,11 +167,11 @@ def _forward(matrix: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray, np.nda
     order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
     space = (independent, pivots, rows, panel, multipliers, pivot_row)
-    eliminate(matrix, order, columns, *space, *_arithmetic(p, matrix.dtype))
+    eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
     return independent, pivots, rows
 
 
-Arithmetic = tuple[np.floating, np.floating, int, np.ndarray]
+Arithmetic = tuple[np.floating, np.floating, int, ResidueArray]
 
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
@@ -181,7 +182,7 @@ def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
 
 
 @lru_cache(maxsize=16)
-def _inverses(p: int, dtype: np.dtype) -> np.ndarray:
+def _inverses(p: int, dtype: np.dtype) -> ResidueArray:
     """Balanced, at the index of each residue; a single 0 where the prime is too large for that."""
     if p >= _TABLE_LIMIT:
         return np.zeros(1, dtype=dtype)
@@ -189,7 +190,7 @@ def _inverses(p: int, dtype: np.dtype) -> np.ndarray:
     return np.array([r - p if r > p // 2 else r for r in table], dtype=dtype)
 
 
-def _workspace(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _workspace(width: int, dtype: np.dtype) -> tuple[ResidueArray, ResidueArray, ResidueArray]:
     return np.zeros((8, width), dtype), np.zeros((8, 8), dtype), np.zeros(width, dtype)
 
 

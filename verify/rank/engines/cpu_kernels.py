@@ -138,17 +138,18 @@ def _gather(panel, i, table, row, columns):  # type: ignore[no-untyped-def]
 
 @_compiled
 def eliminate(  # type: ignore[no-untyped-def]
-    table, order, columns,
-    independent, pivots, rows, panel, multipliers, pivot_row,
-    p, over_p, lazy, inverses,
+    table, order, columns, space, arithmetic
 ):  # fmt: skip
     """The algorithm of `cpu.py` on table[order][:, columns], all columns if none are given.
 
     independent: (m,) output; or empty, then the first dependent vector ends the work.
     pivots: (m padded) output; rows: (m padded, n padded), keeps the pivot rows of panel b at 8b,
-    8b + 1, ..., with zero rows behind them. Returns the rank modulo p, or the position of that
-    first dependent vector.
+    8b + 1, ..., with zero rows behind them. space: these three, and room for the work: panel,
+    multipliers, pivot_row. arithmetic: p, 1/p, lazy, inverses (`cpu.py`). Returns the rank modulo
+    p, or the position of that first dependent vector.
     """
+    independent, pivots, rows, panel, multipliers, pivot_row = space
+    p, over_p, lazy, inverses = arithmetic
     m, n = len(order), len(columns) if len(columns) else table.shape[1]
     stop_early = len(independent) == 0
     rank, first = 0, 0  # pivots found; the columns before `first` have pivots and hold zeros
@@ -236,7 +237,7 @@ def back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def prefix_range(table, subsets, start, stop, out, p, over_p, lazy, inverses):  # type: ignore
+def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[no-untyped-def]
     k, n = subsets.shape[1], table.shape[1]
     height, width = (k + 7) // 8 * 8, (n + 15) // 16 * 16
     independent, pivots = np.zeros(0, np.bool_), np.zeros(height, np.int64)
@@ -244,16 +245,13 @@ def prefix_range(table, subsets, start, stop, out, p, over_p, lazy, inverses):  
     multipliers, pivot_row = np.zeros((8, 8), table.dtype), np.zeros(width, table.dtype)
     columns = np.zeros(0, np.int64)
     for s in range(start, stop):
-        out[s] = eliminate(
-            table, subsets[s], columns,
-            independent, pivots, rows, panel, multipliers, pivot_row,
-            p, over_p, lazy, inverses,
-        )  # fmt: skip
+        space = (independent, pivots, rows, panel, multipliers, pivot_row)
+        out[s] = eliminate(table, subsets[s], columns, space, arithmetic)
 
 
 @_compiled
 def systematic_range(  # type: ignore[no-untyped-def]
-    coefficients, position, subsets, start, stop, out, p, over_p, lazy, inverses
+    coefficients, position, subsets, start, stop, out, arithmetic
 ):
     """Unit vectors of the subset are pivots already; what is left must be independent in the
     other coordinates, of which enough are taken, from a place that depends on the subset only."""
@@ -289,11 +287,9 @@ def systematic_range(  # type: ignore[no-untyped-def]
         padded, tall = (width + 15) // 16 * 16, (left + 7) // 8 * 8
         rows = store[: tall * padded].reshape(tall, padded)
         panel = store[tall * padded : (tall + 8) * padded].reshape(8, padded)
-        out[s] = units + eliminate(
-            coefficients, order[:left], columns[:width],
-            independent, pivots[:tall], rows, panel, multipliers, store[-widest:],
-            p, over_p, lazy, inverses,
-        )  # fmt: skip
+        space = (independent, pivots[:tall], rows, panel, multipliers, store[-widest:])
+        further = eliminate(coefficients, order[:left], columns[:width], space, arithmetic)
+        out[s] = units + further
 
 
 @_compiled

@@ -51,7 +51,7 @@ def choose_device(device: str = "auto", table: Any = None) -> Device:
     'numba'
     >>> choose_device("gpu")
     Traceback (most recent call last):
-    constructions.errors.InputError: device: must be one of auto, cpu, cuda, not gpu
+    attncert.InputError: device: must be one of auto, cpu, cuda, not gpu
     """
     if device not in _CHOICES:
         raise InputError("device", f"one of {', '.join(_CHOICES)}", device)

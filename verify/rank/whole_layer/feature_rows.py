@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_mat
 
+from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head, Layer
@@ -104,7 +105,7 @@ class FeatureRows:
         mixed = xp.reshape(mixed, (b, heads, self.width))
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
 
-    def _logits(self, start: int, stop: int, block: np.ndarray | None) -> Any:
+    def _logits(self, start: int, stop: int, block: AnyArray | None) -> Any:
         """Logits modulo p - 1, (b, H, n) balanced; block: contexts of these examples, if own."""
         xp, m, data = self._xp, self._mod, self.data
         if self._exact:
@@ -120,7 +121,7 @@ class FeatureRows:
         table = matmul(xp.permute_dims(left, (0, 2, 1, 3)), right[:, :, :, None], m)
         return table[:, :, :, 0]
 
-    def _exact_logits(self, start: int, stop: int) -> np.ndarray:
+    def _exact_logits(self, start: int, stop: int) -> FloatArray:
         part = self.data.take(range(start, stop))
         tables = [features.logits(head, part) for head in self._exact]
         return np.stack([residues(table, self._mod) for table in tables], axis=1)
@@ -170,7 +171,7 @@ def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
     return parts[0], parts[1], scale
 
 
-def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> np.ndarray:
+def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> FloatArray:
     """[M_1 ... M_H] modulo m, balanced float64, (d, H·d_h)."""
     parts = []
     for matrix in matrices:
@@ -179,7 +180,7 @@ def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> np.ndarray:
     return np.hstack(parts)
 
 
-def _powers_of_two(p: int) -> tuple[np.ndarray, np.ndarray]:
+def _powers_of_two(p: int) -> tuple[FloatArray, FloatArray]:
     """Balanced residues of 2^(4096 a) and of 2^b, for all a, b that exponents below p need."""
     tables = []
     for base, count in ((pow(2, _SPLIT, p), -(-p // _SPLIT) + 1), (2, _SPLIT)):

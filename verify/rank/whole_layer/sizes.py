@@ -61,7 +61,7 @@ class Footprint:
         [(198, 256, True), (332, 93, True)]
         >>> size.plans(10**8)
         Traceback (most recent call last):
-        constructions.errors.InputError: --memory: must be at least 0.482 GiB for T = 12545 and \
+        attncert.InputError: --memory: must be at least 0.482 GiB for T = 12545 and \
 H = 64, not 0.0931 GiB
         """
         first = min(self.d, max(self.n, -(-(self.T + _SPARE) // self.heads)))
@@ -99,7 +99,7 @@ def require_room(examples: int, memory: int) -> None:
     >>> require_room(2353, 10**8)
     >>> require_room(100_000, 4 * 2**30)
     Traceback (most recent call last):
-    constructions.errors.InputError: --memory: must be at least 20 GiB for T = 100000, not 4 GiB
+    attncert.InputError: --memory: must be at least 20 GiB for T = 100000, not 4 GiB
     """
     least = panel_bytes(examples, examples) + working_bytes(examples, examples)
     _require(least, memory, f"T = {examples}")

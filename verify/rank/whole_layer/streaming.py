@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.arithmetic import matmul, modulus, reduce
 from attncert.verify.rank.residues import to_host
@@ -90,7 +91,7 @@ class Elimination:
         self.rank += found
         return found
 
-    def _pivots(self, block: Any, passed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    def _pivots(self, block: Any, passed: int) -> tuple[IntArray, IntArray, int]:
         """Independent rows and their pivot columns in a window of columns, and its width."""
         window = min(block.shape[0] + _SLACK, block.shape[1] - passed)
         if passed:  # the first window was not enough
@@ -99,11 +100,11 @@ class Elimination:
         independent, columns = cpu.profile(part, self.p)
         return np.flatnonzero(independent), columns + passed, window
 
-    def _split(self, block: Any, rows: np.ndarray, columns: np.ndarray) -> tuple[_Panel, Any]:
+    def _split(self, block: Any, rows: IntArray, columns: IntArray) -> tuple[_Panel, Any]:
         """The panel of these pivots, and the block's other rows without their columns."""
         xp = array_namespace(block)
 
-        def index(values: np.ndarray) -> Any:
+        def index(values: IntArray) -> Any:
             return xp.asarray(values.astype(np.int64), device=device(block))
 
         others = np.setdiff1d(np.arange(block.shape[1]), columns)
@@ -126,7 +127,7 @@ class Elimination:
         return reduce(xp.take(block, panel.others, axis=1) - product, self.p)
 
 
-def _inverse(square: np.ndarray, p: int) -> np.ndarray:
+def _inverse(square: FloatArray, p: int) -> FloatArray:
     """Inverse modulo p of an invertible matrix of balanced residues, balanced."""
     size = len(square)
     pivots, rows = cpu.echelon(np.hstack([square, np.eye(size)]), p)

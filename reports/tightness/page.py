@@ -1,4 +1,4 @@
-"""The tightness report: studies of what no weights escape, claim by claim, with certificates.
+"""The tightness report: limits that hold for all weights, claim by claim, with certificates.
 
 From the records of verify/tightness/studies.py to Markdown and JSON. No times: equal studies give
 equal bytes.
@@ -6,20 +6,17 @@ equal bytes.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from attncert.reports.folder import MARK, write_folder
-from attncert.reports.proof.records import canonical_json, jsonable, readable_json
+from attncert.reports.report import TIGHTNESS, Report
+from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING
-from attncert.reports.words.numbers import count, value, words
-from attncert.reports.words.templating import Filter, render
-from attncert.reports.words.text import code, markdown, sentence
+from attncert.reports.words.numbers import value, words
+from attncert.reports.words.templating import page
 from attncert.reports.words.witness import readable
-from attncert.verify.claims.evidence import Level
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.studies import Study
 
@@ -45,12 +42,24 @@ def one_line(study: Study) -> str:
         Level.PROVED: "some keys and queries serve every labelling",
         Level.REFUTED: "no keys and queries serve every labelling",
     }.get(level, "not decided by these bounds")
-    given = [c.id for c in study.claims if c.level is Level.REFUTED and c.id in _GIVEN]
+    given = [c.id for c in study.claims if c.excludes(About.THESE_LABELS)]
     labels = f" Given labels: impossible ({', '.join(given)})." if given else ""
     return f"Universal memorization: {said}.{labels}"
 
 
-def render_tightness(studies: Sequence[Study], title: str) -> dict[str, bytes]:
+def report(study: Study) -> Report:
+    """Status 0: these heads memorize universally; 1: no weights of theirs do; 3: undecided."""
+    claims = [claim.as_dict() for claim in study.claims]
+    return Report(
+        TIGHTNESS,
+        render([study], "Tightness: limits that hold for all weights"),
+        jsonable({"universal": study.universal.value, "claims": claims}),
+        (one_line(study),),
+        {Level.PROVED: 0, Level.REFUTED: 1}.get(study.universal, 3),
+    )
+
+
+def render(studies: Sequence[Study], title: str) -> dict[str, bytes]:
     """report.md, tightness.json, certificates/NAME.json (certificate.json of one study); pure."""
     alone = len(studies) == 1
     paths = {
@@ -58,33 +67,20 @@ def render_tightness(studies: Sequence[Study], title: str) -> dict[str, bytes]:
     }
     levels = {claim.level for study in studies for claim in study.claims}
     context = {
-        "mark": MARK,
         "title": title,
         "studies": [(study, paths[study.name], _lines(study)) for study in studies],
         "levels": [(x.value, WORDING[x].meaning) for x in Level if x in levels],
     }
-    filters: dict[str, Filter] = {
-        "md": markdown, "code": code, "count": count, "sentence": sentence,
-    }  # fmt: skip
-    text = re.sub("\n{3,}", "\n\n", render("tightness.md.j2", filters, context))
     files = {
-        "report.md": text.encode(),
+        "report.md": page("tightness.md.j2", context),
         "tightness.json": readable_json(
             {"format": FORMAT, "studies": [_record(study) for study in studies]}
         ),
     }
     for study in studies:
         if study.certificate is not None:
-            files[paths[study.name]] = canonical_json(study.certificate)
+            files[paths[study.name]] = canonical_bytes(study.certificate)
     return files
-
-
-def write_tightness(study: Study, folder: str | os.PathLike[str]) -> list[Path]:
-    """Render one study and write it to `folder`. Raises InputError as `write_folder` does."""
-    return write_folder(folder, render_tightness([study], "Tightness: what no weights escape"))
-
-
-_GIVEN = ("rows.labels", "labels.rank")
 
 
 def _lines(study: Study) -> list[Line]:

@@ -1,0 +1,24 @@
+"""`-` where a certificate is read: standard input as a file, which the checker reads."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def as_file(path: str) -> Iterator[str]:
+    """The path; for "-" that of a copy of standard input, removed in the end. Raises InputError."""
+    if path != "-":
+        yield path
+        return
+    from attncert.constructions.data.loading import standard_input
+
+    content = standard_input()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "stdin")
+        with open(copy, "wb") as file:
+            file.write(content)
+        yield copy

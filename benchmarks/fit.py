@@ -1,0 +1,210 @@
+"""Fitting given labels: ours against SciPy's least_squares and, where torch is there, Adam.
+
+The same data, the same start, the same derivatives; timed to a largest error of 10^-6 (n = 8,
+d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large: n = 32, d = 64, H = 10,
+T = 1,800, fitted, certified, and its file checked by the fast checker.
+
+python benchmarks/fit.py [--large] [--threads K]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import machine
+from scipy.optimize import least_squares
+from threadpoolctl import threadpool_limits
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.attention import Shape, jacobian, outputs
+from attncert.constructions.given.least_squares import fit, start
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.near import fast
+from attncert.verify.near.certificate import certify, near_certificate
+
+OUT = Path(__file__).parent / "results" / "fit.json"
+ERROR = 1e-6
+SEEDS = range(3)
+ADAM_SECONDS = 600.0
+SCIPY: dict[str, dict[str, Any]] = {
+    "SciPy trf, exact": {"method": "trf", "tr_solver": "exact"},
+    "SciPy trf, lsmr": {"method": "trf", "tr_solver": "lsmr"},
+    "SciPy dogbox": {"method": "dogbox"},
+}
+
+
+class _Reached(Exception): ...
+
+
+def example(T: int, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normal numbers in steps of 1/64, of about unit size, so that `fit` scales by one."""
+    draw = np.random.default_rng(seed)
+    shapes = ((T, n, d), (T, d), (T, 1))
+    contexts, queries, labels = (np.round(draw.standard_normal(s) * 64) / 64 for s in shapes)
+    return contexts, queries, labels
+
+
+def ours(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
+    found = fit(*data, shape, seed, tolerance=ERROR)
+    return {"found": found.found, "steps": len(found.steps) - 1, "error": found.error}
+
+
+def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[str, Any]:
+    """SciPy from the same start, stopped as soon as the largest error is reached."""
+    contexts, queries, labels = data
+    first, free = start(shape, seed), shape.attention
+    seen = {"calls": 0, "error": np.inf}
+
+    def weights(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x, first[free:]])
+
+    def errors(x: np.ndarray) -> np.ndarray:
+        f = (outputs(contexts, queries, weights(x), shape) - labels).ravel()
+        seen["calls"] += 1
+        seen["error"] = float(np.abs(f).max())
+        if seen["error"] <= ERROR:
+            raise _Reached
+        return f
+
+    def derivatives(x: np.ndarray) -> np.ndarray:
+        return jacobian(contexts, queries, weights(x), shape, free)[1].reshape(len(labels), free)
+
+    try:
+        tiny = dict.fromkeys(("ftol", "xtol", "gtol"), 1e-15)
+        least_squares(errors, first[:free], derivatives, max_nfev=500, **tiny, **options)
+    except _Reached:
+        return {"found": True, "steps": seen["calls"] - 1, "error": seen["error"]}
+    return {"found": False, "steps": seen["calls"] - 1, "error": seen["error"]}
+
+
+def adam(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
+    """The paper's own kind of training, capped at ten minutes; torch, float64."""
+    import torch
+
+    contexts, queries, labels = (torch.tensor(x) for x in data)
+    weights = torch.tensor(start(shape, seed), requires_grad=True)
+    K, Q, V, O = (torch.tensor(x) for x in shape.split(weights.detach().numpy()))  # noqa: E741
+    parts = [x.requires_grad_(True) for x in (K, Q, V)]
+    optimizer = torch.optim.Adam(parts, lr=1e-2)
+    steps, begin, error = 0, time.perf_counter(), float("inf")
+    while time.perf_counter() - begin < ADAM_SECONDS and error > ERROR:
+        optimizer.zero_grad()
+        q = torch.einsum("td,hdb->thb", queries, parts[1])
+        w = torch.einsum("hdb,thb->tdh", parts[0], q)
+        p = torch.softmax(contexts @ w, dim=1)
+        z = torch.einsum("tnh,tnd->thd", p, contexts)
+        f = torch.einsum("thd,hdv,hvm->tm", z, parts[2], O) - labels
+        (f * f).mean().backward()
+        optimizer.step()
+        steps, error = steps + 1, float(f.detach().abs().max())
+    return {"found": error <= ERROR, "steps": steps, "error": error}
+
+
+def timed(job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = job()
+    return found | {
+        "seconds": round(time.perf_counter() - wall, 3),
+        "processor_seconds": round(time.process_time() - cpu, 3),
+    }
+
+
+def run(threads: int) -> list[dict[str, Any]]:
+    """One row for each method; ours first, methods in turn for every seed."""
+    shape, rows = Shape(16, 1, 8, 1, 1), dict[str, list[dict[str, Any]]]()
+    methods: dict[str, Callable[[Any, int], dict[str, Any]]] = {
+        "ours": lambda data, seed: ours(data, shape, seed),
+    }
+    for name, options in SCIPY.items():
+        methods[name] = lambda data, seed, options=options: scipy_(data, shape, seed, options)
+    if has_torch():
+        methods["Adam (torch)"] = lambda data, seed: adam(data, shape, seed)
+    with threadpool_limits(threads):
+        for seed in SEEDS:
+            data = example(360, 8, 16, seed)
+            for name, method in methods.items():
+                row = timed(lambda m=method, d=data, s=seed: m(d, s))
+                rows.setdefault(name, []).append(row)
+                print(name, row, flush=True)
+    base = statistics.median(row["processor_seconds"] for row in rows["ours"])
+    result = []
+    for name, found in rows.items():
+        middle = statistics.median(row["processor_seconds"] for row in found)
+        ratio = round(middle / base, 1) if all(row["found"] for row in found) else None
+        result.append({"method": name, "runs": found, "times_ours": ratio})
+    if not has_torch():
+        result.append({"method": "Adam (torch)", "outcome": "not measured: torch is not installed"})
+    return result
+
+
+def large(threads: int) -> dict[str, Any]:
+    """Fitted, certified, written, and checked from the file."""
+    shape, data = Shape(64, 1, 10, 1, 1), example(1800, 32, 64, 0)
+    exact = Dataset.of(*data)
+    row: dict[str, Any] = {"T": 1800, "n": 32, "d": 64, "heads": 10}
+    with threadpool_limits(threads), tempfile.TemporaryDirectory() as folder:
+        start_ = time.perf_counter(), time.process_time()
+        found = fit(*data, shape, 0)
+        row["fit"] = _since(start_) | {"steps": len(found.steps) - 1, "error": found.error}
+        start_ = time.perf_counter(), time.process_time()
+        near = certify(exact, found.weights, shape)
+        shown = {"radius": float(near.radius), "kappa": near.found.kappa, "holds": near.holds}
+        row["certify"] = _since(start_) | shown
+        path = Path(folder) / "certificate.json"
+        body = near_certificate(near, construction="fit", produced_by={})
+        path.write_bytes(canonical_bytes(body))
+        row["file_MiB"] = path.stat().st_size >> 20
+        start_ = time.perf_counter(), time.process_time()
+        verdict = fast.check_file(str(path))
+        row["fast_check"] = _since(start_) | {"status": verdict.status}
+    print(row, flush=True)
+    return row
+
+
+def _since(start_: tuple[float, float]) -> dict[str, float]:
+    return {
+        "seconds": round(time.perf_counter() - start_[0], 2),
+        "processor_seconds": round(time.process_time() - start_[1], 2),
+    }
+
+
+def has_torch() -> bool:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--note", default="", help="what else the machine did")
+    options = parser.parse_args()
+    result: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
+    stamp = {"machine": machine("numpy", "scipy", "python-flint"), "threads": options.threads}
+    stamp |= {"note": options.note} if options.note else {}
+    if options.large:
+        result["large"] = stamp | {"row": large(options.threads)}
+    else:
+        result["to_1e-6"] = stamp | {
+            "T": 360,
+            "n": 8,
+            "d": 16,
+            "heads": 8,
+            "rows": run(options.threads),
+        }
+    OUT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Outputs and Jacobian of an attention layer in floating point, by any array library.
+
+Example t has the context E (n×d) and the query e. Head h, with K, Q (d×d_h), V (d×d_v) and its rows
+O (d_v×m) of the output matrix, does
+
+    q = Qᵀe,  w = Kq,  ℓ = Ew,  p = softmax(ℓ),  z = Eᵀp,  v = Vᵀz,  and adds Oᵀv to the output.
+
+Label j of the output depends on the logits through s = E·(VO)_j alone: ∂/∂ℓ_i = p_i (s_i - p·s) =:
+g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinear:
+
+    ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
+
+Weights are one vector, numbered as in certificates: key, query, value row by row and head by head,
+then output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from array_api_compat import array_namespace, device
+
+Array = Any  # of NumPy, CuPy or another library of the array API standard
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Width d of tokens and queries, labels of width m, H heads of widths d_h and d_v."""
+
+    d: int
+    m: int
+    heads: int
+    head_width: int
+    value_width: int
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers in the key, the query and the value of one head."""
+        return self.d * self.head_width, self.d * self.head_width, self.d * self.value_width
+
+    @property
+    def attention(self) -> int:
+        """Numbers in keys, queries and values: where the output matrix begins."""
+        return self.heads * sum(self.sizes)
+
+    @property
+    def parameters(self) -> int:
+        return self.attention + self.heads * self.value_width * self.m
+
+    def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:
+        """K, Q (H, d, d_h), V (H, d, d_v) and O (H, d_v, m) of one vector of weights."""
+        xp = array_namespace(weights)
+        by_head = xp.reshape(weights[: self.attention], (self.heads, -1))
+        parts, start = [], 0
+        for size in self.sizes:
+            part = by_head[:, start : start + size]
+            parts.append(xp.reshape(part, (self.heads, self.d, size // self.d)))
+            start += size
+        output = xp.reshape(weights[self.attention :], (self.heads, self.value_width, self.m))
+        return parts[0], parts[1], parts[2], output
+
+
+def outputs(contexts: Array, queries: Array, weights: Array, shape: Shape) -> Array:
+    """(T, m) outputs; contexts (T or 1, n, d), queries (T, d), float64. Rounded throughout."""
+    key, query, value, output = shape.split(weights)
+    p, _, _ = attend(contexts, queries, key, query)
+    xp = array_namespace(weights)
+    scores = contexts @ _columns(xp, value @ output)  # E·(VO)_j, (T or 1, n, H·m)
+    scores = xp.reshape(scores, (*scores.shape[:2], shape.heads, shape.m))
+    return xp.sum(p[..., None] * scores, axis=(1, 2))
+
+
+def jacobian(
+    contexts: Array, queries: Array, weights: Array, shape: Shape, free: int | None = None
+) -> tuple[Array, Array]:
+    """(T, m) outputs and their derivatives (T, m, free) by the first `free` weights (1).
+
+    free: `shape.attention` (the output matrix stays as it is); None: all. Numbered alike.
+    """
+    xp = array_namespace(weights)
+    key, query, value, output = shape.split(weights)
+    T, H, m = queries.shape[0], shape.heads, shape.m
+    p, q, _ = attend(contexts, queries, key, query)
+    scores = contexts @ _columns(xp, value @ output)
+    scores = xp.reshape(scores, (*scores.shape[:2], H, m))
+    means = xp.sum(p[..., None] * scores, axis=1)  # p·s, (T, H, m)
+    g = p[..., None] * (scores - means[:, None, ...])
+    turned = xp.matrix_transpose(contexts)
+    gamma = turned @ xp.reshape(g, (T, -1, H * m))  # (T, d, H·m)
+    gamma = xp.permute_dims(xp.reshape(gamma, (T, shape.d, H, m)), (0, 3, 2, 1))  # (T, m, H, d)
+    z = xp.matrix_transpose(turned @ p)  # (T, H, d)
+    kappa = xp.matmul(gamma[:, :, :, None, :], key)  # Kᵀγ, (T, m, H, 1, d_h)
+    columns = shape.parameters if free is None else free
+    found = xp.zeros((T, m, columns), dtype=weights.dtype, device=device(weights))
+    blocks = (
+        gamma[..., :, None] * q[:, None, :, None, :],
+        queries[:, None, None, :, None] * kappa,
+        z[:, None, :, :, None] * xp.permute_dims(output, (2, 0, 1))[None, :, :, None, :],
+    )
+    by_head = xp.reshape(found[..., : shape.attention], (T, m, H, -1), copy=False)  # a view
+    start = 0
+    for size, block in zip(shape.sizes, blocks, strict=True):
+        by_head[..., start : start + size] = xp.reshape(block, (T, m, H, size))
+        start += size
+    if columns > shape.attention:
+        v = xp.reshape(xp.sum(z[..., None] * value, axis=2), (T, -1))  # Vᵀz, head by head
+        for j in range(m):
+            found[:, j, shape.attention + j :: m] = v
+    return xp.sum(means, axis=1), found
+
+
+def attend(contexts: Array, queries: Array, key: Array, query: Array) -> tuple[Array, Array, Array]:
+    """Softmax weights p (T, n, H), q = Qᵀe (T, H, d_h) and w = Kq (T, d, H)."""
+    xp = array_namespace(queries)
+    H, d, width = query.shape
+    q = queries @ xp.reshape(xp.permute_dims(query, (1, 0, 2)), (d, H * width))
+    q = xp.reshape(q, (-1, H, width))
+    w = xp.permute_dims(xp.sum(key[None, ...] * q[:, :, None, :], axis=3), (0, 2, 1))
+    logits = contexts @ w
+    powers = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    return powers / xp.sum(powers, axis=1, keepdims=True), q, w
+
+
+def _columns(xp: Any, blocks: Array) -> Array:
+    """(H, d, m) as (d, H·m)."""
+    H, d, m = blocks.shape
+    return xp.reshape(xp.permute_dims(blocks, (1, 0, 2)), (d, H * m))

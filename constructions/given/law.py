@@ -1,0 +1,93 @@
+"""How many labels H heads can fit at all: the dimension count N for these contexts (ours).
+
+Softmax sees tokens only by their differences. Let a be the dimension of the span of all differences
+of tokens of one context, b the rank of all tokens less a, d' the rank of the queries, and ρ =
+min(d_h, a, d'), δ = min(d_v, a, m). The outputs depend on the weights through P M_h (rank at most
+ρ, a×d'), P V_h O_h (rank at most δ, a×m), P the projection onto the differences, and through the
+sum of all V_h O_h on b dimensions more. So they lie in the image of a manifold of dimension
+
+    N = H [ρ (a + d' - ρ) + δ (a + m - δ)] + e,
+
+with e = b m where m ≤ d_v; e = b min(m, H d_v) where d_v ≤ a; and else, with m' = m - min(m, H a)
+and ω = min(H (d_v - a), b, m'), e = b min(m, H a) + ω (b + m' - ω). Hence, whatever the data: for
+T·m > N the labels that some weights output have measure zero (Sard). Whether T·m ≤ N is enough for
+given labels is another question, which `fit` tries. N is an upper bound: contexts that several
+examples share, but not all, may leave less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+
+from attncert.constructions.data.dataset import Dataset
+
+_PRIME = 2**62 - 57
+
+
+@dataclass(frozen=True)
+class Spans:
+    """differences: a; common: b; queries: d'; labels: m."""
+
+    differences: int
+    common: int
+    queries: int
+    labels: int
+
+    def bound(self, heads: int, head_width: int, value_width: int) -> int:
+        """N for H heads of these widths.
+
+        >>> Spans(8, 0, 8, 1).bound(4, 1, 1), Spans(3, 1, 8, 1).bound(4, 1, 1)
+        (92, 53)
+        """
+        a, b, m, H = self.differences, self.common, self.labels, heads
+        rho, delta = min(head_width, a, self.queries), min(value_width, a, m)
+        if m <= value_width:
+            e = b * m
+        elif value_width <= a:
+            e = b * min(m, H * value_width)
+        else:
+            rest = m - min(m, H * a)
+            omega = min(H * (value_width - a), b, rest)
+            e = b * min(m, H * a) + omega * (b + rest - omega)
+        return H * (rho * (a + self.queries - rho) + delta * (a + m - delta)) + e
+
+    def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:
+        """The least H with N >= T·m; None where no number of heads is enough."""
+        wanted = examples * self.labels
+        if self.differences == 0 or self.queries == 0:  # more heads do what fewer do
+            most = self.labels + 1
+            counts = [h for h in range(1, most) if self.bound(h, head_width, value_width) >= wanted]
+            return min(counts, default=None)
+        heads = 1
+        while self.bound(heads, head_width, value_width) < wanted:
+            heads += 1
+        return heads
+
+
+def spans(data: Dataset) -> Spans:
+    """Of a data set, exactly."""
+    tokens = data.contexts.numerators
+    if data.contexts.bits() > 60:
+        tokens = tokens.astype(object)
+    differences = (tokens[:, 1:] - tokens[:, :1]).reshape(-1, data.d)
+    a = _rank(differences)
+    whole = _rank(tokens.reshape(-1, data.d))
+    return Spans(a, whole - a, _rank(data.queries.numerators), data.m)
+
+
+def _rank(rows: np.ndarray) -> int:
+    """Of integer rows, exactly: modulo a prime where that is full, else over the Gram matrix."""
+    count, width = rows.shape
+    for some in (rows[: 4 * width], rows):  # a few rows are usually enough
+        if some.size == 0:
+            return 0
+        entries = [x % _PRIME for x in some.ravel().tolist()]
+        found = int(nmod_mat(*some.shape, entries, _PRIME).rank())
+        if found in (width, count):
+            return found
+    matrix = fmpz_mat(count, width, rows.ravel().tolist())
+    smaller = matrix.transpose() * matrix if width <= count else matrix * matrix.transpose()
+    return int(smaller.rank())

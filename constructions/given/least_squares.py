@@ -1,0 +1,178 @@
+"""Levenberg-Marquardt for an attention layer on given labels, in float64, on any array library.
+
+Let f(x) be the T·m errors of the outputs at the free weights x (P of them) and J their Jacobian.
+One step solves, whichever system is the smaller,
+
+    (J Jᵀ + μ) s = f,  δ = -Jᵀ s   (T·m × T·m)     or     (JᵀJ + μ) δ = -Jᵀ f   (P × P);
+
+both δ are the same, since Jᵀ(J Jᵀ + μ) = (JᵀJ + μ)Jᵀ. The damping is μ = λ |f|²/(T·m): it vanishes
+with the error, so that near a solution with J onto the steps become Newton's and converge
+quadratically (Yamashita and Fukushima, *On the rate of convergence of the Levenberg-Marquardt
+method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J promised.
+
+*Why not `scipy.optimize.least_squares`.* It was measured first, from the same start with the same
+Jacobian (benchmarks/fit.py). Its "lm" refuses fewer residuals than unknowns, which is the usual
+case here; "trf" finds the same solutions in as many steps, but factors J by singular values (or
+iterates on it) where one Cholesky-sized solve of the smaller system is enough, and it runs on NumPy
+alone. It is several times slower at T = 360.
+
+**Start.** Contexts, queries and labels are scaled to about unit size by powers of two, which rounds
+nothing on the way back. Weights are normal with standard deviation (4 d² d_h)^(-1/4): logits of
+about 1/2, softmax nearly uniform. From large weights it rarely converges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
+
+TOLERANCE = 1e-12  # of the largest error, for labels of about unit size
+MAX_STEPS = 200
+_EASIER, _HARDER = 1 / 4, 4.0  # what becomes of λ where a step does well, or fails
+_PATIENCE = 25  # steps in a row that gain less than a tenth of |f|²
+
+
+@dataclass(frozen=True)
+class Step:
+    """error: the largest; squares: |f|²; damping: μ; both of the scaled labels."""
+
+    error: float
+    squares: float
+    damping: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """weights: float64, numbered as `Shape` says, in the scale of the data. found: the largest
+    error is at most the tolerance. error: that of the labels as given. why: if not found.
+    """
+
+    shape: Shape
+    weights: Array
+    found: bool
+    error: float
+    steps: tuple[Step, ...]
+    why: str = ""
+
+
+def fit(
+    contexts: Array,
+    queries: Array,
+    labels: Array,
+    shape: Shape,
+    seed: int,
+    *,
+    tolerance: float = TOLERANCE,
+    max_steps: int = MAX_STEPS,
+    progress: Callable[[int, float], None] = lambda step, error: None,
+) -> Fit:
+    """Weights whose outputs are the labels up to rounding, or the last ones tried.
+
+    contexts (T or 1, n, d), queries (T, d), labels (T, m): float64, finite, of one array library,
+    which does all the work. Deterministic in `seed` on one machine. Nothing is proved by it.
+    """
+    xp, place = array_namespace(queries), device(queries)
+    E, e, y = (_unit(xp, array) for array in (contexts, queries, labels))
+    contexts, queries, labels = contexts / E, queries / e, labels / y
+    x = xp.asarray(start(shape, seed), device=place)
+    whole = shape.value_width < shape.m
+    free = shape.parameters if whole else shape.attention
+    count = labels.shape[0] * shape.m
+
+    def errors(weights: Array) -> Array:
+        return xp.reshape(outputs(contexts, queries, weights, shape) - labels, (-1,))
+
+    level, steps, slow, why = 1.0, list[Step](), 0, f"not within {max_steps} steps"
+    f = errors(x)
+    squares, error = _measure(xp, f)
+    while True:
+        damping = level * squares / count
+        steps.append(Step(error, squares, damping))
+        progress(len(steps) - 1, error)
+        if error <= tolerance or not math.isfinite(squares):
+            why = "" if error <= tolerance else "numbers beyond the range of float64"
+            break
+        if len(steps) > max_steps or slow > _PATIENCE:
+            why = why if slow <= _PATIENCE else f"no progress in the last {_PATIENCE} steps"
+            break
+        J = xp.reshape(jacobian(contexts, queries, x, shape, free)[1], (count, free))
+        while True:
+            change = direction(J, f, damping)
+            trial = xp.concat((x[:free] + change, x[free:]))
+            tried = errors(trial)
+            lower, largest = _measure(xp, tried)
+            promised = squares - float(xp.sum((f + J @ change) ** 2))
+            gain = (squares - lower) / promised if promised > 0 else -1.0
+            if gain > 0 or damping > 1e30:  # (a NaN is no gain)
+                break
+            level *= _HARDER
+            damping = level * squares / count
+        if not gain > 0:
+            why = "no step makes the error smaller"
+            break
+        slow = slow + 1 if lower > 0.9 * squares else 0
+        level *= _EASIER if gain > 0.75 else 1.0 if gain > 0.25 else _HARDER
+        x, f, squares, error = trial, tried, lower, largest
+    weights = _rescaled(x, shape, E, e, y)
+    return Fit(shape, weights, error <= tolerance, error * y, tuple(steps), why)
+
+
+def start(shape: Shape, seed: int) -> np.ndarray:
+    """Small random weights; with d_v ≥ m the output is H copies of [I_m; 0], and stays so."""
+    draw = np.random.default_rng(seed)
+    size = (4.0 * shape.d**2 * shape.head_width) ** -0.25
+    weights = size * draw.standard_normal(shape.parameters)
+    if shape.value_width >= shape.m:
+        block = np.eye(shape.value_width, shape.m)
+        weights[shape.attention :] = np.tile(block, (shape.heads, 1)).ravel()
+        values = shape.split(weights)[2]  # a view
+        values[:, :, shape.m :] = 0  # never used
+    return weights
+
+
+def direction(J: Array, f: Array, damping: float) -> Array:
+    """The step δ, from the smaller of the two systems."""
+    xp = array_namespace(J)
+    rows, columns = J.shape
+    turned = xp.matrix_transpose(J)
+    if rows <= columns:
+        system = J @ turned + damping * xp.eye(rows, dtype=J.dtype, device=device(J))
+        return -(turned @ _solve(xp, system, f))
+    system = turned @ J + damping * xp.eye(columns, dtype=J.dtype, device=device(J))
+    return -_solve(xp, system, turned @ f)
+
+
+def _solve(xp: Any, system: Array, right: Array) -> Array:
+    return xp.linalg.solve(system, right[:, None])[:, 0]
+
+
+def _measure(xp: Any, f: Array) -> tuple[float, float]:
+    return float(xp.sum(f * f)), float(xp.max(xp.abs(f)))
+
+
+def _unit(xp: Any, array: Array) -> float:
+    """A power of two near the root mean square, 1 for zeros."""
+    largest = float(xp.max(xp.abs(array)))
+    if not 0 < largest < math.inf:
+        return 1.0
+    mean = largest * math.sqrt(float(xp.mean((array / largest) ** 2)))
+    return 2.0 ** round(math.log2(mean))
+
+
+def _rescaled(x: Array, shape: Shape, E: float, e: float, y: float) -> Array:
+    """The same layer on the data as they were: keys over E, queries over e, values times y / E."""
+    xp = array_namespace(x)
+    factors = np.ones(shape.parameters)
+    by_head = factors[: shape.attention].reshape(shape.heads, -1)
+    keys, queries, _ = shape.sizes
+    by_head[:, :keys] = 1 / E
+    by_head[:, keys : keys + queries] = 1 / e
+    by_head[:, keys + queries :] = y / E
+    return x * xp.asarray(factors, device=device(x))

@@ -1,0 +1,93 @@
+"""The report of `attncert fit`: what was shown for these labels, how it was found, and what not."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+from attncert.reports.report import FIT, Report
+from attncert.reports.words.jsonable import readable_json
+from attncert.reports.words.levels import WORDING
+from attncert.reports.words.numbers import count
+from attncert.reports.words.templating import page
+from attncert.reports.words.text import plain
+from attncert.verify.certificate import TooLarge, canonical_bytes
+from attncert.verify.claims.evidence import Level
+from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
+from attncert.verify.near.fitted import SATURATED, Fitted, fit_dict
+
+FORMAT = "attncert-fit/1"
+
+
+def one_line(fitted: Fitted) -> str:
+    """For a terminal: the claim about these labels, or why nothing was shown."""
+    claim = fitted.claim
+    if fitted.holds and claim is not None:
+        heads = fitted.attempts[-1].heads
+        return f"These labels, {count(heads, 'head')}: {claim.level.value}: {claim.statement}."
+    verdict = "not tried" if fitted.beyond else Level.UNDECIDED.value
+    return f"These labels: {verdict}: {fitted.why}."
+
+
+def command(fitted: Fitted) -> str:
+    """What does it again; paths are left out."""
+    settings = fitted.settings
+    heads = fitted.attempts[-1].heads if fitted.attempts else settings.heads
+    options = [
+        "" if heads is None else f" --heads {heads}",
+        f" --head-width {settings.head_width}",
+        "" if settings.value_width is None else f" --value-width {settings.value_width}",
+        f" --seed {fitted.attempts[-1].seed if fitted.attempts else settings.seed}",
+        " --force" if settings.force else "",
+    ]
+    return f"attncert fit DATA{''.join(options)}"
+
+
+def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
+    """The file's content, or None and why there is none."""
+    if not fitted.holds or fitted.near is None:
+        return None, "nothing was shown"
+    unknowns = len(fitted.near.unknowns)
+    if unknowns > MOST_UNKNOWNS:
+        return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
+    made = {
+        "version": metadata.version("attncert"),
+        "command": command(fitted),
+        "seed": fitted.settings.seed,
+    }
+    try:
+        return near_certificate(fitted.near, construction="fit", produced_by=made), ""
+    except TooLarge as reason:
+        return None, str(reason)
+
+
+def report(fitted: Fitted) -> Report:
+    return Report(FIT, render(fitted), fit_dict(fitted), (one_line(fitted),), fitted.exit_status)
+
+
+def render(fitted: Fitted) -> dict[str, bytes]:
+    """report.md, fit.json, timings.json, and certificate.json where there is one."""
+    certificate, without = certificate_of(fitted)
+    last, near = fitted.attempts[-1] if fitted.attempts else None, fitted.near
+    level = Level.ENCLOSED if fitted.holds else Level.UNDECIDED
+    context = {
+        "line": one_line(fitted),
+        "fitted": fitted,
+        "last": last,
+        "near": near,
+        "radius": "" if near is None else brief(near.radius),
+        "command": command(fitted),
+        "certificate": certificate is not None,
+        "without": without,
+        "level": level.value.capitalize(),
+        "meaning": WORDING[level].meaning,
+        "threshold": SATURATED,
+    }
+    files = {
+        "report.md": page("fit.md.j2", context, plain=plain),
+        "fit.json": readable_json({"format": FORMAT, **fit_dict(fitted)}),
+        "timings.json": readable_json({"seconds": fitted.seconds}),
+    }
+    if certificate is not None:
+        files["certificate.json"] = canonical_bytes(certificate)
+    return files

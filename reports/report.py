@@ -1,0 +1,106 @@
+"""What every report is: files for a folder of its kind, the same as data, sentences, exit status.
+
+A kind of report is described here and nowhere else: its page, and what else its folder may hold.
+From this `folder.py` knows what is ours. Nothing heavy is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "AUDIT",
+    "CAPACITY",
+    "FIT",
+    "KINDS",
+    "KRUSKAL",
+    "MARK",
+    "PROOF",
+    "TIGHTNESS",
+    "Kind",
+    "Report",
+]
+
+MARK = "<!-- attncert report/1 -->"  # with it every page begins
+
+
+@dataclass(frozen=True)
+class Kind:
+    """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
+    names; a "*" in one stands for words of small letters."""
+
+    name: str
+    page: str
+    files: tuple[str, ...]
+    figures: tuple[str, ...] = ()
+
+    def holds(self, name: str) -> bool:
+        """Whether a file of this name belongs to such a report.
+
+        >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
+        (True, False)
+        """
+        names = (self.page, *self.files, *map(figure_file, self.figures))
+        pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
+        return re.fullmatch(pattern, name) is not None
+
+
+def figure_file(name: str) -> str:
+    return f"figures/{name}.svg"
+
+
+PROOF = Kind(
+    "prove",
+    "report.md",
+    ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
+    ("graph", "saturation", "own-weights", "heads"),
+)
+TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
+KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
+CAPACITY = Kind(
+    "capacity",
+    "report.md",
+    ("capacity.json",),
+    (
+        "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
+        "constants-bits", "constants-condition", "constants-saturation",
+    ),
+)  # fmt: skip
+AUDIT = Kind(
+    "audit",
+    "audit.md",
+    ("audit.json",),
+    (
+        "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
+        "audit-defects-*",  # one for each family of defects
+    ),
+)  # fmt: skip
+FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
+KINDS = (PROOF, FIT, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report, ready to be written.
+
+    files:       contents by name, the page among them; ValueError for what is not its kind's.
+    summary:     for `--json`: JSON-able.
+    sentences:   for a terminal, one on each line; the first is the answer.
+    exit_status: 0 it holds; 1 it does not; 3 undecided.
+    """
+
+    kind: Kind
+    files: Mapping[str, bytes]
+    summary: Mapping[str, Any]
+    sentences: tuple[str, ...]
+    exit_status: int
+
+    def __post_init__(self) -> None:
+        strange = sorted(name for name in self.files if not self.kind.holds(name))
+        if strange:
+            raise ValueError(f"{self.kind.name}: not names of ours: {strange}")
+        if not self.files.get(self.kind.page, b"").startswith(MARK.encode()):
+            raise ValueError(f"{self.kind.page} must begin with {MARK}")

@@ -1,0 +1,55 @@
+"""Records as JSON: what it can hold as it is, the rest as text, and the form that people read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpz
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.numerals import MOST_JSON_BITS, numeral
+from attncert.verify.claims.evidence import Level
+
+
+def readable_json(obj: Any) -> bytes:
+    """Keys sorted, one item per line, a newline at the end."""
+    text = json.dumps(obj, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def jsonable(x: Any) -> Any:
+    """Plain JSON values; what JSON cannot hold becomes a string, never something wrong.
+
+    >>> jsonable({"a": (1, float("-inf")), 2: Level.PROVED, "b": fmpz(7)})
+    {'a': [1, '-inf'], '2': 'proved', 'b': '7'}
+    """
+    if x is None or isinstance(x, bool | str):
+        return x
+    if isinstance(x, np.generic):
+        return jsonable(x.item())
+    if isinstance(x, int):
+        return x if x.bit_length() <= MOST_JSON_BITS else numeral(x)
+    if isinstance(x, float):
+        return x if math.isfinite(x) else str(x)
+    if isinstance(x, Mapping):
+        return {str(key): jsonable(item) for key, item in x.items()}
+    if isinstance(x, Sequence | np.ndarray):
+        return [jsonable(item) for item in x]
+    if isinstance(x, Level):
+        return x.value
+    if isinstance(x, Fraction | fmpz | fmpq):
+        return numeral(x)
+    return str(x)
+
+
+def about(data: Dataset) -> dict[str, Any]:
+    """A data set in numbers."""
+    return {
+        "name": data.name, "examples": data.T, "context": data.n, "width": data.d,
+        "labels": data.m, "shared": data.shared, "sha256": data.sha256,
+    }  # fmt: skip

@@ -1,0 +1,207 @@
+"""attncert fit: what it writes and says, and every way to end."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.near_cases import data_set
+
+import attncert
+from attncert.constructions.errors import InputError
+from attncert.reports.fit import page as report
+from attncert.reports.folder import MARK
+from attncert.verify.claims.evidence import Level
+from attncert.verify.near import certificate, fitted
+from attncert.verify.near.fitted import FitSettings, fit_data
+
+
+def content(T: int, n: int = 3, d: int = 4) -> dict[str, Any]:
+    draw = random.Random(T)
+
+    def row(k: int) -> list[int]:
+        return [draw.randint(-9, 9) for _ in range(k)]
+
+    contexts = [[row(d) for _ in range(n)] for _ in range(T)]
+    return {"contexts": contexts, "queries": [row(d) for _ in range(T)], "labels": row(T)}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(content(20)))
+    return path
+
+
+def test_it_writes_a_report_and_a_certificate_that_checks(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert attncert.main(["fit", str(data), "--out", str(out)]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("These labels, ") and "enclosed: within " in said.out
+    assert said.err == ""
+    files = {"report.md", "fit.json", "timings.json", "certificate.json"}
+    assert {path.name for path in out.iterdir()} == files
+    text = (out / "report.md").read_text()
+    assert text.startswith(MARK) and "| heads, head width, value width | " in text
+    assert "universal" in text and "every labelling" in text  # the notions that it is not about
+    for options in ([], ["--fast"]):
+        assert attncert.main(["check", str(out / "certificate.json"), *options]) == 0
+    record = json.loads((out / "fit.json").read_text())
+    assert record["holds"] and record["attempts"][-1]["found"]
+    assert record["attempts"][-1]["effective_parameters"] >= 20
+    errors = [error for error, _ in record["attempts"][-1]["steps"]]
+    assert errors[0] > 0.1 and errors[-1] < 1e-12
+    assert len(record["saturated"]) == record["attempts"][-1]["heads"]
+
+
+def test_equal_runs_give_equal_bytes_and_the_command_finds_the_weights_again(
+    data: Path, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders[:2]:
+        assert attncert.main(["fit", str(data), "--out", str(folder)]) == 0
+    for path in folders[0].iterdir():
+        if path.name != "timings.json":
+            assert path.read_bytes() == (folders[1] / path.name).read_bytes()
+    first = json.loads((folders[0] / "certificate.json").read_text())
+    words = first["produced_by"]["command"].split()
+    assert words[:3] == ["attncert", "fit", "DATA"]
+    assert attncert.main(["fit", str(data), *words[3:], "--out", str(folders[2])]) == 0
+    again = json.loads((folders[2] / "certificate.json").read_text())
+    assert again["layer"] == first["layer"] and again["near"] == first["near"]
+
+
+def test_json_is_all_that_stdout_holds(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert attncert.main(["fit", str(data), "--out", str(tmp_path / "o"), "--json"]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert found["claim"]["level"] == "enclosed" and printed.err == ""
+
+
+def test_above_the_bound_nothing_is_tried_unless_forced(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--heads", "1", "--out", str(tmp_path / "o")]
+    assert attncert.main(["fit", str(data), *options]) == 3
+    said = capsys.readouterr().out
+    assert "not tried: 20 labels need 20 effective parameters, and 1 head has 11" in said
+    assert not (tmp_path / "o" / "certificate.json").exists()
+    assert attncert.main(["fit", str(data), *options, "--force"]) == 3
+    said = capsys.readouterr().out
+    assert "undecided: no fit found in 2 starts" in said and "impossible" not in said
+
+
+def test_labels_above_the_bound_may_still_be_reached() -> None:
+    data = data_set(30, 3, 3, seed=2)
+    zero = attncert.Dataset.of(data.contexts.fractions(), data.queries.fractions(), [0] * 30)
+    assert "out of reach" in fit_data(zero, FitSettings(heads=1)).why
+    tried = fit_data(zero, FitSettings(heads=1, force=True))
+    assert tried.attempts and tried.exit_status in (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"labels": None}, "labels"),
+        ({"labels": [1.0]}, "labels"),
+        ({"labels": ["nan"] * 20}, "labels"),
+        ({"labels": ["1" + "0" * 120] * 20}, "labels: must be made of numbers below 1e100"),
+    ],
+)
+def test_unusable_input_is_one_line(
+    change: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = {k: v for k, v in (content(20) | change).items() if v is not None}
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(raw))
+    assert attncert.main(["fit", str(path), "--out", str(tmp_path / "o")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
+    assert not (tmp_path / "o").exists()
+
+
+def test_nan_labels_of_an_archive_are_refused(tmp_path: Path) -> None:
+    raw = {name: np.array(x, dtype=float) for name, x in content(20).items()}
+    raw["labels"][3] = np.nan
+    np.savez(tmp_path / "bad.npz", **raw)
+    assert attncert.main(["fit", str(tmp_path / "bad.npz"), "--out", str(tmp_path / "o")]) == 2
+
+
+@pytest.mark.parametrize(
+    "options", [["--heads", "0"], ["--head-width", "-1"], ["--value-width", "0"], ["--seed", "-1"]]
+)
+def test_unusable_options_are_one_line(
+    options: list[str], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert attncert.main(["fit", str(data), *options]) == 2
+    assert options[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", ["fit", "certify"])
+def test_an_interrupt_leaves_nothing(
+    where: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitted, where, interrupted)
+    assert attncert.main(["fit", str(data), "--out", str(tmp_path / "o")]) == 130
+    assert not (tmp_path / "o").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["data.json"]
+
+
+# Where no claim holds, none is made.
+
+
+def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights that fit in floating point are no evidence by themselves."""
+    true = certificate.contractions
+    monkeypatch.setattr(certificate, "contractions", lambda *a: true(*a) + 1)
+    found = fit_data(data_set(5, 3, 3), FitSettings(heads=2))
+    assert found.attempts[-1].fit.found and found.exit_status == 3
+    assert found.claim is not None and found.claim.level is Level.UNDECIDED
+    assert "not seen to contract" in report.one_line(found)
+    files = report.render(found)
+    assert "certificate.json" not in files and b"enclosed" not in files["report.md"].lower()
+
+
+def test_a_singular_block_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def singular(_: np.ndarray) -> np.ndarray:
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(certificate.np.linalg, "inv", singular)
+    found = fit_data(data_set(5, 3, 3), FitSettings(heads=2))
+    assert found.exit_status == 3 and "singular" in found.why
+    assert b"certificate.json" not in report.render(found)["report.md"]
+
+
+def test_more_heads_are_tried_where_the_fewest_do_not_do() -> None:
+    found = fit_data(data_set(11, 3, 3, seed=1))  # 1 head has N = 8, 2 have 16
+    assert found.holds and [a.heads for a in found.attempts] == sorted(
+        a.heads for a in found.attempts
+    )
+
+
+def test_no_number_of_heads_is_enough_where_contexts_are_constant() -> None:
+    data = attncert.Dataset.of([[1, 2], [1, 2]], [[1, 2], [2, 1]], [1, 2])
+    found = fit_data(data)
+    assert found.exit_status == 3 and "no number of heads" in found.why
+
+
+def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "MOST_UNKNOWNS", 4)
+    files = report.render(fit_data(data_set(5, 3, 3), FitSettings(heads=2)))
+    assert "certificate.json" not in files and b"The command below" in files["report.md"]
+
+
+def test_settings_are_judged() -> None:
+    with pytest.raises(InputError, match="--heads"):
+        FitSettings(heads=True)

@@ -1,0 +1,177 @@
+"""What a command line is expected to know: help, version, quiet, standard input, other formats."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attncert
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer_files import load_layer
+from attncert.constructions.numerals import numeral
+from attncert.verify.kruskal.vectors import load_vectors
+
+EYE = [[1, 0], [0, 1]]
+QUERIES = [[1, 2], [3, 1], [1, 1]]
+BOOLEANS = [True, False, True]
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"attncert {metadata.version('attncert')}\n"
+    for words in (["-h"], ["prove", "-h"], ["hash", "-h"]):
+        assert attncert.main(words) == 0
+        assert capsys.readouterr().out.startswith("Usage: attncert")
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_quiet_says_nothing_but_errors(
+    place: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["hash", "digits"]
+    words.insert(place, "--quiet")
+    assert attncert.main(words) == 0
+    assert capsys.readouterr() == ("", "")
+    assert attncert.main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"] == "digits"
+    assert attncert.main(["hash", str(tmp_path / "none.json"), "-q"]) == 2
+    assert "missing" in capsys.readouterr().err
+    assert attncert.main(["hash", "digits"]) == 0  # the next run is not quiet
+    assert capsys.readouterr().out.endswith("  digits\n")
+
+
+def test_shells_complete_commands(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {
+        "_ATTNCERT_COMPLETE": "complete_bash",
+        "COMP_WORDS": "attncert kr",
+        "COMP_CWORD": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert attncert.main([]) == 0
+    assert capfd.readouterr().out.split() == ["kruskal"]
+
+
+def test_boolean_labels_and_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In JSON, in .npz, from a pipe: the same data as 0 and 1, by the number that reports state."""
+    right = Dataset.of(EYE, QUERIES, [1, 0, 1]).sha256
+    content = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    np.savez(tmp_path / "x.npz", **{key: np.array(value) for key, value in content.items()})
+    for source in (tmp_path / "x.json", tmp_path / "x.npz"):
+        assert attncert.main(["hash", str(source)]) == 0
+        assert capsys.readouterr().out == f"{right}  x\n"
+        piped(monkeypatch, source.read_bytes())
+        assert attncert.main(["hash", "-"]) == 0
+        assert capsys.readouterr().out == f"{right}  stdin\n"
+
+
+@pytest.mark.parametrize("argument", ["contexts", "queries"])
+def test_booleans_are_labels_alone(
+    argument: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content: dict[str, Any] = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
+    np.savez(
+        tmp_path / "x.npz",
+        **{k: np.array(v, dtype=bool if k == argument else None) for k, v in content.items()},
+    )
+    assert attncert.main(["hash", str(tmp_path / "x.npz")]) == 2
+    assert f"{argument}: must be integers, or floats" in capsys.readouterr().err
+
+
+def test_no_labels_are_needed_for_the_rank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"contexts": EYE, "queries": QUERIES}))
+    out = ["--out", str(tmp_path / "out")]
+    assert attncert.main(["prove", str(path), "--heads", "2", *out]) == 2
+    assert "only prove --claim full-rank needs no labels" in capsys.readouterr().err
+    assert attncert.main(["prove", str(path), "--heads", "2", "--claim", "full-rank", *out]) == 0
+    assert attncert.main(["check", str(tmp_path / "out" / "certificate.json")]) == 0
+
+
+def test_a_certificate_from_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}))
+    assert attncert.main(["prove", str(path), "--heads", "2", "--out", str(tmp_path / "o")]) == 0
+    content = (tmp_path / "o" / "certificate.json").read_bytes()
+    capsys.readouterr()
+    for command in ("check", "explain"):
+        piped(monkeypatch, content)
+        assert attncert.main([command, "-"]) == 0
+        piped(monkeypatch, content[:-9])
+        assert attncert.main([command, "-"]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_vectors_from_other_formats(tmp_path: Path) -> None:
+    values = np.array([[1, 0, 2], [0, 1, -3]])
+    np.save(tmp_path / "v.npy", values)
+    np.save(tmp_path / "f.npy", np.asfortranarray(values * 0.5))
+    (tmp_path / "v.csv").write_text("a,b,c\n1,0,2\n\n0,1,-3\n")
+    (tmp_path / "f.csv").write_text("1/2,0,1e0\n0,.5,-1.5\n")
+    for name in ("v.npy", "v.csv"):
+        assert load_vectors(tmp_path / name).array.tolist() == values.tolist()
+    assert load_vectors(tmp_path / "f.npy").array.tolist() == (values * 0.5).tolist()
+    assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # over 1/2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'"),
+        ("x.npy", b""),
+        ("x.csv", b"1,2\n3\n"),
+        ("x.csv", b"1,2\n3,b4\n"),
+        ("x.csv", b"1,\xff\n"),
+        ("x.csv", b""),
+        ("x.csv", b"1,nan\n"),
+    ],
+)
+def test_what_is_no_vectors_is_one_line(
+    name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert attncert.main(["kruskal", str(tmp_path / name), "--out", str(tmp_path / "k")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1 and not (tmp_path / "k").exists()
+
+
+def test_the_first_vectors_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "v.csv").write_text("1,0\n0,1\n1,0\n")
+    words = ["kruskal", str(tmp_path / "v.csv"), "--work", "1", "--k", "2"]
+    words += ["--out", str(tmp_path / "k")]
+    assert [attncert.main([*words, *more]) for more in ([], ["--examples", "2"])] == [1, 0]
+    assert attncert.main([*words, "--examples", "4"]) == 2
+    assert "--examples: must be from 1 to 3, not 4" in capsys.readouterr().err
+
+
+def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
+    """More digits than Python's own limit, as readouts have."""
+    long = Fraction(10**6000 + 1, 3)
+    layer = {
+        "query": [[1]],
+        "key": [[1]],
+        "value": [["1/2"]],
+        "output": [[numeral(long)]],
+    }
+    (tmp_path / "w.json").write_text(json.dumps(layer))
+    found = load_layer(tmp_path / "w.json").layer.output[0, 0]
+    assert (int(found.p), int(found.q)) == long.as_integer_ratio()

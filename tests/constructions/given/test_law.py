@@ -1,0 +1,69 @@
+"""The dimension count N, against the rank of the Jacobian and ranks by plain elimination."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.near_cases import data_set
+from support.oracles import rank
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
+from attncert.constructions.given.attention import Shape, jacobian
+from attncert.constructions.given.law import Spans, spans
+
+# n, d, m, shared, H, d_h, d_v: N is the rank of J at many examples
+REACHED = [
+    (3, 4, 1, False, 2, 1, 1),
+    (4, 3, 1, False, 2, 2, 1),
+    (3, 4, 1, True, 2, 1, 1),
+    (3, 4, 1, True, 2, 3, 1),
+    (5, 3, 1, True, 2, 2, 1),
+    (3, 4, 2, True, 2, 1, 2),
+    (3, 4, 3, True, 3, 1, 2),
+    (2, 4, 3, True, 1, 2, 2),
+    (3, 3, 2, False, 3, 1, 2),
+    (3, 3, 3, False, 4, 2, 2),
+    (1, 3, 2, False, 2, 1, 2),
+    (1, 4, 3, True, 1, 1, 2),
+]
+
+
+@pytest.mark.parametrize("case", REACHED)
+def test_the_bound_is_the_rank_at_many_examples(case: tuple[int, ...]) -> None:
+    n, d, m, shared, heads, head_width, value_width = case
+    data = data_set(60, n, d, m, shared=bool(shared), seed=3)
+    shape = Shape(d, m, heads, head_width, value_width)
+    weights = np.random.default_rng(0).standard_normal(shape.parameters)
+    J = jacobian(data.contexts.floats() / 4, data.queries.floats() / 4, weights, shape)[1]
+    values = np.linalg.svd(J.reshape(-1, shape.parameters), compute_uv=False)
+    found = int((values > 1e-10 * values[0]).sum())
+    assert found == spans(data).bound(heads, head_width, value_width)
+
+
+def test_spans_are_ranks() -> None:
+    data = data_set(4, 3, 5, seed=1).take([0, 1])
+    rows = [[list(row) for row in context] for context in data.contexts.fractions()]
+    moved = [[x - y for x, y in zip(row, E[0], strict=True)] for E in rows for row in E[1:]]
+    whole = rank([row for E in rows for row in E])
+    assert spans(data) == Spans(rank(moved), whole - rank(moved), 2, 1)
+
+
+@pytest.mark.parametrize("big", [1, 10**30])
+def test_spans_of_degenerate_data(big: int) -> None:
+    contexts = [[[big, 0, 1], [2 * big, 0, 1]], [[0, 0, 1], [5, 0, 1]]]
+    data = Dataset.of(contexts, [[1, 2, 3], [2, 4, 6]], [1, 2])
+    assert spans(data) == Spans(1, 1, 1, 1)
+    constant = Dataset.of([[1, 2], [1, 2]], [[1, 2], [2, 1]], [1, 2])
+    assert spans(constant) == Spans(0, 1, 2, 1)
+    assert spans(constant).fewest_heads(2, 1, 1) is None
+    assert spans(constant).fewest_heads(1, 1, 1) == 1
+
+
+def test_the_figures_of_the_trial_table() -> None:
+    sizes = [((8, 0, 8, 1), 4, 92), ((16, 0, 16, 1), 8, 376), ((32, 0, 32, 1), 10, 950)]
+    sizes += [((64, 0, 64, 1), 10, 1910), ((3, 1, 8, 1), 4, 53)]
+    for spanned, heads, bound in sizes:
+        assert Spans(*spanned).bound(heads, 1, 1) == bound
+    law = spans(digits())
+    assert law.fewest_heads(1782, 1, 1) == 38 and law.bound(38, 1, 1) == 1786

@@ -1,0 +1,139 @@
+"""Fitting given labels: derivatives, the two systems, trial figures, and how it fails."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from attncert.constructions.given.attention import Shape, jacobian, outputs
+from attncert.constructions.given.least_squares import Fit, direction, fit
+
+SHAPES = [Shape(4, 1, 3, 1, 1), Shape(4, 2, 3, 2, 3), Shape(3, 3, 2, 2, 1), Shape(2, 1, 1, 3, 2)]
+
+
+def arrays(
+    T: int, n: int, d: int, m: int, seed: int, shared: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    contexts = draw.standard_normal((1 if shared else T, n, d))
+    return contexts, draw.standard_normal((T, d)), draw.standard_normal((T, m))
+
+
+def fitted(T: int, n: int, shape: Shape, seed: int = 0, shared: bool = False) -> Fit:
+    return fit(*arrays(T, n, shape.d, shape.m, seed, shared), shape, seed)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_derivatives_are_those_of_the_outputs(shape: Shape, shared: bool) -> None:
+    contexts, queries, _ = arrays(5, 3, shape.d, shape.m, 1, shared)
+    weights = np.random.default_rng(2).standard_normal(shape.parameters)
+
+    def value(x: np.ndarray) -> np.ndarray:
+        return outputs(contexts, queries, x, shape)
+
+    found, derivative = jacobian(contexts, queries, weights, shape)
+    assert np.allclose(found, value(weights), rtol=0, atol=1e-12)
+    step = 1e-6 * np.eye(shape.parameters)
+    slopes = [(value(weights + s) - value(weights - s)) / 2e-6 for s in step]
+    assert np.allclose(derivative, np.stack(slopes, axis=-1), rtol=0, atol=1e-7)
+    fewer = jacobian(contexts, queries, weights, shape, shape.attention)[1]
+    assert np.array_equal(fewer, derivative[..., : shape.attention])
+
+
+def test_outputs_are_those_of_attention() -> None:
+    """By the definition, one example and head at a time."""
+    shape = SHAPES[1]
+    contexts, queries, _ = arrays(3, 4, shape.d, shape.m, 3)
+    weights = np.random.default_rng(4).standard_normal(shape.parameters)
+    K, Q, V, O = shape.split(weights)  # noqa: E741
+    for t, row in enumerate(outputs(contexts, queries, weights, shape)):
+        total = np.zeros(shape.m)
+        for h in range(shape.heads):
+            powers = np.exp(contexts[t] @ K[h] @ Q[h].T @ queries[t])
+            total += O[h].T @ V[h].T @ contexts[t].T @ (powers / powers.sum())
+        assert np.allclose(row, total)
+
+
+@pytest.mark.parametrize("size", [(4, 9), (9, 4), (5, 5)])
+def test_both_systems_give_the_damped_least_squares_step(size: tuple[int, int]) -> None:
+    draw = np.random.default_rng(0)
+    J, f = draw.standard_normal(size), draw.standard_normal(size[0])
+    below = np.sqrt(0.3) * np.eye(size[1])
+    step = np.linalg.lstsq(np.vstack([J, below]), np.r_[-f, np.zeros(size[1])], rcond=None)[0]
+    assert np.allclose(direction(J, f, 0.3), step)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nearly_all_effective_parameters_are_used(seed: int) -> None:
+    """n = 4, d = 8, H = 4, width one: N = 92 (distinct contexts) and 53 (one for all)."""
+    for T, shared in ((85, False), (29, True)):
+        found = fitted(T, 4, Shape(8, 1, 4, 1, 1), seed, shared)
+        assert found.found and found.error < 1e-11 and len(found.steps) < 100
+        data = arrays(T, 4, 8, 1, seed, shared)
+        assert np.abs(outputs(*data[:2], found.weights, found.shape) - data[2]).max() < 1e-11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_three_hundred_and_sixty_examples(seed: int) -> None:
+    found = fitted(360, 8, Shape(16, 1, 8, 1, 1), seed)
+    assert found.found and len(found.steps) < 60
+
+
+@pytest.mark.parametrize(("T", "shape"), [(6, SHAPES[1]), (2, SHAPES[2]), (4, SHAPES[3])])
+def test_any_widths(T: int, shape: Shape) -> None:
+    """More than one label, values narrower and wider than the labels."""
+    for shared in (False, True):
+        assert fitted(T, 3, shape, 1, shared).found
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 3e5])
+def test_the_scale_of_the_data_does_not_matter(scale: float) -> None:
+    contexts, queries, labels = arrays(20, 3, 4, 1, 0)
+    shape = Shape(4, 1, 3, 1, 1)
+    found = fit(scale * contexts, queries / scale, scale**2 * labels, shape, 0)
+    assert found.found and found.error < 1e-11 * scale**2
+    again = outputs(scale * contexts, queries / scale, found.weights, shape)
+    assert np.abs(again - scale**2 * labels).max() < 1e-10 * scale**2
+
+
+def test_equal_seeds_give_equal_weights() -> None:
+    first, second, other = (fitted(20, 3, Shape(4, 1, 3, 1, 1), seed) for seed in (0, 0, 1))
+    assert np.array_equal(first.weights, second.weights) and first.steps == second.steps
+    assert not np.array_equal(first.weights, other.weights)
+
+
+def test_labels_out_of_reach_are_not_found() -> None:
+    """Twice the parameters there are; and examples that are equal but for their labels."""
+    shape = Shape(3, 1, 1, 1, 1)
+    found = fitted(18, 2, shape)
+    assert not found.found and found.why and found.error > 0.01
+    contexts, queries, labels = arrays(4, 2, 3, 1, 0)
+    contexts[1], queries[1] = contexts[0], queries[0]
+    assert not fit(contexts, queries, labels, Shape(3, 1, 3, 1, 1), 0).found
+
+
+def test_steps_are_counted_and_limited() -> None:
+    data, seen = arrays(20, 3, 4, 1, 0), list[int]()
+    found = fit(*data, Shape(4, 1, 3, 1, 1), 0, max_steps=3, progress=lambda k, _: seen.append(k))
+    assert not found.found and found.why == "not within 3 steps" and seen == [0, 1, 2, 3]
+
+
+def test_numbers_beyond_the_floats_end_the_fit() -> None:
+    contexts, queries, _ = arrays(5, 3, 4, 1, 0)
+    found = fit(contexts, queries, np.full((5, 1), math.inf), Shape(4, 1, 2, 1, 1), 0)
+    assert not found.found and "range of float64" in found.why
+
+
+def test_the_same_code_runs_on_any_array_library() -> None:
+    data: list[Any] = [array_api_strict.asarray(x) for x in arrays(20, 3, 4, 1, 0)]
+    found = fit(*data, Shape(4, 1, 3, 1, 1), 0)
+    assert found.found and type(found.weights).__module__.startswith("array_api_strict")
+    plain = fitted(20, 3, Shape(4, 1, 3, 1, 1))
+    assert len(plain.steps) == len(found.steps)
+    assert np.allclose(plain.weights, np.asarray(found.weights), rtol=1e-6, atol=1e-8)

@@ -1,0 +1,220 @@
+"""Both checkers of interpolation-near: what they accept, and the spoiled files they do not."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.near_cases import CASES, Certificate, case
+from support.small_certificates import digested, sealed, written
+
+import attncert
+from attncert.verify import certificate, checker_near
+from attncert.verify.checker import Verdict
+from attncert.verify.checkers import checker_of, claim_of
+from attncert.verify.near import fast
+
+CHECKS = {"standard library": checker_near.check_file, "fast": fast.check_file}
+FILE = Path(checker_near.__file__)
+SCHEMA = json.loads((FILE.parent / "schema" / "attncert-1.schema.json").read_text())
+both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+Check = Callable[[str], Verdict]
+
+
+@both
+@pytest.mark.parametrize("name", CASES)
+def test_true_certificates_hold(name: str, check: Check, tmp_path: Path) -> None:
+    verdict = check(written(case(name), tmp_path))
+    assert verdict.status == "holds" and "exactly" in verdict.message
+    assert verdict.numbers == case(name)["dims"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_schema_admits_true_certificates(name: str) -> None:
+    Draft202012Validator(SCHEMA).validate(case(name))
+
+
+# Files that were spoiled, with digests computed afresh.
+
+
+def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
+    """Replace a leaf; `to`: a value, or a function of the old one."""
+
+    def change(file: Certificate) -> None:
+        inner: Any = file
+        for step in path[:-1]:
+            inner = inner[step]
+        inner[path[-1]] = to(inner[path[-1]]) if callable(to) else to
+
+    return change
+
+
+def plus_one(text: str) -> str:
+    p, _, q = text.partition("/")
+    return f"{int(p) + int(q or 1)}/{q or 1}"
+
+
+def minus(text: str) -> str:
+    return text[1:] if text.startswith("-") else f"-{text}"
+
+
+SPOILED = {
+    "label": put("data", "labels", 0, 0, to=plus_one),
+    "label of the last example": put("data", "labels", -1, 0, to=plus_one),
+    "token": put("data", "contexts", 0, 0, 0, to=plus_one),
+    "query": put("data", "queries", 0, 0, to=plus_one),
+    "key": put("layer", "heads", 0, "key", 0, 0, to=plus_one),
+    "query weight": put("layer", "heads", 1, "query", 0, 0, to=plus_one),
+    "value": put("layer", "heads", 0, "value", 0, 0, to=plus_one),
+    "output": put("layer", "output", 0, 0, to=plus_one),
+    "heads exchanged": put("layer", "heads", to=lambda heads: heads[::-1]),
+    "radius too small": put("near", "radius", to="1/1" + "0" * 25),
+    "radius too large": put("near", "radius", to="100"),
+    "radius zero": put("near", "radius", to="0"),
+    "radius negative": put("near", "radius", to="-1/1000000000"),
+    "inverse": put("near", "inverse", 0, 0, to=lambda x: plus_one(plus_one(x))),
+    "inverse zero": put("near", "inverse", to=lambda A: [["0"] * len(A)] * len(A)),
+    "inverse turned": put("near", "inverse", to=lambda A: [list(x) for x in zip(*A, strict=True)]),
+    "inverse negated": put("near", "inverse", 0, to=lambda row: [minus(x) for x in row]),
+    "unknowns exchanged": put("near", "unknowns", to=lambda k: [k[1], k[0], *k[2:]]),
+    "unknown twice": put("near", "unknowns", to=lambda k: [k[1], *k[1:]]),
+    "unknown too few": put("near", "unknowns", to=lambda k: k[1:]),
+    "unknown beyond": put("near", "unknowns", -1, to=10_000),
+    "unknown negative": put("near", "unknowns", 0, to=-1),
+}  # fmt: skip
+MALFORMED = {
+    "logit unit": put("layer", "logit_unit", to="ln 2"),
+    "unknown as text": put("near", "unknowns", 0, to="3"),
+    "unknown as a truth value": put("near", "unknowns", 0, to=True),
+    "radius as a float": put("near", "radius", to=0.5),
+    "radius in another form": put("near", "radius", to="1e-9"),
+    "inverse ragged": put("near", "inverse", 0, to=lambda row: row[1:]),
+    "inverse of floats": put("near", "inverse", 0, 0, to=1.5),
+    "a key too many": put("near", "more", to=1),
+    "a key too few": lambda file: file["near"].pop("radius"),
+    "groups": lambda file: file.update(groups=[[0]]),
+    "another claim": put("claim", to="interpolation"),
+    "another format": put("format", to="attncert/2"),
+    "dims": put("dims", "heads", to=0),
+    "heads too many": put("dims", "heads", to=3),
+}
+
+
+@both
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_false_ones_are_wrong(
+    spoil: Callable[[Certificate], None], check: Check, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    spoil(file)
+    assert check(written(sealed(file), tmp_path)).status == "wrong"
+
+
+@both
+@pytest.mark.parametrize("spoil", MALFORMED.values(), ids=MALFORMED)
+def test_malformed_ones_are_unusable(
+    spoil: Callable[[Certificate], None], check: Check, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    spoil(file)
+    assert check(written(sealed(file), tmp_path)).status == "unusable"
+
+
+@both
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_a_stale_digest_is_wrong(
+    spoil: Callable[[Certificate], None], check: Check, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    spoil(file)
+    verdict = check(written(file, tmp_path))
+    assert verdict.status == "wrong" and "stale" in verdict.message
+
+
+@both
+def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_path: Path) -> None:
+    """Not by rounding: what is 10^-9 away has no weights within 10^-14."""
+    file = case("shared")
+    p, _, q = file["data"]["labels"][0][0].partition("/")
+    file["data"]["labels"][0][0] = f"{int(p) * 10**9 + 1}/{int(q or 1) * 10**9}"
+    assert check(written(digested(sealed(file)), tmp_path)).status == "wrong"
+
+
+@both
+def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -> None:
+    path = written(case("distinct"), tmp_path)
+    for verdict in (check(path, 1e-4), check(path, 600.0, 0.001)):
+        assert verdict.status == "over limit" and "estimated at" in verdict.message
+
+
+@both
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("near", "radius"), "1/1" + "0" * 300_000),  # bits of every ball
+        (("layer", "heads", 0, "key", 0, 0), "9" * 200_000),  # of every logit
+        (("near", "inverse", 0, 0), "1/" + "9" * 300_000),  # of the inverse over one denominator
+        (("data", "contexts", 0, 0, 0), "7" * 400_000),
+    ],
+)
+def test_long_numbers_cost_no_more_than_the_limit(
+    path: tuple[str | int, ...], value: str, check: Any, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    put(*path, to=value)(file)
+    start = time.process_time()
+    verdict = check(written(sealed(file), tmp_path), 2.0)
+    assert time.process_time() - start < 4.0
+    assert verdict.status in ("over limit", "wrong")
+
+
+def test_writer_and_checker_agree_on_the_caps() -> None:
+    for name in ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS"):
+        assert getattr(certificate, name) == getattr(checker_near, name)
+
+
+# Running it.
+
+
+def test_the_checker_needs_the_standard_library_alone(tmp_path: Path) -> None:
+    tree = ast.parse(FILE.read_text())
+    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    names |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    assert {str(name).partition(".")[0] for name in names} <= sys.stdlib_module_names
+    path = written(case("distinct"), tmp_path)
+    command = [sys.executable, "-I", "-S", str(FILE), path]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("holds: weights within ")
+
+
+@pytest.mark.parametrize("options", [[], ["--fast"]])
+def test_the_command_dispatches_on_the_claim(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = case("distinct")
+    assert attncert.main(["check", written(file, tmp_path), *options]) == 0
+    fast_one = "fast check: " if options else ""
+    assert capsys.readouterr().out.startswith(f"holds: {fast_one}weights within ")
+    SPOILED["label"](file)
+    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 1
+    MALFORMED["a key too few"](file)
+    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 2
+    assert attncert.main(["check", written(case("shared"), tmp_path), "--limit-seconds", "0"]) == 3
+
+
+def test_the_claim_of_a_file(tmp_path: Path) -> None:
+    near, other = '{"claim":"interpolation-near"}', '{"claim": "full-rank"}'
+    nested = '{"produced_by": {"claim": "interpolation-near"}, "claim": "impossible"}'
+    found = [claim_of(written(text, tmp_path)) for text in (near, other, nested, "[]", "{", "")]
+    assert found == ["interpolation-near", "full-rank", "impossible", None, None, None]
+    assert claim_of(str(tmp_path / "missing")) is None
+    assert checker_of(written(near, tmp_path)) is checker_near.check_file
+    assert checker_of(written(nested, tmp_path)).__module__ == "attncert.verify.checker"

@@ -1,0 +1,68 @@
+"""Somebody else's float weights: how near exact ones are, against the oracle, and in the audit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.near_cases import case, data_set
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.attention import Shape
+from attncert.constructions.layer import Layer
+from attncert.verify.audit.layer.section import question, section
+from attncert.verify.audit.records import Scope
+from attncert.verify.claims.evidence import Level
+from attncert.verify.near.certificate import layer_of
+from attncert.verify.near.nearby import nearby, nearby_claim
+
+
+def rounded(dtype: Any) -> tuple[Dataset, Layer, dict[str, np.ndarray]]:
+    """The weights of a certificate, stored in a shorter format."""
+    file = case("distinct")
+    data = Dataset.of(**file["data"])
+    arrays = {
+        name: np.array(
+            [[[float(Fraction(x)) for x in row] for row in head[name]]
+             for head in file["layer"]["heads"]]
+        ).astype(dtype)
+        for name in ("key", "query", "value")
+    }  # fmt: skip
+    output = [[float(Fraction(x)) for x in row] for row in file["layer"]["output"]]
+    arrays["output"] = np.array(output).astype(dtype)
+    shape = Shape(data.d, data.m, 2, 1, 1)
+    by_head = [arrays[name][h].ravel() for h in range(2) for name in ("key", "query", "value")]
+    flat = np.concatenate([*by_head, arrays["output"].ravel()]).astype(np.float64)
+    return data, layer_of(flat, shape), arrays
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_weights_in_short_formats_have_exact_ones_nearby(dtype: Any) -> None:
+    data, layer, _ = rounded(dtype)
+    found = nearby(data, layer)
+    assert found is not None and found.near.holds and found.distance is not None
+    assert found.near.radius < found.distance < (1e-5 if dtype is np.float32 else 0.1)
+    claim = nearby_claim(found)
+    assert claim.level is Level.ENCLOSED and "exactly exist within" in claim.statement
+
+
+def test_nothing_is_claimed_of_weights_that_lead_nowhere() -> None:
+    data = data_set(30, 2, 2, seed=1)
+    shape = Shape(2, 1, 1, 1, 1)
+    found = nearby(data, layer_of(np.ones(shape.parameters), shape))
+    assert found is not None and found.distance is None
+    assert nearby_claim(found).level is Level.UNDECIDED
+
+
+def test_the_audit_says_it(tmp_path: Path) -> None:
+    data, _, arrays = rounded(np.float32)
+    path = tmp_path / "weights.npz"
+    np.savez(path, **arrays)
+    plain = section(Scope(data=data, layer=question(data, str(path)), quick=True))
+    assert any("exactly exist within" in paragraph for paragraph in plain.text)
+    assert [claim.level for claim in plain.claims if claim.id == "layer.near"] == [Level.ENCLOSED]
+    scaled = section(Scope(data=data, layer=question(data, str(path), "sqrt-d"), quick=True))
+    assert not any("exactly exist within" in paragraph for paragraph in scaled.text)

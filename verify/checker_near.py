@@ -1,0 +1,462 @@
+"""Check an ``attncert/1`` certificate of the claim "interpolation-near": checker_near.py FILE
+
+Standard library only; nothing in the file is believed. Head h gives example t, with context E
+(n tokens, width d) and query e, the logits E @ key @ query.T @ e; softmax is the true one, base e.
+
+The claim: within `radius` of the weights in the file, in the maximum norm, there are real weights
+whose outputs EQUAL the labels. Only the N = examples * labels weights in `unknowns` move. Let f(u)
+be the outputs less the labels as functions of these, u0 their values in the file, r the radius,
+B the box |u - u0| <= r, and A the N x N matrix `inverse` (of which nothing is presumed).
+
+Theorem. If for every row i there are eta_i >= |A f(u0)|_i and kappa_i >= sum_j |I - A f'(u)|_ij for
+all u in B, with kappa_i < 1 and eta_i + kappa_i r <= r, then f has exactly one zero in B.
+
+Proof. Let g(u) = u - A f(u), so g' = I - A f'. By the mean value theorem, coordinate by coordinate,
+|g(u) - u0|_i <= eta_i + kappa_i r <= r: g maps B into B, and contracts it by max kappa_i < 1. By
+Banach it has one fixed point, where A f = 0. A f'(u0) differs from I by less than 1 in norm, so it
+is invertible, so A is, and f = 0 there. QED
+
+To read: `near`, then `evaluated` (the layer and its derivatives, in balls), then `exp_bounds` and
+the balls. Reading the file and counting the work come last, as in checker.py, which this repeats.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import stat
+from collections import namedtuple
+from hashlib import sha256
+from operator import mul
+from typing import Any
+
+MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
+MAX_DIGITS, MAX_DEPTH = 500_000, 64  # of a numerator or denominator; of brackets in brackets
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check, as estimated before it is done
+GUARD, SHORT = 128, 64  # bits of the balls beyond those of 1 / radius; of derivatives in A f'
+CLAIM = "interpolation-near"
+FIELDS = "format claim construction dims data layer near produced_by input_sha256 digest"
+DIMS = "examples context width labels heads head_width value_width"
+Verdict = namedtuple("Verdict", "status claim message numbers")
+EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
+NUMBER = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
+
+
+class Rejected(Exception): ...
+
+
+def need(condition: object, message: str, status: str = "unusable") -> None:
+    if not condition:
+        raise Rejected(status, message)
+
+
+# Balls: centre c and radius r, integers, stand for all reals v with |2^P v - c| <= r. Vectors of
+# balls are (centres, radii). Centres are rounded down, which errs by less than 1; radii up.
+
+
+def dot(x: Any, y: Any) -> int:
+    return sum(map(mul, x, y))
+
+
+def up(x: int, unit: int) -> int:
+    return -(-x // unit)
+
+
+def combination(factors: Any, unit: int, vector: Any) -> tuple[int, int]:
+    """The ball of sum factors_i v_i / unit, integers times balls."""
+    centres, radii = vector
+    return dot(factors, centres) // unit, up(dot(map(abs, factors), radii), unit) + 1
+
+
+def inner(x: Any, y: Any, P: int) -> tuple[int, int]:
+    """The ball of sum x_i y_i: |xy - cd| <= |c| s + r |d| + r s for balls (c, r) and (d, s)."""
+    (c, r), (d, s) = x, y
+    radius = dot(map(abs, c), s) + dot(r, map(abs, d)) + dot(r, s)
+    return dot(c, d) >> P, (radius >> P) + 2
+
+
+def product(x: tuple[int, int], y: tuple[int, int], P: int) -> tuple[int, int]:
+    (c, r), (d, s) = x, y
+    return c * d >> P, ((abs(c) * s + r * (abs(d) + s)) >> P) + 2
+
+
+def vector(balls: Any) -> tuple[Any, Any]:
+    centres, radii = zip(*balls, strict=True)
+    return centres, radii
+
+
+def exp_bounds(X: int, P: int) -> tuple[int, int]:
+    """Integers around 2^P exp(X / 2^P), for X <= 0.
+
+    With y = |X| / 2^(P+s) < 1, exp(X / 2^P) = exp(-y)^(2^s). The terms of exp(y) are rounded down
+    one from the other: term k errs by less than error_(k-1) y / k + 1 < 2. The first that is 0 here
+    is then below 2, and those after it add up to less than (1/2 + 1/6 + ...) 2 < 2.
+    """
+    if -X >= P << P:
+        return 0, 1  # exp(-P) < 2^-P
+    s = (-X >> P).bit_length()
+    W = P + s + 16
+    Y, k, term, total = -X << (W - P - s), 0, 1 << W, 1 << W
+    while term:
+        k += 1
+        term = term * Y // (k << W)
+        total += term
+    low, high = (1 << 2 * W) // (total + 2 * k + 2), up(1 << 2 * W, total)
+    for _ in range(s):
+        low, high = low * low >> W, -(-high * high >> W)
+    return low >> (W - P), -(-high >> (W - P))
+
+
+def softmax(logits: list[tuple[int, int]], P: int) -> tuple[Any, Any]:
+    """exp(l_i) / sum_k exp(l_k) grows with l_i and falls with every other l_k. A shift of all
+    logits, here by the largest end, changes nothing."""
+    top = max(c + r for c, r in logits)
+    lows = [exp_bounds(c - r - top, P)[0] for c, r in logits]
+    highs = [exp_bounds(c + r - top, P)[1] for c, r in logits]
+    all_low, all_high, balls = sum(lows), sum(highs), []
+    for low, high in zip(lows, highs, strict=True):
+        least = (low << P) // (low + all_high - high or 1)
+        most = up(high << P, high + all_low - low)
+        centre = (least + most) >> 1
+        balls.append((centre, most - centre))
+    return vector(balls)
+
+
+# The layer.
+
+
+def evaluated(weights: Any, data: Any, sizes: Any, P: int, unknowns: Any = None) -> Any:
+    """For each example: balls of the outputs; with `unknowns` also of their derivatives by these.
+
+    p = softmax(E w) with w = key q, q = query.T e. Label j depends on the logits by s = E (value
+    output_j) alone: its derivative by logit i is g_i = p_i (s_i - p.s), by w it is E.T g =: gamma.
+    By key[a][b]: gamma_a q_b; by query[a][b]: e_a (key.T gamma)_b; by value[a][b]: z_a output_bj
+    with z = E.T p; by output[b][j]: (value.T z)_b.
+    """
+    m, H, d_v = sizes
+    contexts, unit, queries, unit_e = data
+    heads = []
+    for h in range(H):
+        K, Q, V = (matrix[h] for matrix in weights[:3])
+        out = weights[3][h * d_v : (h + 1) * d_v]
+        columns = [vector(column) for column in zip(*out, strict=True)]
+        mixed = [vector([inner(vector(row), o, P) for row in V]) for o in columns]
+        turned = [[vector(column) for column in zip(*x, strict=True)] for x in (K, Q, V)]
+        heads.append(([vector(row) for row in K], *turned, out, mixed))
+    for t, e in enumerate(queries):
+        E = contexts[t if len(contexts) > 1 else 0]
+        across, total, known = list(zip(*E, strict=True)), [(0, 0)] * m, []
+        for K, keys, querys, values, out, mixed in heads:
+            q = vector([combination(e, unit_e, column) for column in querys])
+            w = vector([inner(row, q, P) for row in K])
+            p = softmax([combination(token, unit, w) for token in E], P)
+            scores = [vector([combination(token, unit, c) for token in E]) for c in mixed]
+            means = [inner(p, s, P) for s in scores]
+            total = [(c + x, r + y) for (c, r), (x, y) in zip(total, means, strict=True)]
+            if unknowns is None:
+                continue
+            gammas = []
+            for (centres, radii), (c, r) in zip(scores, means, strict=True):
+                less = [(x - c, y + r) for x, y in zip(centres, radii, strict=True)]
+                g = vector(
+                    [product(x, y, P) for x, y in zip(zip(*p, strict=True), less, strict=True)]
+                )
+                gammas.append([combination(column, unit, g) for column in across])
+            back = [[inner(key, vector(gamma), P) for key in keys] for gamma in gammas]
+            z = [combination(column, unit, p) for column in across]
+            v = [inner(value, vector(z), P) for value in values]
+            known.append((list(zip(*q, strict=True)), gammas, back, z, v, out))
+        rows = []
+        for j in range(m if unknowns is not None else 0):
+            row = []
+            for kind, h, a, b in unknowns:
+                q, gammas, back, z, v, out = known[h]
+                if kind == "key":
+                    row.append(product(gammas[j][a], q[b], P))
+                elif kind == "query":
+                    c, r = back[j][b]
+                    row.append((e[a] * c // unit_e, up(abs(e[a]) * r, unit_e) + 1))
+                elif kind == "value":
+                    row.append(product(z[a], out[b][j], P))
+                else:  # output: a is its row within the head, b the label
+                    row.append(v[a] if b == j else (0, 0))
+            rows.append(row)
+        yield total, rows
+
+
+def parts(cert: Any, work: "Work") -> tuple[Any, Any, int, int, list[int], Any]:
+    """Heads, output, radius p / q, unknowns and inverse, still as text but for the numbers."""
+    T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    layer = typed(cert["layer"], dict, "layer", "logit_unit heads output")
+    heads = typed(layer["heads"], list, "layer.heads", "key query value")
+    need(layer["logit_unit"] == "1", "layer.logit_unit must be '1'")
+    claim = typed(cert["near"], dict, "near", "radius unknowns inverse")
+    (p,), q, _ = integers(work, [claim["radius"]], "near.radius", 1)
+    need(p > 0, "near.radius must be above 0", "wrong")
+    numbers = [typed(x, int, "each unknown") for x in typed(claim["unknowns"], list, "unknowns")]
+    work.spend(4e-6 * len(numbers), 200 * len(numbers))
+    fits = len(numbers) == T * m == len(set(numbers)) and min(numbers) >= 0
+    fits = fits and max(numbers) < H * (2 * d * d_h + d * d_v + d_v * m)
+    need(fits, "near.unknowns must be examples * labels distinct weights", "wrong")
+    return heads, layer["output"], p, q, numbers, claim["inverse"]
+
+
+def near(cert: Any, work: "Work") -> str:
+    T, n, d, m, H, d_h, d_v = cert["dims"].values()
+    N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
+    heads, output, p, q, numbers, inverse = parts(cert, work)
+    P = GUARD + (q // p).bit_length()
+    contexts, unit, b_c = integers(work, cert["data"]["contexts"], "contexts", T, n, d)
+    queries, unit_e, b_q = integers(work, cert["data"]["queries"], "queries", T, d)
+    labels, unit_y, _ = integers(work, cert["data"]["labels"], "labels", T, m)
+    A, unit_a, b_a = integers(work, inverse, "near.inverse", N, N)
+    matrices, b_w = [], 0
+    for name, width in (("key", d_h), ("query", d_h), ("value", d_v)):
+        whole = integers(work, [head[name] for head in heads], name, H, d, width)
+        matrices.append(whole[:2])
+        b_w = max(b_w, whole[2])
+    last = integers(work, output, "output", H * d_v, m)
+    b_w, b_r = max(b_w, last[2]), (p // q).bit_length()
+
+    # What it costs. No ball has more bits than b: a value is a sum of products of at most two
+    # entries of the context, one of the query and three weights.
+    b = P + 2 * b_c + b_q + 3 * (max(b_w, b_r) + (n * d * d_h * d_v).bit_length()) + 64
+    ends, W = T * H * n * 4, P + P.bit_length() + 16
+    work.dots(ends * (W / 4 + 2 * P.bit_length()), 1, W, W)
+    work.dots(4 * T * H * (d_h + n + n * m), d, b, b_c + b_q)
+    work.dots(2 * T * H * (d + d * m), n, b, b_c)
+    work.dots(8 * T * H * (d + m), max(n, d_h), b, b)
+    work.dots(4 * T * H * (m * d_h + d_v), d, b, b)
+    work.dots(3 * T * H * n * m + 4 * N * N, 1, b, b)
+    work.dots(4 * H * d * m, d_v, b, b)
+    work.dots(N * N + 4 * N, N, b_a, SHORT + b - P)
+    work.quotients(N * N + T * H * (n * m + n + d * m), b, b_c + b_q)
+    work.hold(4 * N * N, SHORT + b - P)
+    work.hold(4 * H * (part + d_v * m), b)
+    work.pass_by((2 * N * m + 8 * H * (n * m + d * m), b))
+
+    def balls(matrix: Any, unit: int, first: int, box: bool) -> Any:
+        """The rows as balls; the weights are numbered from `first` on."""
+        reach, found = up(p << P, q) if box else 0, []
+        for row in matrix:
+            centres = [divmod(x << P, unit) for x in row]
+            moved = (reach if k in free else 0 for k in range(first, first + len(row)))
+            found.append([(c, (rest > 0) + r) for (c, rest), r in zip(centres, moved, strict=True)])
+            first += len(row)
+        return found
+
+    def weights(box: bool) -> Any:
+        starts = (0, d * d_h, 2 * d * d_h)
+        found = [
+            [balls(x, unit, h * part + at, box) for h, x in enumerate(matrix)]
+            for (matrix, unit), at in zip(matrices, starts, strict=True)
+        ]
+        return [*found, balls(*last[:2], H * part, box)]
+
+    free = set(numbers)
+    unknowns = [address(k, d, m, H, d_h, d_v) for k in numbers]
+    data = contexts, unit, queries, unit_e
+    errors = []  # f(u0), in balls
+    for (total, _), wanted in zip(evaluated(weights(False), data, sizes, P), labels, strict=True):
+        errors += [(c - (y << P) // unit_y, r + 1) for (c, r), y in zip(total, wanted, strict=True)]
+    f, spread = vector(errors)
+    rows, widths, drop = [], [], P - SHORT
+    for _, derivatives in evaluated(weights(True), data, sizes, P, unknowns):
+        for row in derivatives:
+            rows.append([c >> drop for c, _ in row])
+            widths.append(sum((r >> drop) + 2 for _, r in row))
+    columns, one = list(zip(*rows, strict=True)), unit_a << SHORT
+    worst = 0.0
+    for i, row in enumerate(A):
+        size = list(map(abs, row))
+        eta = abs(dot(row, f)) + dot(size, spread)  # over unit_a 2^P
+        kappa = dot(size, widths)  # over unit_a 2^SHORT, as `one` is
+        kappa += sum(
+            abs((one if i == k else 0) - dot(row, column)) for k, column in enumerate(columns)
+        )
+        need(kappa < one, f"kappa is not below 1 in row {i}", "wrong")
+        inside = eta * q << SHORT <= p * (one - kappa) << P
+        need(inside, f"eta + kappa * radius is above the radius in row {i}", "wrong")
+        worst = max(worst, up(kappa << 20, one) / 2**20)
+    return (
+        f"weights within {cert['near']['radius']:.40} of these give the labels of all {T} "
+        f"examples, exactly (contraction by {worst:.2g} in {N} unknowns)"
+    )
+
+
+def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:
+    """Kind, head, row and column of weight k: key, query, value by head; then the output."""
+    h, rest = divmod(k, 2 * d * d_h + d * d_v)
+    if h >= H:
+        row, j = divmod(k - H * (2 * d * d_h + d * d_v), m)
+        return "output", row // d_v, row % d_v, j
+    for kind in ("key", "query"):
+        if rest < d * d_h:
+            return kind, h, *divmod(rest, d_h)
+        rest -= d * d_h
+    return "value", h, *divmod(rest, d_v)
+
+
+# The file, and what the work costs: as in checker.py.
+
+
+def typed(value: Any, kind: type, where: str, keys: str = "") -> Any:
+    """The value, if of this type; an object, or each object in a list, has exactly the keys."""
+    objects, names = [value] if kind is dict else value if keys else [], set(keys.split())
+    fits = type(value) is kind and all(type(x) is dict and x.keys() == names for x in objects)
+    need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
+    return value
+
+
+class Work:
+    """Time and memory, counted before they are spent; above a limit, the check ends.
+
+    Seconds of CPython 3.11 on one core: products and quotients of a by b bits take time in
+    proportion to a * b (long products less: there the estimate is high).
+    """
+
+    def __init__(self, limit_seconds: float, limit_mib: float) -> None:
+        self.limits = limit_seconds, limit_mib
+        self.seconds = self.bytes = self.peak = 0.0
+
+    def spend(self, seconds: float, passing_bytes: float = 0.0) -> None:
+        self.seconds += seconds
+        self.peak = max(self.peak, self.bytes + passing_bytes)
+        mib, (limit, limit_mib) = self.peak / 2**20, self.limits
+        if not (self.seconds <= limit and mib <= limit_mib):  # true of NaN, too
+            over = f"above --limit-seconds {limit:g} or --limit-mib {limit_mib:g}"
+            line = f"estimated at {self.seconds:.2g} s, {mib:.3g} MiB or more: {over}"
+            raise Rejected("over limit", f"{line} (see attncert check --fast)")
+
+    def dots(self, count: float, length: float, a: float, b: float) -> None:
+        """`count` sums of `length` products each, of integers of a and of b bits."""
+        a, b = min(a, 1e18), min(b, 1e18)  # floats from here on, and finite
+        self.spend(count * (6e-7 + length * (1.2e-7 + 2e-12 * (a + 30) * (b + 30))))
+
+    def quotients(self, count: float, a: float, b: float) -> None:
+        """`count` quotients of a bits, or remainders, by integers of b bits."""
+        a, b = min(max(a, 0), 1e18), min(b, 1e18)
+        self.spend(count * (2e-7 + 2e-12 * (a + 30) * (b + 300)))
+
+    def pass_by(self, *integers: tuple[float, float]) -> None:
+        """Lists of `count` integers of so many bits, all at once, for a moment."""
+        self.spend(0.0, sum(count * (40 + min(bits, 1e18) / 7.5) for count, bits in integers))
+
+    def hold(self, count: float, bits: float) -> None:
+        """The same of one list, to the end of the check."""
+        self.bytes += count * (40 + bits / 7.5)  # 30 bits in four bytes, behind a head
+        self.spend(0.0)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    need(len(found) == len(pairs), "a key occurs twice in one object")
+    return found
+
+
+def parse(path: str, work: Work) -> dict[str, Any]:
+    """The file as JSON values, no number a float, with the right keys and its dims in order."""
+    need(stat.S_ISREG(os.stat(path).st_mode), "this is not a regular file")
+    with open(path, "rb") as file:
+        raw = file.read(min(os.stat(path).st_size, MAX_FILE_BYTES) + 1)
+    need(len(raw) <= MAX_FILE_BYTES, f"the file has over {MAX_FILE_BYTES} bytes")
+    items, pairs = sum(map(raw.count, b",[{")), raw.count(b":")
+    need(items <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
+    work.bytes += (4 if raw.isascii() else 10) * len(raw) + 80 * items + 170 * pairs
+    work.spend(2e-8 * len(raw) + 1e-6 * items + 2e-6 * pairs)
+    cert = json.loads(raw.decode(), object_pairs_hook=unique, parse_float=int, parse_constant=int)
+    need(type(cert) is dict and cert.get("format") == "attncert/1", "the format is not attncert/1")
+    need(cert.get("claim") == CLAIM, f"the claim must be {CLAIM} (for others: checker.py)")
+    inner = [cert]
+    for _ in range(MAX_DEPTH):
+        inner = [y for x in inner for y in (x.values() if type(x) is dict else x)]
+        inner = [y for y in inner if type(y) in (dict, list)]
+    need(not inner, f"the file has over {MAX_DEPTH} brackets in brackets")
+    typed(cert, dict, "the certificate", FIELDS)
+    typed(cert["data"], dict, "data", "contexts queries labels")
+    for name, number in typed(cert["dims"], dict, "dims", DIMS).items():
+        need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
+    return cert | {"dims": {name: cert["dims"][name] for name in DIMS.split()}}
+
+
+def same_digests(cert: dict[str, Any]) -> None:
+    body = {key: cert[key] for key in cert if key != "digest"}
+    for name, part in (("digest", body), ("input_sha256", cert["data"])):
+        fresh = sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        need(cert[name] == fresh, f"{name} is stale: the content was changed", "wrong")
+
+
+def integer(text: str) -> int:
+    """int(text), by halves: below Python's limit of 4,300 digits, and faster than quadratic."""
+    half = len(text) // 2
+    if half < 256 or text[0] == "-":
+        return int(text) if half < 256 else -integer(text[1:])
+    return integer(text[:-half]) * 10**half + integer(text[-half:])
+
+
+def integers(work: Work, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
+    """Nested lists of numbers as integers over one denominator; that; the most bits of one."""
+    if where == "contexts" and len(typed(value, list, where)) == 1:
+        shape = (1, *shape[1:])  # one context may serve all examples
+    texts = [value]
+    for k in shape:
+        fits = all(type(x) is list and len(x) == k for x in texts)
+        need(fits, f"{where} must be nested lists of the lengths {shape}, as dims say")
+        texts = [item for x in texts for item in x]
+    fits = all(type(text) is str and NUMBER.fullmatch(text) for text in texts)
+    need(fits, f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
+    count, digits, longest = len(texts), sum(map(len, texts)), max(map(len, texts))
+    strings = 16 * count + 200 * sum("/" in text for text in texts) + digits + 4 * longest
+    work.spend(3e-6 * count + 1e-8 * digits + 5e-12 * digits * longest, strings)
+    # Denominators are told apart by their texts: integers can be chosen to collide in a dict.
+    below = {text.partition("/")[2] or "1": 1 for text in texts}
+    below, unit, bits = {text: integer(text) for text in below}, 1, 4 * digits / count
+    for q in below.values():
+        work.quotients(4, unit.bit_length(), q.bit_length())
+        unit = math.lcm(unit, q)
+        work.pass_by((count + len(below), unit.bit_length()))
+    work.quotients(len(below), unit.bit_length(), 4 * digits / len(below))
+    work.dots(1, count, bits, unit.bit_length())
+    work.hold(count, bits + (unit.bit_length() if unit > 1 else 0))
+    work.hold(count / 4 + 3 * count / shape[-1], 0)  # the lists
+    factors = {text: unit // q for text, q in below.items()}
+    parts = (text.partition("/") for text in texts)
+    flat: Any = [integer(p) * factors[q or "1"] for p, _, q in parts]
+    most = max(x.bit_length() for x in [unit, *flat])
+    for k in shape[:0:-1]:
+        flat = [flat[i : i + k] for i in range(0, len(flat), k)]
+    return flat, unit, most
+
+
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB, by: Any = near
+) -> Verdict:
+    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
+    status, cert = "holds", dict[str, Any](claim=None, dims={})
+    try:
+        work = Work(limit_seconds, limit_mib)
+        cert = parse(path, work)
+        same_digests(cert)
+        message = by(cert, work)
+    except Rejected as rejected:
+        status, message = rejected.args
+    except Exception as error:  # of reading, of memory, of a type somewhere: no claim was checked
+        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
+    return Verdict(status, cert["claim"], message, cert["dims"])
+
+
+def main(argv: list[str] | None = None, check: Any = check_file) -> int:
+    parser = argparse.ArgumentParser(usage=argparse.SUPPRESS)
+    parser.add_argument("file")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--limit-seconds", type=float, default=LIMIT_SECONDS)
+    parser.add_argument("--limit-mib", type=float, default=LIMIT_MIB)
+    options = parser.parse_args(argv)
+    found = check(options.file, options.limit_seconds, options.limit_mib)
+    print(json.dumps(found._asdict()) if options.json else f"{found.status}: {found.message}")
+    return EXIT[found.status]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,162 @@
+"""What claims are called: the ids of all that are made here, and how an id is made and parsed.
+
+An id goes by dots from general to particular. Two forms are made here and nowhere else:
+
+    hypothesis.<name>      what a theorem asks of the data
+    head.<number>.<step>   a step of the proof for one head, counted from 1
+
+All else is one constant each. Types alone: at run time an id is a string, and another construction
+makes its own, as `hypothesis("even")`, `of_head(2, Step("alone"))` or `ClaimId("parity")`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NewType
+
+ClaimId = NewType("ClaimId", str)  # "head.3.selector"
+Step = NewType("Step", str)  # "selector": the same for every head
+
+_HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
+_HYPOTHESIS: Final = "hypothesis."
+
+
+def hypothesis(name: str) -> ClaimId:
+    """
+    >>> hypothesis("A1")
+    'hypothesis.A1'
+    """
+    return ClaimId(_HYPOTHESIS + name)
+
+
+def hypothesis_name(claim_id: str) -> str | None:
+    """What `hypothesis` was given; None for other claims.
+
+    >>> hypothesis_name("hypothesis.A1"), hypothesis_name("rank")
+    ('A1', None)
+    """
+    return claim_id[len(_HYPOTHESIS) :] if claim_id.startswith(_HYPOTHESIS) else None
+
+
+def of_head(number: int, step: Step) -> ClaimId:
+    """
+    >>> of_head(3, SELECTOR)
+    'head.3.selector'
+    """
+    return ClaimId(f"head.{number}.{step}")
+
+
+def head_and_step(claim_id: str) -> tuple[int, Step] | None:
+    """What `of_head` was given; None for other claims.
+
+    >>> head_and_step("head.3.selector"), head_and_step("rank")
+    ((3, 'selector'), None)
+    """
+    match = _HEAD.fullmatch(claim_id)
+    return (int(match[1]), Step(match[2])) if match else None
+
+
+# Hypotheses of the theorems, and what is found in their place.
+CONTEXT_SIZE: Final = hypothesis("context-size")
+VALUE_WIDTH: Final = hypothesis("value-width")
+A1: Final = hypothesis("A1")
+A1_AT_R: Final = hypothesis("A1-at-r")
+A2: Final = hypothesis("A2")
+CAPACITY: Final = hypothesis("capacity")
+PARTITION: Final = hypothesis("partition")
+SOME_PARTITION: Final = hypothesis("some-partition")
+PARTITION_MAXIMUM: Final = ClaimId("partition.maximum")
+PARTITION_MEMORIZES: Final = ClaimId("partition.memorizes")
+PLACED_MAXIMUM: Final = ClaimId("placed.maximum")
+PLACED_MEMORIZES: Final = ClaimId("placed.memorizes")
+
+# Steps of a head.
+DUALS: Final = Step("duals")
+STEERING: Final = Step("steering")
+COEFFICIENTS: Final = Step("coefficients")
+CURVE: Final = Step("curve")
+SMALL: Final = Step("small")
+DISTINCT: Final = Step("distinct")
+SELECTOR: Final = Step("selector")
+SEPARATOR: Final = Step("separator")
+WEIGHTS: Final = Step("weights")
+INTEGRAL: Final = Step("integral")
+LOGITS: Final = Step("logits")
+SATURATION: Final = Step("saturation")
+INDEPENDENCE: Final = Step("independence")
+RANK_SO_FAR: Final = Step("rank")
+
+# The layer as a whole.
+THEOREM: Final = ClaimId("theorem")
+GROUPS: Final = ClaimId("groups")
+PARAMETERS: Final = ClaimId("parameters")
+RANK: Final = ClaimId("rank")
+REDUCTION: Final = ClaimId("reduction")
+UNIVERSAL: Final = ClaimId("universal")
+ALMOST_ALL: Final = ClaimId("almost-all")
+READOUT: Final = ClaimId("readout")
+RATIONAL: Final = ClaimId("interpolation.rational")
+SYMBOLIC: Final = ClaimId("interpolation.symbolic")
+MULTIPRECISION: Final = ClaimId("interpolation.multiprecision")
+AGREEMENT: Final = ClaimId("interpolation.agreement")
+ENCLOSURE_ERROR: Final = ClaimId("enclosure.error")
+MEMORIZATION: Final = ClaimId("memorization")
+GIVEN_LABELS: Final = ClaimId("given-labels")
+
+# What no weights escape.
+TIGHTNESS_ATTAINED: Final = ClaimId("tightness.attained")
+TIGHTNESS_FUNCTIONALS: Final = ClaimId("tightness.functionals")
+TIGHTNESS_COLUMN_RELATIONS: Final = ClaimId("tightness.column-relations")
+TIGHTNESS_BOUND: Final = ClaimId("tightness.bound")
+TIGHTNESS_TESTED: Final = ClaimId("tightness.tested")
+TIGHTNESS_UNIVERSAL: Final = ClaimId("tightness.universal")
+ROWS_RELATIONS: Final = ClaimId("rows.relations")
+ROWS_TESTED: Final = ClaimId("rows.tested")
+ROWS_UNIVERSAL: Final = ClaimId("rows.universal")
+ROWS_LABELS: Final = ClaimId("rows.labels")
+SHARED_APPLIES: Final = ClaimId("shared.applies")
+SHARED_BOUND: Final = ClaimId("shared.bound")
+SHARED_REACHED: Final = ClaimId("shared.reached")
+SHARED_UNIVERSAL: Final = ClaimId("shared.universal")
+VALUES_UNIVERSAL: Final = ClaimId("values.universal")
+LABELS_RANK: Final = ClaimId("labels.rank")
+GIVEN_APPLIES: Final = ClaimId("given.applies")
+GIVEN_QUERIES: Final = ClaimId("given.queries")
+GIVEN_OUTPUT: Final = ClaimId("given.output")
+GIVEN_BALLS: Final = ClaimId("given.balls")
+GIVEN_UNIVERSAL: Final = ClaimId("given.universal")
+IMPOSSIBLE_STRUCTURE: Final = ClaimId("impossible.structure")
+IMPOSSIBLE_INESCAPABLE: Final = ClaimId("impossible.inescapable")
+IMPOSSIBLE_LABELS: Final = ClaimId("impossible.labels")
+IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
+IMPOSSIBLE_GIVEN: Final = ClaimId("impossible.given")
+IMPOSSIBLE_UNIVERSAL: Final = ClaimId("impossible.universal")
+EXPLORE_DISTINCT_QUERIES: Final = ClaimId("explore.distinct-queries")
+
+# The rules of a finished trace; the last three are kept by ProofTrace itself.
+TRACE_COMPLETE: Final = ClaimId("trace.complete")
+TRACE_EDGES: Final = ClaimId("trace.edges")
+TRACE_LEVELS: Final = ClaimId("trace.levels")
+TRACE_STANDING: Final = ClaimId("trace.standing")
+TRACE_NUMBERS: Final = ClaimId("trace.numbers")
+TRACE_PRIMES: Final = ClaimId("trace.primes")
+TRACE_WITNESSES: Final = ClaimId("trace.witnesses")
+TRACE_ONCE: Final = ClaimId("trace.once")
+TRACE_PREMISES: Final = ClaimId("trace.premises")
+TRACE_ACYCLIC: Final = ClaimId("trace.acyclic")
+
+# A layer of somebody else's, and counts that no proof is made of.
+LAYER_ERROR: Final = ClaimId("layer.error")
+LAYER_MEMORIZES: Final = ClaimId("layer.memorizes")
+LAYER_RANK: Final = ClaimId("layer.rank")
+LAYER_NEAR: Final = ClaimId("layer.near")
+INTERPOLATION_NEAR: Final = ClaimId("interpolation.near")
+THEOREM1_CAPACITY: Final = ClaimId("theorem1.capacity")
+THEOREM1_GROUPS: Final = ClaimId("theorem1.groups")
+THEOREM1_SATURATION: Final = ClaimId("theorem1.saturation")
+THEOREM1_PARTITION: Final = ClaimId("theorem1.partition")
+CAPACITY_CERTIFIED: Final = ClaimId("capacity.certified")
+CAPACITY_UPPER: Final = ClaimId("capacity.upper")
+SAMPLED_SWEEP: Final = ClaimId("sampled.sweep")
+UNIFORM: Final = ClaimId("uniform")
+LATER_TIES: Final = ClaimId("later ties")

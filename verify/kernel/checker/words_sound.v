@@ -1,0 +1,55 @@
+(* A certificate in words states what its image in bigZ states, so the checker over bigZ proves it. *)
+From Coq Require Import ZArith Reals List Uint63.
+From Bignums Require Import BigZ.
+Require Import Spec interpolation words big_integers integers.
+Import ListNotations.
+Open Scope R_scope.
+
+Section Map.
+Context {a b : Type} (f : a -> b) (va : a -> Z) (vb : b -> Z) (H : forall x, vb (f x) = va x).
+Lemma real_map x : real vb (fmap f x) = real va x.
+Proof. destruct x. unfold real. cbn. now rewrite !H. Qed.
+Lemma ventry_map v j : ventry vb (vmap f v) j = ventry va v j.
+Proof.
+  unfold ventry, vmap. revert v. induction j as [|j IH]; intros [|x v]; cbn; auto. apply real_map.
+Qed.
+Lemma mentry_map M i j : mentry vb (mmap f M) i j = mentry va M i j.
+Proof.
+  unfold mentry. change (@nil (frac b)) with (vmap f []). unfold mmap. rewrite map_nth. apply ventry_map.
+Qed.
+Lemma ctx_map c t : ctx (cmap f c) t = mmap f (ctx c t).
+Proof.
+  unfold ctx. cbn [contexts cmap]. change (@nil (vec b)) with (mmap f []). rewrite <- (map_nth (mmap f)).
+  destruct (contexts c) as [|x [|y r]]; reflexivity.
+Qed.
+Lemma of_head_map (ga : head a -> mat a) (gb : head b -> mat b) (G : forall h, gb (hmap f h) = mmap f (ga h)) c h i k :
+  of_head vb gb (cmap f c) h i k = of_head va ga c h i k.
+Proof.
+  unfold of_head. cbn [heads cmap]. destruct (nth_error (heads c) h) as [x|] eqn:E.
+  - rewrite (map_nth_error _ _ _ E), G. apply mentry_map.
+  - apply nth_error_None in E. rewrite <- (map_length (hmap f)) in E. apply nth_error_None in E. now rewrite E.
+Qed.
+Lemma logit_ext d dk K K' Q Q' E E' e e' h i :
+  (forall h a k, K h a k = K' h a k) -> (forall h a k, Q h a k = Q' h a k) ->
+  (forall i a, E i a = E' i a) -> (forall a, e a = e' a) ->
+  logit d dk K Q E e h i = logit d dk K' Q' E' e' h i.
+Proof.
+  intros HK HQ HE He. unfold logit. apply SoundBig.sum_ext. intros x _. rewrite HE. f_equal.
+  apply SoundBig.sum_ext. intros k _. rewrite HK. f_equal. apply SoundBig.sum_ext. intros y _. now rewrite HQ, He.
+Qed.
+Lemma interpolates_map c : interpolates vb (cmap f c) -> interpolates va c.
+Proof.
+  intros I t j Ht Hj. specialize (I t j Ht Hj). cbn [dimT dimn dimd dimm dimH dimk dimv cmap] in I.
+  assert (M : forall M i k, mentry va M i k = mentry vb (mmap f M) i k) by (intros; symmetry; apply mentry_map).
+  rewrite (M (labels c)). change (mmap f (labels c)) with (labels (cmap f c)). rewrite <- I. rewrite ctx_map.
+  unfold layer. apply SoundBig.sum_ext. intros h _. apply SoundBig.sum_ext. intros x _. cbn [output queries cmap].
+  rewrite <- (M (output c)). f_equal. apply SoundBig.sum_ext. intros y _.
+  rewrite (of_head_map value value) by reflexivity. f_equal.
+  unfold feature. apply SoundBig.sum_ext. intros i Hi. rewrite <- M. f_equal.
+  apply SoundBig.softmax_ext; [|exact Hi]. intros i' _. apply logit_ext; intros; rewrite <- ?M; try reflexivity;
+  symmetry; now apply of_head_map.
+Qed.
+End Map.
+
+Theorem words_interpolates u c : CheckBig.check u (cmap big c) = true -> interpolates wval c.
+Proof. intros H. apply (interpolates_map big wval BigZ.to_Z big_ok). now apply checkBig_sound in H. Qed.

@@ -1,0 +1,1 @@
+"""These labels: real weights that output them exactly exist near the given ones (enclosed)."""

@@ -1,0 +1,63 @@
+"""Arrays of balls in float64, mid ± rad: how they come from Arb, and the few operations on them.
+
+Rounding: one operation of float64 is off by a factor of at most 1 ± u, u = 2^-53, or by less than
+2^-1074 where it underflows (multiplication). Radii are sums and products of at most eight rounded
+operations on numbers that are not negative: times 1 + 2^-49 and plus 10^-300 they are upper bounds.
+The same holds for sums of N terms in any order, with γ_N = N u / (1 - N u) for u (Higham, *Accuracy
+and Stability of Numerical Algorithms*, section 3.1), fused or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+UNIT = 2.0**-53
+TINY = 1e-300
+_UP = 1 + 2.0**-49
+
+
+@dataclass(frozen=True)
+class Balls:
+    """All reals v with |v - mid| <= rad, entry by entry; float64 arrays of one shape."""
+
+    mid: np.ndarray
+    rad: np.ndarray
+
+    @classmethod
+    def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> Balls:
+        """From Arb's balls: the midpoint rounded to float64, the radius enlarged to match."""
+        mids, rads = [], []
+        for x in entries:
+            mid = float(x.mid())
+            mids.append(mid)
+            rads.append(float((x - mid).abs_upper()))
+        rad = np.array(rads, dtype=np.float64).reshape(shape) * _UP + TINY
+        return cls(np.array(mids, dtype=np.float64).reshape(shape), rad)
+
+    def __getitem__(self, index: Any) -> Balls:
+        return Balls(self.mid[index], self.rad[index])
+
+    def __mul__(self, other: Balls) -> Balls:
+        """|xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
+        mid = self.mid * other.mid
+        rad = np.abs(self.mid) * other.rad + self.rad * (np.abs(other.mid) + other.rad)
+        return Balls(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
+
+    def reshape(self, *shape: int) -> Balls:
+        return Balls(self.mid.reshape(shape), self.rad.reshape(shape))
+
+    def total(self) -> np.ndarray:
+        """Upper bounds of |entry|."""
+        return (np.abs(self.mid) + self.rad) * _UP
+
+
+def growth(terms: int) -> float:
+    """An upper bound of γ_N for sums of N = `terms` products."""
+    if terms * UNIT > 0.01:
+        raise ValueError("too many terms for float64")
+    return 1.02 * terms * UNIT

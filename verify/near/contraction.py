@@ -1,0 +1,74 @@
+"""Newton's map contracts a box of weights into itself: the theorem, and its constants in float64.
+
+Let f be the outputs less the labels as functions of N = T·m of the weights, u0 the given values, B
+the box |u - u0| ≤ r in the maximum norm, A any N×N matrix.
+
+**Theorem** (Newton-Kantorovich, in the form of Krawczyk). If for every row i
+
+    η_i ≥ |A f(u0)|_i,   κ_i ≥ Σ_j |I - A f'(u)|_ij for all u in B,   κ_i < 1,   η_i + κ_i r ≤ r,
+
+then f has exactly one zero in B: weights within r of the given ones output the labels exactly.
+*Proof.* g(u) = u - A f(u) has g' = I - A f'. By the mean value theorem |g(u) - u0|_i ≤ η_i + κ_i r
+≤ r for u in B: g maps the closed box into itself, and contracts it by max κ_i < 1 in the maximum
+norm. Banach's theorem gives one fixed point, where A f = 0. ‖I - A f'(u0)‖ < 1, so A f'(u0) is
+invertible, so A is, and f = 0 there. A zero of f in B is a fixed point of g, so there is one. ∎
+
+**Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`enclosure.py`). With
+fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order of summation, no fast multiplication),
+
+    |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
+    Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,
+
+entry by entry: products of a matrix with vectors beside the one product of matrices. All of it is
+done in float64 on numbers that are not negative, so every rounding is within a factor of 1 + γ_2N.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from attncert.verify.near.balls import TINY, Balls, growth
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """eta, kappa: the largest η_i and κ_i, upper bounds; inside: the theorem applies."""
+
+    eta: float
+    kappa: float
+    inside: bool
+
+
+def distances(inverse: np.ndarray, errors: Balls) -> np.ndarray:
+    """Upper bounds η_i of |A f(u0)|. inverse: A, (N, N) float64, taken exactly."""
+    gamma = growth(len(errors.mid) + 4)
+    with np.errstate(all="ignore"):
+        centre = np.abs(inverse @ errors.mid)
+        spread = np.abs(inverse) @ (gamma * np.abs(errors.mid) + errors.rad)
+        return (centre + spread) * (1 + 4 * gamma) + TINY * (1 + np.abs(inverse).sum(axis=1))
+
+
+def contractions(inverse: np.ndarray, derivatives: Balls) -> np.ndarray:
+    """Upper bounds κ_i of the row sums of |I - A f'(u)|."""
+    N = len(inverse)
+    gamma = growth(N + 4)
+    with np.errstate(all="ignore"):
+        defect = -(inverse @ derivatives.mid)
+        defect[np.diag_indices(N)] += 1
+        rows = gamma * np.abs(derivatives.mid).sum(axis=1) + derivatives.rad.sum(axis=1)
+        spread = np.abs(inverse) @ rows
+        kappa = np.abs(defect).sum(axis=1) + spread
+        return kappa * (1 + 8 * gamma) + N * TINY * (1 + np.abs(inverse).sum(axis=1))
+
+
+def judged(eta: np.ndarray, kappa: np.ndarray, radius: Fraction) -> Contraction:
+    """Whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities do not pass."""
+    low = float(radius) * (1 - 2.0**-52)  # float() rounds to nearest
+    room = low * (1 - kappa) * (1 - 2.0**-50)
+    inside = bool(low > TINY and np.all(kappa < 1) and np.all(eta <= room))
+    worst = (x if math.isfinite(x) else math.inf for x in map(float, (eta.max(), kappa.max())))
+    return Contraction(next(worst), next(worst), inside)

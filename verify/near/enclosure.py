@@ -1,0 +1,161 @@
+"""A layer and its derivatives over a box of weights, in Arb's balls. Base e, true exponential.
+
+With E, e the context and query of an example and K, Q, V, O the matrices of a head,
+
+    q = Qᵀe,  w = Kq,  p = softmax(Ew),  s = E(VO)_j,  output_j = Σ_heads p·s,
+    g_i = p_i (s_i - p·s),  γ = Eᵀg,  z = Eᵀp,
+
+the derivatives of output j are γ qᵀ (by K), e (Kᵀγ)ᵀ (by Q), z O_jᵀ (by V) and Vᵀz (by O_j): the
+chain rule, with ∂p_i/∂ℓ_k = p_i (δ_ik - p_k). Evaluated on balls that hold a box of weights, each
+ball holds the value at every point of the box. Up to γ, z, Kᵀγ and Vᵀz everything is Arb, dot
+products and exponentials; the outer products are float64 with radii (`balls.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.verify.near.balls import Balls
+
+BOX_BITS = 64  # derivatives are needed to a few digits only
+
+
+def errors(data: Dataset, layer: Layer, bits: int) -> Balls:
+    """(T·m) outputs less labels at the weights themselves, each ball from `bits` bits."""
+    with ctx.workprec(bits):
+        found = []
+        run = _Run(data, layer, frozenset(), arb(0))
+        for t in range(data.T):
+            _, _, means = run.forward(t)
+            outputs = [sum(column, arb(0)) for column in zip(*means, strict=True)]
+            found += [x - arb(data.label_matrix[t, j]) for j, x in enumerate(outputs)]
+        return Balls.of(found, (data.T * data.m,))
+
+
+def derivatives(data: Dataset, layer: Layer, unknowns: Sequence[int], radius: Fraction) -> Balls:
+    """(T·m, N): of the outputs by the N unknowns, anywhere within `radius` of the weights.
+
+    Weights are numbered key, query, value row by row and head by head, then output; only the
+    unknowns move.
+    """
+    with ctx.workprec(BOX_BITS):
+        reach = arb(0, arb(fmpq(radius.numerator, radius.denominator)).abs_upper())
+        run = _Run(data, layer, frozenset(unknowns), reach)
+        return run.jacobian(unknowns)
+
+
+class _Run:
+    """The layer's matrices as balls, and what all examples need of them."""
+
+    def __init__(self, data: Dataset, layer: Layer, moving: frozenset[int], reach: arb) -> None:
+        self.data, self.H = data, len(layer.heads)
+        self.d_h, self.d_v = layer.head_width, layer.value_width or 0
+        self.part = 2 * data.d * self.d_h + data.d * self.d_v
+        widths = {"key": self.d_h, "query": self.d_h, "value": self.d_v}
+        self.matrices: dict[str, list[arb_mat]] = {name: [] for name in widths}
+        first = 0
+        for head in layer.heads:
+            for name, width in widths.items():
+                matrix = getattr(head, name)
+                self.matrices[name].append(_boxed(matrix, first, moving, reach))
+                first += data.d * width
+        whole = _boxed(layer.output, first, moving, reach).tolist()
+        self.output = [arb_mat(whole[h * self.d_v : (h + 1) * self.d_v]) for h in range(self.H)]
+        queries = arb_mat(data.query_matrix)
+        self.q = [queries * query for query in self.matrices["query"]]  # T×d_h
+        self.w = [
+            (q * key.transpose()).tolist()
+            for q, key in zip(self.q, self.matrices["key"], strict=True)
+        ]
+        mixed = [v * o for v, o in zip(self.matrices["value"], self.output, strict=True)]
+        columns = [x for matrix in mixed for x in matrix.transpose().tolist()]
+        self.mixed = arb_mat(columns).transpose()  # VO of all heads: d×(H·m)
+
+    def forward(self, t: int) -> tuple[list[list[arb]], list[list[arb]], list[list[arb]]]:
+        """Softmax weights (H, n); s as (H·m, n); p·s (H, m)."""
+        context = arb_mat(self.data.context(t))
+        directions = arb_mat([w[t] for w in self.w])
+        p = [_softmax(row) for row in (directions * context.transpose()).tolist()]
+        scores = (context * self.mixed).transpose().tolist()
+        m = self.data.m
+        means = [[_dot(p[h], scores[h * m + j]) for j in range(m)] for h in range(self.H)]
+        return p, scores, means
+
+    def jacobian(self, unknowns: Sequence[int]) -> Balls:
+        T, d, m, H = self.data.T, self.data.d, self.data.m, self.H
+        gammas: list[list[list[arb]]] = [[] for _ in range(H)]  # by head: rows (t, j)
+        features: list[list[list[arb]]] = [[] for _ in range(H)]
+        for t in range(T):
+            context = arb_mat(self.data.context(t))
+            p, scores, means = self.forward(t)
+            g = [
+                [x * (y - means[h][j]) for x, y in zip(p[h], scores[h * m + j], strict=True)]
+                for h in range(H)
+                for j in range(m)
+            ]
+            gamma, z = (arb_mat(g) * context).tolist(), (arb_mat(p) * context).tolist()
+            for h in range(H):
+                gammas[h] += gamma[h * m : (h + 1) * m]
+                features[h].append(z[h])
+        found = Balls(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
+        e = Balls.of(arb_mat(self.data.query_matrix).entries(), (T, d))
+        chosen = np.asarray(unknowns, dtype=np.int64)
+
+        def put(first: int, block: Balls) -> None:
+            """Columns for the weights first, first + 1, ...: those that are unknowns."""
+            where = np.flatnonzero((chosen >= first) & (chosen < first + block.mid.shape[2]))
+            columns = chosen[where] - first
+            found.mid[:, :, where] = block.mid[:, :, columns]
+            found.rad[:, :, where] = block.rad[:, :, columns]
+
+        for h in range(H):
+            gamma_h, z_h = arb_mat(gammas[h]), arb_mat(features[h])
+            gamma_b = Balls.of(gamma_h.entries(), (T, m, d))
+            q = Balls.of(self.q[h].entries(), (T, self.d_h))
+            back = Balls.of((gamma_h * self.matrices["key"][h]).entries(), (T, m, self.d_h))
+            z_b = Balls.of(z_h.entries(), (T, d))
+            v = Balls.of((z_h * self.matrices["value"][h]).entries(), (T, self.d_v))
+            o = Balls.of(self.output[h].transpose().entries(), (m, self.d_v))
+            start = h * self.part
+            by_key = gamma_b[:, :, :, None] * q[:, None, None, :]
+            put(start, by_key.reshape(T, m, -1))
+            by_query = e[:, None, :, None] * back[:, :, None, :]
+            put(start + d * self.d_h, by_query.reshape(T, m, -1))
+            by_value = z_b[:, None, :, None] * o[None, :, None, :]
+            put(start + 2 * d * self.d_h, by_value.reshape(T, m, -1))
+            start = H * self.part + h * self.d_v * m
+            if any(start <= k < start + self.d_v * m for k in unknowns):
+                by_output = np.zeros((2, T, m, self.d_v, m))
+                for j in range(m):
+                    by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
+                put(start, Balls(by_output[0], by_output[1]).reshape(T, m, -1))
+        return found.reshape(T * m, len(unknowns))
+
+
+def _boxed(matrix: fmpq_mat | None, first: int, moving: frozenset[int], reach: arb) -> arb_mat:
+    """The matrix as balls; entry k, counted by rows from `first`, moves where k is in `moving`."""
+    if matrix is None:
+        raise ValueError("the layer has no readout")
+    entries = [
+        arb(x) + reach if k in moving else arb(x)
+        for k, x in enumerate(matrix.entries(), start=first)
+    ]
+    return arb_mat(matrix.nrows(), matrix.ncols(), entries)
+
+
+def _softmax(logits: list[arb]) -> list[arb]:
+    """Shifted by the largest midpoint, an exact number, which changes nothing."""
+    peak = max(x.mid() for x in logits)
+    powers = [(x - peak).exp() for x in logits]
+    total = sum(powers, arb(0))
+    return [x / total for x in powers]
+
+
+def _dot(x: list[arb], y: list[arb]) -> arb:
+    return sum((a * b for a, b in zip(x, y, strict=True)), arb(0))

@@ -1,0 +1,86 @@
+"""The fast check of "interpolation-near" certificates: Arb and BLAS with proved bounds.
+
+It reads and validates the file with the functions of verify/checker_near.py and shares none of its
+arithmetic, and nothing at all with what fitted the weights: the layer is enclosed by
+`enclosure.py`, the theorem applied by `contraction.py`. The matrix of the file is rounded to
+float64, which does no harm: the theorem holds for every matrix. An auditor trusts more with it,
+FLINT's balls and the BLAS behind `@`, so every verdict begins with "fast check".
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.layer import Head, Layer
+from attncert.verify import checker_near
+from attncert.verify.checker_near import Verdict, Work, integers, need, parts, typed
+from attncert.verify.near.contraction import contractions, distances, judged
+from attncert.verify.near.enclosure import derivatives, errors
+
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 8192.0
+MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not seen to hold
+
+
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
+) -> Verdict:
+    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
+    found = checker_near.check_file(path, limit_seconds, limit_mib, by=near)
+    return found._replace(message=f"fast check: {found.message}")
+
+
+def near(cert: dict[str, Any], work: Work) -> str:
+    """The claim in one line, or Rejected."""
+    T, n, d, m, H, d_h, d_v = cert["dims"].values()
+    N, weights = T * m, H * (2 * d * d_h + d * d_v + d_v * m)
+    heads, last, p, q, unknowns, matrix = parts(cert, work)
+    data = Dataset(
+        _exact(work, cert["data"]["contexts"], "contexts", T, n, d),
+        _exact(work, cert["data"]["queries"], "queries", T, d),
+        _exact(work, cert["data"]["labels"], "labels", T, m),
+    )
+    found = [
+        _exact(work, [head[name] for head in heads], name, H, d, width)
+        for name, width in (("key", d_h), ("query", d_h), ("value", d_v))
+    ]
+    output = _exact(work, last, "output", H * d_v, m).matrix()
+    built = Layer(tuple(Head(*(part[h].matrix() for part in found)) for h in range(H)), output)
+    inverse = _exact(work, matrix, "near.inverse", N, N).floats()
+
+    bits = min(MOST_BITS, 96 + 2 * (q // p).bit_length() + max(x.bits() for x in found))
+    # Dot products in Arb, exponentials, entries brought to float64; one product of matrices.
+    work.spend(1e-7 * T * H * n * d * (4 + 3 * m) * (1 + bits / 640))
+    work.spend(4e-6 * T * H * n * (1 + m) * (1 + bits / 640))
+    work.spend(6e-6 * T * H * (2 * d * m + m * d_h + d_v))
+    work.spend(1e-9 * N**3 + 2e-7 * N * weights, 8.0 * (6 * N * N + 4 * N * weights / H))
+    work.spend(0.0, 150.0 * (n * d * (1 if data.shared else T) + T * H * d * (m + 2)))
+    eta = distances(inverse, errors(data, built, bits))
+    kappa = contractions(inverse, derivatives(data, built, unknowns, Fraction(p, q)))
+    shown, radius = judged(eta, kappa, Fraction(p, q)), cert["near"]["radius"]
+    missed = f"kappa {shown.kappa:.3g}, first step {shown.eta:.3g} in a radius of {radius:.40}"
+    need(shown.inside, f"the map is not seen to contract the box: {missed}", "wrong")
+    return (
+        f"weights within {radius:.40} of these give the labels of all {T} examples, "
+        f"exactly (contraction by {shown.kappa:.2g} in {N} unknowns)"
+    )
+
+
+def _exact(work: Work, value: Any, where: str, *shape: int) -> ExactArray:
+    """Nested lists of numbers as the certificate has them; contexts may be one for all."""
+    if where == "contexts" and len(typed(value, list, where)) == 1:
+        shape = (1, *shape[1:])
+    nested, unit, _ = integers(work, value, where, *shape)
+    for _ in shape[1:]:
+        nested = [x for row in nested for x in row]
+    return ExactArray(narrow(nested, shape), unit)
+
+
+main = partial(checker_near.main, check=check_file)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

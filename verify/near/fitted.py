@@ -1,0 +1,232 @@
+"""`attncert fit` as a function: heads by the capacity law, a fit, a claim about these labels.
+
+Nothing here says that labels are impossible: a fit that does not end at a solution is undecided.
+Above the dimension count N (`constructions/given/law.py`) almost all labels are out of reach, and
+a fit is tried only if that is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.given.attention import Shape, attend
+from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
+from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.near.certificate import Near, certify, claim
+
+SATURATED = 0.99  # the paper's threshold for a head that attends to one token
+TRIES = 2  # starts for each number of heads
+_MOST_HEADS = 2**14
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """heads: None for the fewest that the law allows, and then more until a fit is found.
+
+    value_width: None for the labels' width. force: fit even where T·m is above N.
+    """
+
+    heads: int | None = None
+    head_width: int = 1
+    value_width: int | None = None
+    seed: int = 0
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("heads", "head_width", "value_width"):
+            value = getattr(self, name)
+            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        require_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One start: heads, its seed, N for so many heads, and how it ended."""
+
+    heads: int
+    seed: int
+    bound: int
+    fit: Fit
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """attempts: in order, the last one decides. near: what was shown of weights that fit, if any.
+
+    beyond: half a sentence where nothing was tried because T·m is above N. saturated: for each
+    head, the share of examples whose largest softmax weight exceeds `SATURATED` (float64).
+    """
+
+    data: Dataset
+    settings: FitSettings
+    spans: Spans
+    attempts: tuple[Attempt, ...]
+    near: Near | None = None
+    saturated: tuple[float, ...] = ()
+    beyond: str = ""
+    seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def holds(self) -> bool:
+        return self.near is not None and self.near.holds
+
+    @property
+    def exit_status(self) -> int:
+        """0: weights exist, enclosed; 3: undecided, or not tried."""
+        return 0 if self.holds else 3
+
+    @property
+    def claim(self) -> Claim | None:
+        return None if self.near is None else claim(self.near)
+
+    @property
+    def why(self) -> str:
+        """Half a sentence, where nothing was shown."""
+        if self.beyond or self.holds:
+            return self.beyond
+        if self.near is not None:
+            return self.near.why
+        last = self.attempts[-1].fit.why
+        return f"no fit found in {counted(len(self.attempts), 'start')}; the last one: {last}"
+
+
+def fit_data(
+    data: Dataset,
+    settings: FitSettings | None = None,
+    progress: Progress = lambda stage, done, of: None,
+) -> Fitted:
+    """Weights for these labels, and whether real weights nearby output them exactly.
+
+    Arithmetic: float64 for the fit; balls and proved bounds for the claim. Raises InputError where
+    the data are beyond the range of float64.
+    """
+    settings = settings or FitSettings()
+    arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
+    for name, array in zip(("contexts", "queries", "labels"), arrays, strict=True):
+        largest = float(np.max(np.abs(array)))
+        if not largest < 1e100:
+            raise InputError(name, "made of numbers below 1e100 in size", largest)
+    start = time.perf_counter()
+    found = spans(data)
+    took = {"law": time.perf_counter() - start}
+    value_width = settings.value_width or data.m
+    wanted, attempts = data.T * data.m, list[Attempt]()
+    beyond = _beyond(found, settings, data.T, value_width)
+    if beyond:
+        return Fitted(data, settings, found, (), beyond=beyond, seconds=took)
+    near, saturated = None, tuple[float, ...]()
+    took |= {"fit": 0.0, "certify": 0.0}
+    for heads, seed in _starts(found, settings, data.T, value_width):
+        shape = Shape(data.d, data.m, heads, settings.head_width, value_width)
+        bound = found.bound(heads, settings.head_width, value_width)
+        stage, start = f"fit, {heads} heads", time.perf_counter()
+
+        def step(k: int, error: float, stage: str = stage) -> None:
+            progress(stage, k, MAX_STEPS)
+
+        tried = fit(*arrays, shape, seed, progress=step)
+        attempts.append(Attempt(heads, seed, bound, tried))
+        took["fit"] += time.perf_counter() - start
+        if not tried.found:
+            continue
+        start = time.perf_counter()
+        progress(f"certificate, {wanted} unknowns", 0, 1)
+        near = certify(data, np.asarray(tried.weights), shape)
+        took["certify"] += time.perf_counter() - start
+        if near.holds:
+            saturated = saturation(arrays[0], arrays[1], tried)
+            break
+    return Fitted(data, settings, found, tuple(attempts), near, saturated, seconds=took)
+
+
+def saturation(contexts: np.ndarray, queries: np.ndarray, found: Fit) -> tuple[float, ...]:
+    """For each head, the share of examples whose largest softmax weight exceeds 0.99 (float64)."""
+    key, query, _, _ = found.shape.split(found.weights)
+    weights = attend(contexts, queries, key, query)[0].max(axis=1)
+    return tuple(float(x) for x in (weights > SATURATED).mean(axis=0))
+
+
+def _beyond(found: Spans, settings: FitSettings, T: int, value_width: int) -> str:
+    """Why nothing is tried: T·m above N for the heads asked for, or for any number of heads."""
+    wanted = T * found.labels
+    if settings.force:
+        return ""
+    if settings.heads is None:
+        if found.fewest_heads(T, settings.head_width, value_width) is not None:
+            return ""
+        what = "no number of heads has so many"
+    else:
+        bound = found.bound(settings.heads, settings.head_width, value_width)
+        if wanted <= bound:
+            return ""
+        have = "has" if settings.heads == 1 else "have"
+        what = f"{counted(settings.heads, 'head')} {have} {bound}"
+    return (
+        f"{wanted} labels need {wanted} effective parameters, and {what}: almost all labels are "
+        "out of reach (these may not be: --force tries)"
+    )
+
+
+def _starts(
+    found: Spans, settings: FitSettings, T: int, value_width: int
+) -> Iterator[tuple[int, int]]:
+    """(heads, seed), from the fewest heads that the law allows to half as many more."""
+    if settings.heads is not None:
+        counts: list[int] = [settings.heads]
+    else:
+        least = found.fewest_heads(T, settings.head_width, value_width) or 1
+        step = max(1, math.ceil(least / 10))
+        counts = list(range(least, least + 5 * step + 1, step))
+    for heads in counts:
+        for k in range(TRIES):
+            yield heads, settings.seed + k
+
+
+def fit_dict(fitted: Fitted) -> dict[str, Any]:
+    """JSON-able, without times."""
+    data, shown = fitted.data, fitted.claim
+    near = fitted.near
+    return {
+        "holds": fitted.holds,
+        "why": fitted.why,
+        "data": {"sha256": data.sha256, "examples": data.T, "labels": data.m},
+        "settings": vars(fitted.settings),
+        "law": {
+            "differences": fitted.spans.differences,
+            "common": fitted.spans.common,
+            "queries": fitted.spans.queries,
+        },
+        "attempts": [
+            {
+                "heads": attempt.heads,
+                "seed": attempt.seed,
+                "effective_parameters": attempt.bound,
+                "parameters": attempt.fit.shape.parameters,
+                "found": attempt.fit.found,
+                "why": attempt.fit.why,
+                "error": _finite(attempt.fit.error),
+                "steps": [[_finite(s.error), _finite(s.damping)] for s in attempt.fit.steps],
+            }
+            for attempt in fitted.attempts
+        ],
+        "condition": None if near is None else _finite(near.condition),
+        "saturated": list(fitted.saturated),
+        "claim": None if shown is None else shown.as_dict(),
+    }
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None
