@@ -173,7 +173,11 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     ),
     "an empty group": (changed(LAYER, "groups.1", [[2, 3], []]), "unusable", "each member"),
     "a group of none": (changed(LAYER, "groups", [[0, 1, 2, 3], []]), "wrong", "groups must hold"),
-    "a logit between integers": (changed(LAYER, "data.queries.0.0", "1/7"), "wrong", "no integer"),
+    "a logit between integers": (
+        changed(LAYER, "data.queries.0.0", "1/7"),
+        "wrong",
+        "not an integer",
+    ),
     "a false equality": (changed(LAYER, "data.labels.2.0", "100"), "wrong", "output of example 2"),
     "a false value": (
         changed(LAYER, "layer.output", [["2"], ["3"], ["5"]]),

@@ -130,7 +130,8 @@ CASES = (
     case(
         "no labels", "three keys are needed", "d.json",
         lambda: b'{"contexts": [[1]], "queries": [[1]]}',
-        "FILE: must be made of contexts, queries and labels, not of 'contexts', 'queries'",
+        "FILE: must be made of contexts, queries and labels (only prove --claim full-rank needs no "
+        "labels), not of 'contexts', 'queries'",
     ),
     case(
         "a key too many", "a misspelt key must not be passed over", "d.json", _json(weights=[1]),

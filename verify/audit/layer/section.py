@@ -110,7 +110,7 @@ def section(scope: Scope) -> AuditSection:
 
 def _near(attention: Attention) -> tuple[Claim, ...]:
     """Whether weights that are exact exist nearby: for plain layers of base e and moderate size."""
-    plain = (attention.unit, attention.scale, attention.mask) == ("e", "none", None)
+    plain = (attention.unit, attention.scale) == ("e", "none") and attention.mask is None
     if not plain or attention.data.T * attention.data.m > MOST_UNKNOWNS:
         return ()
     found = nearby(attention.data, attention.layer)
