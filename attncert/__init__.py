@@ -120,6 +120,6 @@ def __dir__() -> list[str]:
 
 def check(path: str | os.PathLike[str]) -> Verdict:
     """Re-derive everything a certificate claims, from the file alone."""
-    from attncert.verify.checker import check_file
+    from attncert.verify.checkers import checker_of
 
-    return check_file(str(path))
+    return checker_of(str(path))(str(path))

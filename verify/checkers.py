@@ -7,10 +7,11 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from attncert.verify.checker import Verdict
 
-__all__ = ["checker_of", "claim_of"]
+__all__ = ["checker_of", "claim_of", "module_of"]
 
 # Of a claim: the checker that needs the standard library alone, and the fast one.
 _OTHERS = {"interpolation-near": ("checker_near", "near.fast")}
@@ -21,10 +22,14 @@ _CANONICAL = re.compile(rb'\{"claim":"([a-z-]{1,40})"')  # keys are sorted, and 
 
 def checker_of(path: str, fast: bool = False) -> Callable[..., Verdict]:
     """The function `check_file(path, limit_seconds, limit_mib)` for this file."""
-    slow, quick = _OTHERS.get(claim_of(path) or "", _USUAL)
-    module = importlib.import_module(f"attncert.verify.{quick if fast else slow}")
-    check: Callable[..., Verdict] = module.check_file
+    check: Callable[..., Verdict] = module_of(path, fast).check_file
     return check
+
+
+def module_of(path: str, fast: bool = False) -> Any:
+    """The module with that function; the one that is not fast also reads files (`parse`)."""
+    slow, quick = _OTHERS.get(claim_of(path) or "", _USUAL)
+    return importlib.import_module(f"attncert.verify.{quick if fast else slow}")
 
 
 def claim_of(path: str) -> str | None:

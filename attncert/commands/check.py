@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -37,7 +37,7 @@ def check(
     from attncert.verify.checker import EXIT
     from attncert.verify.checkers import checker_of
 
-    if certificate != "-" and not Path(certificate).is_file():
+    if certificate != "-" and not os.path.isfile(certificate):  # never raises
         raise InputError("certificate", "a file, or - for standard input", certificate)
     limits = {"limit_seconds": limit_seconds}
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}

@@ -80,7 +80,7 @@ def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Differ
             out.append(Difference(name.replace("_", " "), False, str(a), str(b)))
     if "layer" in first and "layer" in second:
         out += _layers(first["layer"], second["layer"])
-    for key in ("relation", "rank", "groups"):
+    for key in ("relation", "rank", "groups", "near"):
         if key in first and key in second:
             out.append(_difference(key, first[key], second[key]))
     out.append(_difference("construction", first["construction"], second["construction"]))
@@ -109,7 +109,8 @@ def _table(what: str, a: Any, b: Any) -> Difference:
 
 
 def _layers(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Difference]:
-    out = []
+    units = [layer["logit_unit"] for layer in (a, b)]
+    out = [_difference("logit unit", *units)] if units[0] != units[1] else []
     for part in ("query", "key", "value"):
         if all(part in head for head in (*a["heads"], *b["heads"])):
             tables = [[head[part] for head in layer["heads"]] for layer in (a, b)]

@@ -18,6 +18,7 @@ from attncert.constructions.foreign import printable
 from attncert.constructions.numerals import fraction, numeral
 from attncert.reports.words.numbers import count
 from attncert.verify import checker
+from attncert.verify.checkers import module_of
 
 __all__ = ["Explanation", "explain", "text"]
 
@@ -26,9 +27,11 @@ _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
 _WIDTH = 88
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+NEAR = "interpolation-near"
+_NEAR_CHECKER = "a checker of under 500 lines (verify/checker_near.py"
 _TRUST = (
-    "To believe it, you have to trust Python's integers and a checker of under 400 lines "
-    "(verify/checker.py, standard library only), and to compare the SHA-256 of the data with that "
+    "To believe it, you have to trust Python's integers and {checker}, "
+    "standard library only), and to compare the SHA-256 of the data with that "
     "of the data you mean. {argument} You need not trust whoever made the file."
 )
 # What no checker runs: the mathematics between what is computed and what is claimed.
@@ -39,6 +42,9 @@ _ARGUMENTS = {
     "that rows which are independent modulo a prime are independent over the rational "
     "numbers, and that independent rows serve every labelling. Also taken on trust: the paper's "
     "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
+    NEAR: "Not computed, but proved where it is used (at the head of the checker): that a map "
+    "which contracts a box of weights into itself has a fixed point there, and the bounds of exp. "
+    "Also taken on trust: the paper's definition of an attention layer.",
     "dependent-set": "The sum is the claim: no further argument is needed.",
     "impossible": "Not computed, but argued on half a page (docs/tightness.md, section "
     "3): that inputs tied in this way force this relation between the outputs of every attention "
@@ -79,14 +85,18 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
 
     The status is the checker's. Raises InputError where the file is no certificate.
     """
+    by = module_of(path)
     try:
-        content = checker.parse(path, checker.Work(math.inf, checker.LIMIT_MIB))
-    except checker.Rejected as rejected:
+        content = by.parse(path, by.Work(math.inf, by.LIMIT_MIB))
+    except by.Rejected as rejected:
         raise InputError(path, "an attncert/1 certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(path, "an attncert/1 certificate", f"unreadable ({reason})") from None
-    status, message = _checked_now(path, limit_seconds) if check else _read(content)
+    if check:
+        status, _, message, _ = by.check_file(path, limit_seconds)
+    else:
+        status, message = _read(content)
     if status == "unusable":
         raise InputError(path, "an attncert/1 certificate", message)
     try:
@@ -101,16 +111,11 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         ("What it is about", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
-        ("What to trust", _TRUST.format(argument=_ARGUMENTS[content["claim"]])),
+        ("What to trust", _trust(content["claim"])),
         ("Where it comes from", _origin(content)),
-        ("Checked now", _checked(status, message)),
+        ("Checked now", _checked(content["claim"], status, message)),
     )
     return Explanation(path, content["claim"], status, message, parts, content)
-
-
-def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
-    verdict = checker.check_file(path, limit_seconds)
-    return verdict.status, verdict.message
 
 
 def _read(content: dict[str, Any]) -> tuple[str, str]:
@@ -148,6 +153,23 @@ def _interpolation(cert: Mapping[str, Any]) -> Words:
         "computed without rounding and compared with the label.",
         "Nothing about other inputs or other labels, about training, or about what the layer does "
         "in floating point, where every step rounds.",
+    )
+
+
+def _interpolation_near(cert: Mapping[str, Any]) -> Words:
+    dims, unknowns = cert["dims"], len(cert["near"]["unknowns"])
+    return (
+        f"Close to the weights in the file, no weight more than "
+        f"{short(printable(cert['near']['radius'], 200))} away from its own, there are weights "
+        f"with which an attention layer outputs exactly the wanted label on each of "
+        f"{count(dims['examples'], 'example')}, with the true exponential.",
+        f"{_inputs(cert)} {_layer(cert)} {count(unknowns, 'weight')} may move; the others stay.",
+        "Newton's method, started at the weights in the file, leads from every point of that box "
+        "into the box, and brings any two points closer together. This is shown in integers that "
+        "bound every rounding from both sides. Such a map has a fixed point, and there the outputs "
+        "are the labels.",
+        "It does not give the exact weights, which may be irrational: those in the file miss the "
+        "labels by a little. Nothing about other inputs or other labels.",
     )
 
 
@@ -207,6 +229,7 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
 
 _CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "interpolation": _interpolation,
+    NEAR: _interpolation_near,
     "full-rank": _full_rank,
     "dependent-set": _dependent_set,
     "impossible": _impossible,
@@ -248,10 +271,16 @@ def origins(cert: Mapping[str, Any]) -> dict[str, str]:
     return {printable(key, 200): printable(value, 200) for key, value in items}
 
 
-def _checked(status: str, message: str) -> str:
+def _trust(claim: str) -> str:
+    which = _NEAR_CHECKER if claim == NEAR else "a checker of under 400 lines (verify/checker.py"
+    return _TRUST.format(checker=which, argument=_ARGUMENTS[claim])
+
+
+def _checked(claim: str, status: str, message: str) -> str:
+    near = "Yes, and it does NOT hold by what is in the file (it may hold all the same): "
     words = {
         "holds": "Yes, from the file alone, and the claim holds: ",
-        "wrong": "Yes, and the claim is WRONG: ",
+        "wrong": near if claim == NEAR else "Yes, and the claim is WRONG: ",
         "over limit": "No: that would take too much time or memory, ",
         "only read": "No, as asked: ",
     }

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.near_cases import case
 from support.small_certificates import CASES, changed, impossible_certificate, sealed, written
 
 from attncert.cli import main
@@ -18,6 +19,7 @@ SAYS = {
     "full-rank": "for every choice of labels some values and output matrix",
     "dependent-set": "are linearly dependent",
     "impossible": "No attention layer outputs the labels in the file",
+    "interpolation-near": "no weight more than 7/10000000000000000 away from its own",
 }
 
 BELIEVED = {
@@ -25,12 +27,13 @@ BELIEVED = {
     "full-rank": "independent rows serve every labelling",
     "dependent-set": "The sum is the claim",
     "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
+    "interpolation-near": "a checker of under 500 lines (verify/checker_near.py",
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, "distinct"])
 def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
-    certificate = CASES[name]()
+    certificate = CASES[name]() if name in CASES else case(name)
     path = written(certificate, tmp_path)
     found = explain(path)
     assert (found.status, found.exit_status) == ("holds", 0)
@@ -43,6 +46,14 @@ def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
     assert BELIEVED[found.claim] in dict(found.parts)["What to trust"]
     assert max(map(len, text(found))) <= 88
     json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_a_claim_nearby_that_is_not_shown_is_not_called_false(tmp_path: Path) -> None:
+    certificate = case("distinct")
+    certificate["near"]["radius"] = "1/1" + "0" * 30
+    found = explain(written(sealed(certificate), tmp_path))
+    assert found.exit_status == 1
+    assert "it may hold all the same" in dict(found.parts)["Checked now"]
 
 
 def test_the_conflict_is_written_out(tmp_path: Path) -> None:
