@@ -38,12 +38,7 @@ class HypothesisFails(Exception):
     """
 
     def __init__(
-        self,
-        hypothesis: str,
-        reason: str,
-        witness: dict[str, Any],
-        *,
-        decided: bool = True,
+        self, hypothesis: str, reason: str, witness: dict[str, Any], *, decided: bool = True
     ) -> None:
         self.hypothesis, self.reason, self.witness = hypothesis, reason, witness
         self.decided = decided  # False: a search gave up, so nothing is refuted

@@ -10,8 +10,6 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.explain import MALFORMED, Explanation, listed, origins, short
 
-__all__ = ["Difference", "compare", "compared_text", "same_data"]
-
 
 @dataclass(frozen=True)
 class Difference:

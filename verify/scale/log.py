@@ -30,18 +30,6 @@ from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
 from attncert.constructions.errors import InputError
 from attncert.verify.scale.shards import Identity, Plan, Result, Shard, plans_of
 
-__all__ = [
-    "FORMAT",
-    "Judge",
-    "LogContent",
-    "Rules",
-    "ShardLog",
-    "Unfit",
-    "difference",
-    "read_log",
-    "write_log",
-]
-
 FORMAT = "attncert-shards/1"
 _ARGUMENT = "--log"
 _VECTORS = "SHA-256 of the vectors"

@@ -32,6 +32,7 @@ from attncert.verify.kruskal.within import MOST, decide_within, work_needed
 from attncert.verify.rank.modular import independent_subsets
 from attncert.verify.rank.rational import find_relation
 
+COUNTED = "comparison of integers"
 EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
 PARTITION = (
     "In this grouping each group's queries are independent and no earlier query lies in the span "
@@ -46,26 +47,26 @@ A1_WORK = 30.0  # nominal seconds for each question about many subsets
 
 def sizes(data: Dataset) -> Claim:
     """n ≤ d."""
-    return Claim(
-        id=ids.CONTEXT_SIZE,
-        statement="The context size does not exceed the width: $n \\le d$.",
-        level=Level.PROVED if data.n <= data.d else Level.REFUTED,
+    return Claim.checked(
+        ids.CONTEXT_SIZE,
+        "The context size does not exceed the width: $n \\le d$.",
+        data.n <= data.d,
+        {"n": data.n, "d": data.d},
         numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
-        witness=None if data.n <= data.d else {"n": data.n, "d": data.d},
-        arithmetic="comparison of integers",
+        arithmetic=COUNTED,
         source="paper, Theorem 1",
     )
 
 
 def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
     """d_v ≥ m."""
-    return Claim(
-        id=ids.VALUE_WIDTH,
-        statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
-        level=Level.PROVED if width >= data.m else Level.REFUTED,
+    return Claim.checked(
+        ids.VALUE_WIDTH,
+        "A head's values are at least as wide as the labels: $d_v \\ge m$.",
+        width >= data.m,
+        {"d_v": width, "m": data.m},
         numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
-        witness=None if width >= data.m else {"d_v": width, "m": data.m},
-        arithmetic="comparison of integers",
+        arithmetic=COUNTED,
         source=source,
     )
 
@@ -76,76 +77,70 @@ def capacity(
     """T is at most what H heads place by the theorem."""
     most = bound.places(heads, r)
     sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
-    return Claim(
-        id=ids.CAPACITY,
-        statement=f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
-        level=Level.PROVED if examples <= most else Level.REFUTED,
+    return Claim.checked(
+        ids.CAPACITY,
+        f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
+        examples <= most,
+        {"T": examples, "capacity": most},
         numbers={"asked": f"T at most {most} ({sizes})", "found": f"T = {examples}"},
-        witness=None if examples <= most else {"T": examples, "capacity": most},
-        arithmetic="comparison of integers",
+        arithmetic=COUNTED,
         source=source,
     )
 
 
 def independent_contexts(data: Dataset) -> Claim:
     """A2: every context has rank n; refuted with the context and the exact dependency."""
-    statement = "Every context has $n$ independent rows (Assumption 2)."
-    common: dict[str, Any] = {
-        "id": ids.A2,
-        "arithmetic": EXACT,
-        "source": "paper, Assumption 2",
-    }
+    found = f"rank {data.n} in " + (
+        "the shared context" if data.shared else f"all {data.T} contexts"
+    )
+    witness: dict[str, Any] = {}
     for t in range(len(data.contexts)):
         rows = data.contexts[t].integer_matrix()
-        if _independent(rows):
-            continue
-        return Claim(
-            statement=statement,
-            level=Level.REFUTED,
-            witness={"context": t, "coefficients": _coefficients(rows.tolist())},
-            numbers={"asked": f"rank {data.n}", "found": f"rank {int(rows.rank())} in context {t}"},
-            **common,
-        )
-    return Claim(
-        statement=statement,
-        level=Level.PROVED,
-        numbers={
-            "asked": f"rank {data.n}",
-            "found": f"rank {data.n} in "
-            + ("the shared context" if data.shared else f"all {data.T} contexts"),
-        },
-        **common,
+        if not _independent(rows):
+            found = f"rank {int(rows.rank())} in context {t}"
+            witness = {"context": t, "coefficients": _coefficients(rows.tolist())}
+            break
+    return Claim.checked(
+        ids.A2,
+        "Every context has $n$ independent rows (Assumption 2).",
+        not witness,
+        witness,
+        numbers={"asked": f"rank {data.n}", "found": found},
+        arithmetic=EXACT,
+        source="paper, Assumption 2",
     )
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     """The partition condition for this grouping: what the proof really needs of the queries."""
-    common: dict[str, Any] = {
-        "id": ids.PARTITION,
-        "arithmetic": EXACT,
-        "source": "ours; read off the paper's proof (steps 2 and 3)",
-    }
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
-    asked = {"asked": f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"}
+    asked = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
+    found, witness = _failing_group(data, groups)
+    return Claim.checked(
+        ids.PARTITION,
+        PARTITION,
+        not witness,
+        witness,
+        numbers={"asked": asked, "found": found},
+        arithmetic=EXACT,
+        source="ours; read off the paper's proof (steps 2 and 3)",
+    )
+
+
+def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
+    """In words, and as a relation; {} where none fails."""
     queries = data.queries.integer_matrix().tolist()
     earlier: list[int] = []
-    for h, group in enumerate(groups):
+    for h, group in enumerate(groups, start=1):
         rows = [queries[t] for t in group]
         if not _independent(fmpz_mat(rows)):
-            return _failed(common, asked, h, list(group), rows, "is dependent")
+            return f"group {h} is dependent", {"group": h, **_between(group, rows)}
         for s in _suspects(rows, queries, earlier):
-            if not _independent(fmpz_mat([*rows, queries[s]])):
-                return _failed(
-                    common, asked, h, [*group, s], [*rows, queries[s]], f"spans query {s}"
-                )
+            if not _independent(fmpz_mat(more := [*rows, queries[s]])):
+                return f"group {h} spans query {s}", {"group": h, **_between([*group, s], more)}
         earlier += group
-    return Claim(
-        statement=PARTITION,
-        level=Level.PROVED,
-        numbers=asked | {"found": "all independent, no span meets an earlier query"},
-        **common,
-    )
+    return "all independent, no span meets an earlier query", {}
 
 
 def kruskal_at_least(
@@ -168,10 +163,7 @@ def kruskal_at_least(
     queries = data.queries.integer_matrix().tolist()
     total = math.comb(data.T, k)
     statement = f"Every {k} of the {data.T} queries are independent"
-    common: dict[str, Any] = {
-        "id": claim_id,
-        "source": f"paper, Assumption 1, at strength {k}",
-    }
+    common: dict[str, Any] = {"id": claim_id, "source": f"paper, Assumption 1, at strength {k}"}
     asked = {"asked": f"every {k} of {data.T} queries independent"}
     exhaustive = total <= _EXHAUSTIVE
     if not exhaustive:
@@ -211,7 +203,7 @@ def kruskal_at_least(
         numbers=asked
         | {
             "found": f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of "
-            "all is not (95 %)",
+            "all is not (95 %)"
         }
         | _to_decide(vectors, k),
         arithmetic=EXACT + ", random subsets",
@@ -281,23 +273,6 @@ def _certified(data: Dataset, k: int, seed: int) -> frozenset[tuple[int, ...]]:
     subsets = list(_subsets(data.T, k, False, seed))
     ranks = independent_subsets(data.queries, np.array(subsets), device="cpu")
     return frozenset(s for s, proved in zip(subsets, ranks.certified, strict=True) if proved)
-
-
-def _failed(
-    common: dict[str, Any],
-    asked: dict[str, str],
-    group: int,
-    examples: list[int],
-    rows: list[list[int]],
-    how: str,
-) -> Claim:
-    return Claim(
-        statement=PARTITION,
-        numbers=asked | {"found": f"group {group + 1} {how}"},
-        level=Level.REFUTED,
-        witness={"group": group + 1, **_between(examples, rows)},
-        **common,
-    )
 
 
 def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[int]:

@@ -24,8 +24,6 @@ from attncert.verify.tightness.probes import Reached, best_rank
 from attncert.verify.tightness.rows import same_rows
 from attncert.verify.tightness.separated import separated_layer
 
-__all__ = ["Largest", "applies", "largest_rank", "shared_capacity"]
-
 _SOURCE = "ours; docs/tightness.md, section 4"
 
 
