@@ -292,6 +292,3 @@ def listed(members: list[int]) -> str:
 
 def short(x: str) -> str:
     return x if len(x) <= _LENGTH else f"{x[: _LENGTH - 9]}... ({len(x)} characters)"
-
-
-# Comparing.

@@ -25,7 +25,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES
-from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.kruskal.within import MOST, decide_within, work_needed
@@ -162,15 +161,35 @@ def kruskal_at_least(
     k = min(strength, data.T)
     queries = data.queries.integer_matrix().tolist()
     total = math.comb(data.T, k)
-    statement = f"Every {k} of the {data.T} queries are independent"
-    common: dict[str, Any] = {"id": claim_id, "source": f"paper, Assumption 1, at strength {k}"}
-    asked = {"asked": f"every {k} of {data.T} queries independent"}
+    said = f"Every {k} of the {data.T} queries are independent"
+
+    def claim(level: Level, arithmetic: str, found: str, **more: Any) -> Claim:
+        numbers = {"asked": f"every {k} of {data.T} queries independent", "found": found}
+        return Claim(
+            claim_id,
+            more.pop("statement", f"{said} (Assumption 1)."),
+            level,
+            numbers | more.pop("numbers", {}),
+            arithmetic=arithmetic,
+            source=f"paper, Assumption 1, at strength {k}",
+            **more,
+        )
+
     exhaustive = total <= _EXHAUSTIVE
     if not exhaustive:
         vectors = Vectors.queries_of(data)
         bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
-        if bound is not None and (bound.end == "lower" or bound.dependency is not None):
-            return _decided(bound, queries, f"{statement} (Assumption 1).", asked, common)
+        if bound is not None and bound.dependency is not None:
+            examples = bound.dependency.indices
+            witness = _between(examples, [queries[t] for t in examples])
+            found = f"{len(examples)} dependent queries"
+            told: dict[str, Any] = {"method": bound.method}
+            return claim(Level.REFUTED, EXACT, found, numbers=told, witness=witness)
+        if bound is not None and bound.end == "lower":
+            how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
+            told = {"method": bound.method, "every": bound.value, **bound.numbers}
+            found = _clause(bound.statement)
+            return claim(bound.level, f"{how}; {bound.method}", found, numbers=told)
     tried, known = 0, _certified(data, k, seed) if not exhaustive else frozenset()
     for subset in _subsets(data.T, k, exhaustive, seed):
         tried += 1
@@ -178,62 +197,21 @@ def kruskal_at_least(
             continue
         rows = [queries[t] for t in subset]
         if not _independent(fmpz_mat(rows)):
-            return Claim(
-                statement=f"{statement} (Assumption 1).",
-                level=Level.REFUTED,
-                numbers=asked | {"found": f"a dependent set, {counted(tried, 'subset')} tried"},
-                witness=_between(subset, rows),
-                arithmetic=EXACT,
-                **common,
-            )
+            found = f"a dependent set, {counted(tried, 'subset')} tried"
+            return claim(Level.REFUTED, EXACT, found, witness=_between(subset, rows))
     if exhaustive:
-        return Claim(
-            statement=f"{statement} (Assumption 1).",
-            level=Level.PROVED,
-            numbers=asked | {"found": f"all {total:,} subsets independent"},
-            arithmetic=EXACT + ", all subsets",
-            **common,
-        )
+        found = f"all {total:,} subsets independent"
+        return claim(Level.PROVED, EXACT + ", all subsets", found)
     fraction = float(beta.ppf(_CONFIDENCE, 1, tried))
-    return Claim(
-        statement=f"{statement}: {tried} random subsets of {k} were all independent. With 95 % "
+    return claim(
+        Level.SAMPLED,
+        EXACT + ", random subsets",
+        f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of all is not "
+        "(95 %)",
+        numbers=_to_decide(vectors, k),
+        statement=f"{said}: {tried} random subsets of {k} were all independent. With 95 % "
         f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
         "rank is not bounded by this.",
-        level=Level.SAMPLED,
-        numbers=asked
-        | {
-            "found": f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of "
-            "all is not (95 %)"
-        }
-        | _to_decide(vectors, k),
-        arithmetic=EXACT + ", random subsets",
-        **common,
-    )
-
-
-def _decided(
-    bound: Bound, queries: list[Any], statement: str, asked: dict[str, str], common: dict[str, Any]
-) -> Claim:
-    """What a method of `verify/kruskal/` proved."""
-    if bound.dependency is not None:
-        examples = bound.dependency.indices
-        return Claim(
-            statement=statement,
-            level=Level.REFUTED,
-            numbers=asked | {"found": f"{len(examples)} dependent queries", "method": bound.method},
-            witness=_between(examples, [queries[t] for t in examples]),
-            arithmetic=EXACT,
-            **common,
-        )
-    how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
-    return Claim(
-        statement=statement,
-        level=bound.level,
-        numbers=asked
-        | {"found": _clause(bound.statement), "method": bound.method}
-        | {"every": bound.value, **bound.numbers},
-        arithmetic=f"{how}; {bound.method}",
-        **common,
     )
 
 

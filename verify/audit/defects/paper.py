@@ -28,11 +28,6 @@ def dual_of_an_unsteered_example() -> Built:
     return spoil.rebuilt(run, **first_off("duals", on="interior"))
 
 
-def duals_swapped() -> Built:
-    run = paper("vertices")
-    return spoil.record(run, duals=spoil.head(run).duals[::-1])
-
-
 def extra_column() -> Built:
     """A fourth independent key column in a layer of d_h = 5: M of rank 4 > r = 3."""
     run = paper("wide")
@@ -60,18 +55,9 @@ def greedy_choice_skipped() -> Built:
     return spoil.rebuilt(run, steering=(w, w), logits=(to_e4, to_e4))
 
 
-def greedy_choice_skipped_unsaturated() -> Built:
-    """One shared context, both examples sent to one row: only the limit is deficient, not yet c."""
-    return _vertices(paper("shared"), spoil.HEAD, (0, 0))
-
-
-def first_group_on_one_row() -> Built:
-    """One shared context, and two examples of the only group sent to the same row of it."""
-    return _vertices(paper("one head"), 0, (0, 0, 1))
-
-
 def _vertices(run: Built, h: int, rows: tuple[int, ...]) -> Built:
-    """The group's examples sent to these rows by steering vectors, whatever that does."""
+    """The group's examples sent to these rows by steering vectors, whatever that does: one shared
+    context, and two of them sent to one row; finite c may hide that only the limit is deficient."""
     data = run.data
     steering, logits = [], []
     for t, row in zip(spoil.head(run, h).group, rows, strict=True):
@@ -92,7 +78,8 @@ PAPER_STEPS = family(METHOD, runs("paper"), "interior", (
            lambda: spoil.rebuilt(paper("vertices"), **first_off("duals", 6))),
     Defect("the dual of an example without steering", of_head(2, ids.DUALS),
            dual_of_an_unsteered_example),
-    Defect("two duals exchanged", of_head(2, ids.DUALS), duals_swapped),
+    Defect("two duals exchanged", of_head(2, ids.DUALS),
+           lambda: spoil.record(run := paper("vertices"), duals=spoil.head(run).duals[::-1])),
     Defect("queries of two groups exchanged in the data", of_head(2, ids.DUALS),
            lambda: spoil.exchanged(paper("vertices"), "queries")),
     Defect("a steering vector off by one, in the record", of_head(2, ids.STEERING),
@@ -107,8 +94,8 @@ PAPER_STEPS = family(METHOD, runs("paper"), "interior", (
     Defect("c one too small everywhere", of_head(2, ids.SATURATION), c_too_small),
     Defect("greedy choice of step 7 skipped", of_head(2, ids.INDEPENDENCE), greedy_choice_skipped),
     Defect("the same where finite c hides it", of_head(2, ids.INDEPENDENCE),
-           greedy_choice_skipped_unsaturated),
+           lambda: _vertices(paper("shared"), spoil.HEAD, (0, 0))),
     Defect("two examples of the only group sent to one row", of_head(1, ids.RANK_SO_FAR),
-           first_group_on_one_row),
+           lambda: _vertices(paper("one head"), 0, (0, 0, 1))),
     Defect("groups larger than r allows", ids.GROUPS, lambda: spoil.said(paper("interior"), r=2)),
 ))  # fmt: skip

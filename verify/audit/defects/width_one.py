@@ -13,14 +13,8 @@ from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.width_one import METHOD
 
 
-def v1_on_record() -> Built:
-    run = width_one("distinct")
-    return spoil.record(run, v1=spoil.bumped(spoil.head(run).v1))
-
-
-def v1_used() -> Built:
-    run = width_one("distinct")
-    return spoil.consistent(run, v1=spoil.bumped(spoil.head(run).v1))
+def v1_off() -> dict[str, fmpq_mat]:
+    return {"v1": spoil.bumped(spoil.head(width_one("distinct")).v1)}
 
 
 def alphas_exchanged() -> Built:
@@ -66,8 +60,10 @@ def one_alpha(name: str, h: int) -> Built:
 
 
 WIDTH_ONE_STEPS = family(METHOD, runs("width-one"), "distinct", (
-    Defect("v1 off by one in the record", of_head(2, ids.COEFFICIENTS), v1_on_record),
-    Defect("v1 off by one, and used", of_head(2, ids.COEFFICIENTS), v1_used),
+    Defect("v1 off by one in the record", of_head(2, ids.COEFFICIENTS),
+           lambda: spoil.record(width_one("distinct"), **v1_off())),
+    Defect("v1 off by one, and used", of_head(2, ids.COEFFICIENTS),
+           lambda: spoil.consistent(width_one("distinct"), **v1_off())),
     Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS), alphas_exchanged),
     Defect("other logits on record", of_head(2, ids.COEFFICIENTS),
            lambda: spoil.other_logits(width_one("distinct"))),
