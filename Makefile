@@ -19,7 +19,7 @@ report: setup
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
 test: setup # lint and types beside the tests, which are most of the work
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check unit
+	@$(MAKE) --no-print-directory --jobs=2 check unit
 
 unit: setup
 	$(BIN)/python -m pytest -q -n 2
