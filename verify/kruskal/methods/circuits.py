@@ -88,7 +88,7 @@ def small_circuits(
     results = in_order(job, affordable, threads or available_threads())
     for number, candidates in enumerate(results, start=first):
         budget.charge(cost)
-        progress(number + 1 - first, bases or number + 2 - first)
+        progress(number + 1 - first, bases or 0)
         for size, outside, members in candidates:
             if size >= below:
                 continue
