@@ -34,6 +34,12 @@ class Settings:
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     seed: of the random searches. Raises InputError for values that make no sense.
+
+    >>> Settings("width-one", heads=3).command(7)
+    'attncert prove DATA --construction width-one --examples 7 --heads 3 --seed 0'
+    >>> Settings(heads=0)
+    Traceback (most recent call last):
+    attncert.InputError: --heads: must be a whole number from 1 to 10,000, not 0
     """
 
     construction: str = "paper"

@@ -237,6 +237,8 @@ def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> lis
 def enclosure(run: Run, built: Construction) -> Claim:
     """Float64 weights for the given labels, their error enclosed. The rank stands without."""
     data, heads = run.data, len(built.layer.heads)
+    if not data.labelled:
+        return conclusions.no_enclosure("the data have no labels")
     if data.T * heads * data.n > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
 
 TOLERANCE = 1e-12  # of the largest error, for labels of about unit size
@@ -60,6 +61,11 @@ class Fit:
     error: float
     steps: tuple[Step, ...]
     why: str = ""
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, found=self.found, error=self.error, steps=len(self.steps), why=self.why or None
+        )
 
 
 def fit(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, require_seed, whole
 from attncert.constructions.given.attention import Shape, attend
@@ -61,6 +62,11 @@ class Attempt:
     bound: int
     fit: Fit
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, heads=self.heads, seed=self.seed, found=self.fit.found, error=self.fit.error
+        )
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -78,6 +84,16 @@ class Fitted:
     saturated: tuple[float, ...] = ()
     beyond: str = ""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.data.name,
+            examples=self.data.T,
+            holds=self.holds,
+            heads=self.attempts[-1].heads if self.attempts else None,
+            why=self.why or None,
+        )
 
     @property
     def holds(self) -> bool:
@@ -132,7 +148,8 @@ def fit_data(
     for heads, seed in _starts(found, settings, data.T, value_width):
         shape = Shape(data.d, data.m, heads, settings.head_width, value_width)
         bound = found.bound(heads, settings.head_width, value_width)
-        stage, start = f"fit, {heads} heads", time.perf_counter()
+        start = time.perf_counter()
+        stage = f"fit, {counted(heads, 'head')}, start {seed - settings.seed + 1}"
 
         def step(k: int, error: float, stage: str = stage) -> None:
             progress(stage, k, MAX_STEPS)
