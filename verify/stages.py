@@ -46,6 +46,7 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.rank.engines.devices import Device, choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
+from attncert.verify.saturation import asked as asked_for
 from attncert.verify.settings import Settings
 from attncert.verify.steps import conclusions, shared
 from attncert.verify.steps import hypotheses as asked
@@ -203,6 +204,16 @@ def follows(run: Run, built: Construction) -> list[Claim]:
         return [*run.method.follows(run.data, built)]
 
 
+def saturation(run: Run, built: Construction) -> list[Claim]:
+    """Where it was asked for: by three routes, and at the least c."""
+    wanted = run.settings.saturation
+    if wanted is None:
+        return []
+    run.progress("saturation", 0, 1)
+    routes = [shared.timed(check) for check in asked_for.checks(run.data, built, wanted)]
+    return [*routes, asked_for.conclusion(built, wanted, routes)]
+
+
 def rank(run: Run, built: Construction) -> list[Claim]:
     """rank Z = T at finite weights, and the reduction that makes it enough."""
     run.progress("rank", 0, run.data.T)
@@ -298,7 +309,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     if data.T * heads * data.n > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
-    settings = replace(run.settings, heads=heads)  # the same construction for a coarse copy
+    settings = replace(run.settings, heads=heads, saturate=None, saturate_own=False)
     try:
         weights = float64_weights(data, lambda coarse: run.method.build(coarse, settings, silent))
     except HypothesisFails as failure:
@@ -419,6 +430,7 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
             theorem=voice.theorem or method.theorem,
             source=voice.source or method.source,
         ),
+        saturation=settings.saturation if built else None,
         asked_as="" if run.call else settings.construction,
         certificate_name=method.certificate_name,
         capacity=method.places(heads, run.r),
