@@ -81,20 +81,20 @@ def train(
         progress(*curve[-1])
         return curve[-1][1]
 
-    order = np.arange(0)
-    for step in range(steps):
-        if step % max(1, steps // _SEEN) == 0 and not math.isfinite(measured(step)):
-            break
+    order, done, error = np.arange(0), 0, measured(0)
+    while done < steps and math.isfinite(error):
         if len(order) < min(BATCH, T):  # a pass over all examples has ended
             order = draw.permutation(T)
         rows, order = order[:BATCH], order[BATCH:]
-        optimizer.param_groups[0]["lr"] = RATE * schedule(step / steps)
+        optimizer.param_groups[0]["lr"] = RATE * schedule(done / steps)
         optimizer.zero_grad()
         (errors(torch.asarray(rows)) ** 2).mean().backward()
         optimizer.step()
-    error = measured(steps)
+        done += 1
+        if done % max(1, steps // _SEEN) == 0 or done == steps:
+            error = measured(done)
     weights = torch.cat((moving, fixed)).detach().numpy() * units.factors(shape)
-    return Training(weights, curve[-1][0], error * units.y, tuple(curve))
+    return Training(weights, done, error * units.y, tuple(curve))
 
 
 def schedule(done: float) -> float:
