@@ -9,7 +9,7 @@ written and checked from the file by the fast checker (up to 2,000 unknowns; abo
 theorem is applied in memory, and the row says so). Nothing but a certificate counts as memorized;
 "not found" is no impossibility.
 
-python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--page]
+python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cases import write
+from experiments_beside import proofs, trained
+from experiments_points import LARGE, MOST_SECONDS, Point, data_of, estimate, key, points
+from fit import has_torch
 from machine import machine, peak_mebibytes
 
-from attncert.constructions.construction import capacity
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.given.attention import Shape
-from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.law import spans
 from attncert.constructions.given.least_squares import Fit, fit
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.near import fast
@@ -40,126 +39,19 @@ from attncert.verify.near.fitted import TRIES
 from attncert.verify.near.heads import heads
 
 OUT = Path(__file__).parent / "results" / "experiments.json"
-SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # of N, in percent
-LARGE, COARSE = 1000, (40, 50, 60, 70, 80, 90, 95)  # N above which there are fewer, one start each
 MAX_STEPS = 100
-STEPS = 150  # of all searches of one point together, about: for estimates
-MOST_SECONDS = 3600.0  # of processor time for one point, by the estimate; beyond it is not run
-FLOPS = 12e9  # a second, of one processor of the machine on which the rows were made
-
-
-@dataclass(frozen=True)
-class Point:
-    """One setting; contexts: "random" (one for each example) or "fixed" (one for all).
-
-    labels: "real", "classes" (a number from 0 to 99) or "one-hot" (m classes).
-    """
-
-    series: str
-    contexts: str
-    labels: str
-    n: int
-    d: int
-    heads: int
-    head_width: int = 1
-    value_width: int = 1
-    m: int = 1
-
-    @property
-    def shared(self) -> bool:
-        return self.contexts == "fixed"
-
-    @property
-    def spans(self) -> Spans:
-        """Of almost all data of the kind, n ≤ d; compared with those of the data drawn."""
-        if self.shared:
-            return Spans(self.n - 1, 1, self.d, self.m)
-        return Spans(self.d, 0, self.d, self.m)
-
-    @property
-    def law(self) -> int:
-        """N, which bounds T·m for almost all labels."""
-        return self.spans.bound(self.heads, self.head_width, self.value_width)
-
-    def shape(self) -> Shape:
-        return Shape(self.d, self.m, self.heads, self.head_width, self.value_width)
-
-    def bounds(self) -> dict[str, int | None]:
-        """Beside N: every labelling by pairs (Theorem 13 of docs/given-labels.md, m = 1), universal
-        from below and above (docs/tightness.md), and the paper's."""
-        s, H, every = self.spans, self.heads, None
-        if self.m == 1:
-            rho = min(self.head_width, s.differences)
-            pairs = H // 2 * (rho * (s.differences + self.d - rho) + s.differences)
-            every = pairs + H % 2 * s.differences + s.common
-        return {
-            "N": self.law,
-            "every_labelling": every,
-            "universal_promised": capacity(H, self.n, self.n),
-            "universal_at_most": capacity(H, self.n, self.n) if self.shared else H * self.d,
-            "paper": capacity(H, self.n, self.head_width),
-        }
-
-    def candidates(self) -> list[int]:
-        """The T that may be tried, ascending."""
-        shares = COARSE if self.law > LARGE else SHARES
-        return sorted({max(1, self.law * share // (100 * self.m)) for share in shares})
-
-    def seconds(self) -> float:
-        """Estimated processor time: STEPS steps of the search in all, and the enclosures."""
-        N, P = self.law, self.shape().parameters
-        one_step = (N * N * P + 2 / 3 * N**3) / FLOPS
-        return STEPS * one_step + 1e-6 * N * self.heads * self.n * self.d
-
-    def mebibytes(self) -> int:
-        """Estimated: three arrays as large as the Jacobian, four as large as its square block."""
-        N, P = self.law, self.shape().parameters
-        return int(8 * (3 * N * P + 4 * N * N + 2 * N * self.n * self.d) / 2**20)
-
-
-def points() -> list[Point]:
-    """Every point, those that take least time first (large ones with classes after all others).
-
-    n = 32 at H = 10 stands in the series "heads".
-    """
-    found = []
-    for contexts in ("random", "fixed"):
-        for labels in ("real", "classes"):
-            kind = contexts, labels
-            found += [Point("heads", *kind, 32, 64, H) for H in (1, 2, 5, 10, 20, 30, 60)]
-            found += [Point("context", *kind, n, 64, 10) for n in (2, 4, 8, 16, 48, 60)]
-            found += [Point("head width", *kind, 8, 16, 4, w) for w in (1, 2, 4, 6, 7, 8, 12, 16)]
-            found += [Point("head width, small", *kind, 4, 8, 4, w) for w in range(1, 9)]
-        found += [Point("one-hot", contexts, "one-hot", 8, 16, H, 1, 10, 10) for H in (1, 2, 4)]
-        found += [Point("one-hot", contexts, "one-hot", 8, 16, 1, 1, 16, 100)]
-    return sorted(found, key=lambda p: (p.law > LARGE and p.labels == "classes", p.seconds()))
-
-
-def data_of(point: Point, T: int) -> Dataset:
-    """The first T examples; a longer draw has the same ones in front."""
-    draws = [np.random.default_rng([k, 2024]) for k in range(3)]
-    contexts = draws[0].integers(0, 65, (1 if point.shared else T, point.n, point.d)) / 64
-    queries = draws[1].integers(0, 65, (T, point.d)) / 64
-    if point.labels == "real":
-        labels = draws[2].integers(0, 1025, (T, 1)) / 1024
-    else:
-        classes = draws[2].integers(0, 100 if point.m == 1 else point.m, T)
-        labels = classes[:, None].astype(float) if point.m == 1 else np.eye(point.m)[classes]
-    return Dataset.of(contexts, queries, labels)
 
 
 def row_of(point: Point) -> dict[str, Any]:
     """Search, certificate, check; where the largest T found has no certificate, below it again."""
     row: dict[str, Any] = asdict(point) | {"bounds": point.bounds(), "T": None, "tried": []}
-    if point.seconds() > MOST_SECONDS:
-        return row | {"outcome": "not run", **estimate(point)}
     row |= {"certificates": [], "outcome": "not found"}
     candidates, found = point.candidates(), dict[int, Fit | None]()
     high = len(candidates)
     while high > 0:
         low = -1
         while high - low > 1:
-            T = candidates[middle := (low + high) // 2 if low + high > 0 else 0]
+            T = candidates[middle := (low + high) // 2]
             if T not in found:
                 found[T] = search(point, T, row["tried"])
             low, high = (low, middle) if found[T] is None else (middle, high)
@@ -240,41 +132,63 @@ def checked(near: Near) -> dict[str, Any]:
     }
 
 
-def estimate(point: Point) -> dict[str, Any]:
-    return {"estimated_hours": round(point.seconds() / 3600, 1), "estimated_MiB": point.mebibytes()}
+def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
+    """Points that were not run, those first that take least time."""
+    done = {key(row) for row in rows if row["outcome"] != "not run"}
+    return [
+        point
+        for point in points()
+        if point not in done and point.seconds() <= MOST_SECONDS and series in (None, point.series)
+    ]
 
 
-def key(row: dict[str, Any]) -> Point:
-    return Point(**{name: row[name] for name in Point.__dataclass_fields__})
-
-
-def pending(rows: list[dict[str, Any]], series: str | None) -> Iterator[Point]:
-    """Points without a row, or whose row says not run although it may be."""
-    done = {
-        key(row) for row in rows if row["outcome"] != "not run" or key(row).seconds() > MOST_SECONDS
-    }
-    for point in points():
-        if point not in done and series in (None, point.series):
-            yield point
+def not_run(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for every point without one, with what it would cost."""
+    known = {key(row) for row in rows}
+    return [
+        asdict(point) | {"bounds": point.bounds(), "outcome": "not run", **estimate(point)}
+        for point in points()
+        if point not in known
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resume", default=str(OUT), help="rows are kept here, one by one")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, then stop")
-    parser.add_argument("--series", help="only these points")
+    parser.add_argument("--series", help="only these points; beside: Adam and the proofs' heads")
+    parser.add_argument("--steps", type=int, default=50_000, help="of Adam (needs torch)")
+    parser.add_argument("--note", help="what else the machine did")
     options = parser.parse_args()
     path, begin = Path(options.resume), time.monotonic()
     result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"rows": []}
     result["machine"] = machine("numpy", "scipy", "python-flint")
-    for point in list(pending(result["rows"], options.series)):
+    result["note"] = options.note or result.get("note", "")
+
+    def keep(name: str, row: dict[str, Any], replaced: Any = lambda row: False) -> None:
+        kept = [old for old in result.get(name, []) if not replaced(old)]
+        result[name] = sorted([*kept, row], key=order)
+        write(result, str(path))
+
+    for row in not_run(result["rows"]):
+        keep("rows", row)
+    if options.series in (None, "beside"):
+        result["proofs"] = list(proofs())
+        for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():
+            keep("trained", row)
+    for point in pending(result["rows"], options.series):
         if time.monotonic() - begin > options.budget:
             break
         print(point, flush=True)
         row = row_of(point) | {"peak_MiB": peak_mebibytes()}
-        result["rows"] = [r for r in result["rows"] if key(r) != point] + [row]
-        result["rows"].sort(key=lambda r: json.dumps(asdict(key(r))))
-        write(result, str(path))
+        keep("rows", row, lambda old, point=point: key(old) == point)
+
+
+def order(row: dict[str, Any]) -> str:
+    """Rows in an order that does not depend on when they were made."""
+    names = ("series", "contexts", "labels", "n", "d", "heads", "head_width", "value_width", "m")
+    numbers = [row.get(name, "") for name in (*names, "share")]
+    return " ".join(f"{x:06}" if isinstance(x, int) else x for x in numbers)
 
 
 if __name__ == "__main__":

@@ -178,7 +178,12 @@ def direction(J: Array, f: Array, damping: float) -> Array:
 
 
 def _solve(xp: Any, system: Array, right: Array) -> Array:
-    return xp.linalg.solve(system, right[:, None])[:, 0]
+    """NaN, as CuPy has it, where the damping is lost in the rounding of a singular system: such a
+    step makes nothing smaller, and more damping is tried."""
+    try:
+        return xp.linalg.solve(system, right[:, None])[:, 0]
+    except np.linalg.LinAlgError:
+        return xp.full_like(right, math.nan)
 
 
 def _measure(xp: Any, f: Array) -> tuple[float, float]:
