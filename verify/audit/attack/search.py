@@ -122,6 +122,10 @@ def attack(
     construction: the name of one that says how it may be attacked (`Method.attack`), or a function
     from a case to a layer (for width one).
     Stops after `most_failures` failures; `stop` of the report says where. Raises InputError.
+
+    >>> report = attack("paper", cases=3)
+    >>> report.failures, report.stop
+    ((), 3)
     """
     name, build, width_one, promised = _target(construction)
     for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):

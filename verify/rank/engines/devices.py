@@ -32,6 +32,11 @@ class Device:
     name: str
     versions: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def namespace(self) -> Any:
+        """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
+        return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able record for reports."""
         return asdict(self)

@@ -20,8 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Layer
@@ -82,7 +80,7 @@ def layer_rank(
     (9, 11863067)
     """
     where = choose_device(device)
-    xp = _namespace(where) if xp is None else xp
+    xp = where.namespace if xp is None else xp
     for p in primes:
         require_order_of_two(p, p - 1)
     _require_exact_products(xp, primes[0])
@@ -120,14 +118,6 @@ def _rank(
         elimination.add(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0))
         progress(stop, data.T)
     return elimination.rank
-
-
-def _namespace(device: Device) -> Any:
-    if device.kind == "cuda":
-        import array_api_compat.cupy as xp
-
-        return xp
-    return np
 
 
 def _require_exact_products(xp: Any, p: int) -> None:
