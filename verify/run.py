@@ -17,6 +17,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
+from attncert.verify.certificate import produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods import registry
@@ -80,12 +81,8 @@ class Run:
 
     @property
     def produced_by(self) -> dict[str, Any]:
-        """What a certificate says of its origin: no paths, no times."""
-        return {
-            "version": metadata.version("attncert"),
-            "command": self.command,
-            "seed": self.settings.seed,
-        }
+        """What a certificate says of its origin."""
+        return produced_by(self.command, self.settings.seed)
 
     def setup(self, built: Construction | None = None, device: Device | None = None) -> Setup:
         """What the report says was asked and built."""
