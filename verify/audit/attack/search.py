@@ -97,19 +97,14 @@ class AttackReport:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, counts by kind in alphabetical order."""
-        counts = {
-            name: dict(sorted(getattr(self, name).items()))
-            for name in ("built", "partition", "outside")
-        }
+        names = ("construction", "seed", "start", "stop")
+        counts = ("built", "partition", "outside")
         return {
-            "construction": self.construction,
-            "seed": self.seed,
-            "start": self.start,
-            "stop": self.stop,
+            **{name: getattr(self, name) for name in names},
+            **{name: dict(sorted(getattr(self, name).items())) for name in counts},
             "built_total": self.built.total(),
             "partition_total": self.partition.total(),
             "failures": [str(failure) for failure in self.failures],
-            **counts,
         }
 
 
