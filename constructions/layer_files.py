@@ -29,6 +29,7 @@ from flint import fmpq, fmpz
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data import loading
+from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
@@ -89,7 +90,7 @@ def _from_json(file: BinaryIO, name: str, shown: str) -> StoredLayer:
 
 
 def _from_npz(file: BinaryIO, name: str, shown: str) -> StoredLayer:
-    arrays = loading.read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
+    arrays = read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
     return _of_arrays(arrays, name, shown)
 
 

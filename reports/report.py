@@ -19,6 +19,7 @@ __all__ = [
     "FIT",
     "KINDS",
     "KRUSKAL",
+    "LABELLING",
     "MARK",
     "PROOF",
     "TIGHTNESS",
@@ -81,7 +82,10 @@ AUDIT = Kind(
     ),
 )  # fmt: skip
 FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
-KINDS = (PROOF, FIT, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+LABELLING = Kind(
+    "every-labelling", "report.md", ("labelling.json", "timings.json", "certificate.json")
+)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def _prove(run: Run) -> Proof:
     else:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)
+        claims += stages.saturation(run, built)
         claims += (ranked := stages.rank(run, built))
         claims += stages.follows(run, built)
         answer = stages.answer(run, built, ranked[0].numbers["prime"])

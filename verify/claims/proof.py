@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.ids import ClaimId, Step
@@ -87,6 +88,7 @@ class Setup:
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
     usable_width: what r stands for, in LaTeX, where it depends on the heads' width.
+    saturation: what was asked of every head, None where nothing was.
     command:    normalised: no paths. regrouped: whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
@@ -101,11 +103,12 @@ class Setup:
     command: str
     outline: Outline = Outline()
     voice: Voice = Voice()
+    saturation: Saturation | None = None
     asked_as: str = ""
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
-    device: str = "cpu"
+    device: Literal["cpu", "cuda"] = "cpu"
     rank_memory: str | None = None
     regrouped: bool = False
     usable_width: str = ""
@@ -120,8 +123,12 @@ class Setup:
         """JSON-able, remarks among the rest; what was not computed is left out."""
         named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
                  "parameters", "device", "seed", "command", "regrouped")  # fmt: skip
-        memory = {} if self.rank_memory is None else {"rank_memory": self.rank_memory}
-        return {name: getattr(self, name) for name in named} | memory | dict(self.remarks)
+        more: dict[str, Any] = {}
+        if self.rank_memory is not None:
+            more["rank_memory"] = self.rank_memory
+        if self.saturation is not None:
+            more |= {"saturate": self.saturation.bits, "saturate_own": self.saturation.own}
+        return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
 
 
 @dataclass(frozen=True)
