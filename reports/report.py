@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.brief import in_brief
+
 __all__ = [
     "AUDIT",
     "CAPACITY",
@@ -19,6 +21,7 @@ __all__ = [
     "HTML_MARK",
     "KINDS",
     "KRUSKAL",
+    "LABELLING",
     "MARK",
     "PROOF",
     "REPOSITORY",
@@ -97,7 +100,13 @@ FIT = Kind(
     ("fit.json", "timings.json", "certificate.json"),
     checker="checker_near.py",
 )
-KINDS = (PROOF, FIT, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+LABELLING = Kind(
+    "every-labelling",
+    "report.md",
+    ("labelling.json", "timings.json", "certificate.json"),
+    checker="checker_labelling.py",
+)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 
 
 @dataclass(frozen=True)
@@ -115,6 +124,9 @@ class Report:
     summary: Mapping[str, Any]
     sentences: tuple[str, ...]
     exit_status: int
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.kind.name, *self.sentences[:1], files=len(self.files))
 
     def __post_init__(self) -> None:
         strange = sorted(name for name in self.files if not self.kind.holds(name))

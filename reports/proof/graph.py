@@ -34,8 +34,9 @@ Point = tuple[float, float]
 _Key = Callable[[float, float], list[str]]
 
 
-def graph(trace: ProofTrace, conclusion: ClaimId) -> bytes:
-    """The drawing of the whole trace; the box of `conclusion` has a thick edge."""
+def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None = PAGE) -> bytes:
+    """The drawing of the whole trace; the box of `conclusion` has a thick edge. page: where the
+    boxes lead; None for no links."""
     view, place = diagram(trace), anchors(trace)
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     edges = (*view.rests, *view.argued)
@@ -67,12 +68,15 @@ def graph(trace: ProofTrace, conclusion: ClaimId) -> bytes:
         lines.append(_edge(list(map(at, route)), a, b, dashed=k >= len(view.rests)))
     for k, box in enumerate(view.boxes):
         steps = indices(sorted(number[i] for i in box.claims), 2)
-        target, answer = box_anchor(box, place), conclusion in box.claims
-        lines.append(_box(box, k, at(layout.place[k]), steps, target, answer))
+        drawn = _box(box, at(layout.place[k]), steps, conclusion in box.claims)
+        link = "" if page is None else f' href="{page}#{box_anchor(box, place)}"'
+        lines.append(f'<{"a" if link else "g"}{link} class="box" data-box="{k}" {drawn}')
+        lines.append("</a>" if link else "</g>")
     return ("\n".join([*lines, "</svg>"]) + "\n").encode()
 
 
-def _box(box: Box, k: int, centre: Point, steps: str, target: str, answer: bool) -> str:
+def _box(box: Box, centre: Point, steps: str, answer: bool) -> str:
+    """Its name, as the attribute that ends the opening tag, and what is drawn."""
     (x, y), (w, h), look = centre, _BOX, WORDING[box.standing]
     label = printable(box.label)
     told = _wrapped(label)
@@ -83,14 +87,13 @@ def _box(box: Box, k: int, centre: Point, steps: str, target: str, answer: bool)
     rows = [y - 3] if len(told) == 1 else [y - 10, y + 3]
     weight = ' font-weight="bold"' if answer else ""
     return "".join([
-        f'<a href="{PAGE}#{target}" class="box" data-box="{k}" aria-label="{escape(name)}">',
+        f'aria-label="{escape(name)}">',
         f'<rect x="{x - w / 2:g}" y="{y - h / 2:g}" width="{w}" height="{h}" rx="6" '
         f'fill="{look.fill}" stroke="{look.edge}" stroke-width="{3 if answer else 1.3}"{dash}/>',
         *(_text(x, row, line, "#111111", f'text-anchor="middle"{weight}')
           for row, line in zip(rows, told, strict=True)),
         _text(x, y + (15 if len(told) == 1 else 18), small, "#333333",
               f'text-anchor="middle" font-size="{10 if len(small) < 25 else 8.5}"'),
-        "</a>",
     ])  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from attncert.reports.folder import write
 from attncert.reports.proof import rows
 from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
+from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import (
     certificate_bytes,
     certificate_sha256,
@@ -28,7 +29,7 @@ from attncert.reports.proof.records import (
 )
 from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
-from attncert.reports.report import PROOF, Report, figure_file
+from attncert.reports.report import MARK, PROOF, Report, figure_file
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
@@ -73,7 +74,16 @@ class Part:
 
 
 def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
-    """Render and write to `folder`; returns the paths. Raises InputError as `write` does."""
+    """Render and write to `folder`; returns the paths. Raises InputError as `write` does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> with TemporaryDirectory() as folder:
+    ...     written = write_report(prove(data, Settings(heads=2)), folder)
+    >>> "certificate.json" in [path.name for path in written]
+    True
+    """
     return write(report(proof), folder)
 
 
@@ -95,6 +105,19 @@ def render(proof: Proof) -> dict[str, bytes]:
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
     certificate = certificate_bytes(proof)
     return files if certificate is None else files | {"certificate.json": certificate}
+
+
+def in_notebook(proof: Proof) -> str:
+    """Verdict and hypotheses in Markdown for Jupyter, where mathematics stands between dollars.
+
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> in_notebook(prove(data, Settings(heads=2)))[:54]
+    '> **Proved.** The layer outputs exactly the label, $A('
+    """
+    told = partial(_told, ProofTrace(()))  # whose steps are not there to be linked
+    text = page("notebook.md.j2", _context(proof), told=told).decode()
+    return re.sub(r"\$`(.*?)`\$", r"$\1$", text.removeprefix(MARK)).strip()
 
 
 def references(proof: Proof) -> str:
@@ -134,6 +157,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "head_columns": head_columns,
         "head_rows": head_rows,
         "own_figure": own_figure(proof.heads),
+        "matrices": matrices(proof.layer),
+        "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "standings": [(s.value, standings[s]) for s in Level if standings[s]],
         "levels": [

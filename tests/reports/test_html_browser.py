@@ -4,6 +4,7 @@ paper; nothing loaded, nothing said on the console."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -97,16 +98,16 @@ def test_nothing_foreign_runs(browser: Any, folders: dict[str, Path]) -> None:
     page = folders["hostile"].with_name("planted.html")
     text = folders["hostile"].read_text("utf-8")
     page.write_text(text.replace("<main>", "<main><script>document.title = 'ran'</script>", 1))
-    with pytest.raises(AssertionError, match="Content Security Policy"):
-        with opened(browser, page, DESKTOP) as window:
-            assert window.title() != "ran"
+    refused = pytest.raises(AssertionError, match="Content Security Policy")
+    with refused, opened(browser, page, DESKTOP) as window:
+        assert window.title() != "ran"
 
 
 def test_tables_sort_by_mouse_and_by_keyboard(browser: Any, folders: dict[str, Path]) -> None:
     with opened(browser, folders["digits-like"], DESKTOP) as window:
         table = window.locator("table").filter(has=window.locator("th", has_text="logit range"))
-        column = [k for k, head in enumerate(table.locator("th").all_inner_texts())
-                  if head.startswith("logit range")][0]  # fmt: skip
+        heads = table.locator("th").all_inner_texts()
+        column = next(k for k, head in enumerate(heads) if head.startswith("logit range"))
         button = table.locator("th").nth(column).get_by_role("button")
 
         def cells() -> list[int]:
@@ -199,7 +200,7 @@ def test_names_for_screen_readers(browser: Any, folders: dict[str, Path]) -> Non
         assert len([name for name in images if len(name) > 20]) == 3
         levels = [int(h.evaluate("h => h.tagName")[1]) for h in window.locator("h1,h2,h3").all()]
         assert levels[0] == 1 and levels.count(1) == 1
-        assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+        assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
 def test_paper_shows_all_of_it(browser: Any, folders: dict[str, Path], tmp_path: Path) -> None:

@@ -157,8 +157,10 @@ def test_our_own_mathematics_is_understood() -> None:
 
 
 def test_cells_sort_by_size() -> None:
-    cells = ["0", "below $2^{-10^{250}}$", "$2^{-137000}$", "$2^{-21.0}$", "0.0154", "1",
-             "1,451 bits", "$1.50\\cdot 10^{400}$", "about $2.66\\cdot 10^{950}$ (317 bits)"]  # fmt: skip
+    cells = [
+        "0", "below $2^{-10^{250}}$", "$2^{-137000}$", "$2^{-21.0}$", "0.0154", "1", "1,451 bits",
+        "$1.50\\cdot 10^{400}$", "about $2.66\\cdot 10^{950}$ (317 bits)",
+    ]  # fmt: skip
     keys = [tuple(map(float, sort_key(cell).split())) for cell in cells]
     assert keys == sorted(keys)
     assert [sort_key(cell) for cell in ("–", "none", "proved", "head 1", "2x")] == [""] * 5

@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by Playwright: pages opened as files, everything that they ask noted."""
+"""Chromium, driven by Playwright: pages opened as files, and all that they ask for noted."""
 
 from __future__ import annotations
 
