@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.paths import ROOT
+from support.requires import require
 from support.small_certificates import CASES, Certificate, sealed, written
 
 from attncert.verify.checker import check_file
@@ -26,13 +26,10 @@ JUDGED = [name for name in CASES if CASES[name]()["claim"] != "impossible"]
 @pytest.fixture(scope="module")
 def executable() -> str:
     """What `make kernel` built."""
-    if not EXECUTABLE.exists():
-        reason = "verify/kernel is not built: make kernel"
-        if shutil.which("coqc") is None:
-            reason = "coqc is missing; verify/kernel/Makefile names the packages"
-        if "coq" in os.environ.get("ATTNCERT_REQUIRE", "").split(","):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    reason = "verify/kernel is not built: make kernel"
+    if shutil.which("coqc") is None:
+        reason = "coqc is missing; verify/kernel/Makefile names the packages"
+    require("coq", EXECUTABLE.exists(), reason)
     return str(EXECUTABLE)
 
 
