@@ -1,4 +1,4 @@
-"""Writing certificates: the `attncert/1` object of a claim (docs/certificate.md).
+"""Writing certificates: the `attncert/1` or `/2` object of a claim (docs/certificate.md).
 
 Only the writing is here. The checker (verify/checker.py) reads the file with code of its own, and
 refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
@@ -20,6 +20,7 @@ from flint import fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logits
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
@@ -47,10 +48,11 @@ def certificate(
     produced_by: Mapping[str, Any],
     value_width: int,
     prime: int | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
 
-    Raises TooLarge.
+    more: of what `second` adds. Raises TooLarge.
     """
     interpolation = prime is None
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
@@ -83,7 +85,18 @@ def certificate(
         body["layer"]["output"] = strings(layer.output)
     else:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
-    return sealed(body)
+    return sealed(body | second(more or {}))
+
+
+def second(more: Mapping[str, Any]) -> dict[str, Any]:
+    """Format and further keys of `attncert/2`, null where `more` has none; nothing for no keys."""
+    keys = dict.fromkeys(("saturation", "rounding", "data_file"))
+    return {"format": "attncert/2", **keys, **more} if more else {}
+
+
+def saturation_part(asked: Saturation | None) -> dict[str, Any]:
+    """What `second` adds for saturation on demand."""
+    return {} if asked is None else {"saturation": {"bits": asked.bits, "own": asked.own}}
 
 
 def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:

@@ -32,6 +32,7 @@ from attncert.verify.certificate import (
     TooLarge,
     certificate,
     cost_of_checking,
+    saturation_part,
 )
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -280,6 +281,7 @@ def _certified(
             produced_by=_produced_by(run),
             value_width=run.value_width,
             prime=prime,
+            more=saturation_part(run.settings.saturation),
         ), ""
     except TooLarge as reason:
         return None, str(reason)
