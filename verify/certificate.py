@@ -18,6 +18,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
@@ -94,9 +95,18 @@ def second(more: Mapping[str, Any]) -> dict[str, Any]:
     return {"format": "attncert/2", **keys, **more} if more else {}
 
 
-def saturation_part(asked: Saturation | None) -> dict[str, Any]:
-    """What `second` adds for saturation on demand."""
-    return {} if asked is None else {"saturation": {"bits": asked.bits, "own": asked.own}}
+def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[str, Any]:
+    """What `second` adds for saturation on demand, and for rounded data."""
+    more: dict[str, Any] = {}
+    if asked is not None:
+        more["saturation"] = {"bits": asked.bits, "own": asked.own}
+    if rounding is not None:
+        more["rounding"] = {
+            "grid": str(rounding.grid),
+            "largest_change": numeral(rounding.largest_change),
+            "data": rounding.original.canonical(),
+        }
+    return more
 
 
 def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
@@ -134,12 +144,17 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 
 
 def impossible_certificate(
-    data: Dataset, relation: Relation, *, construction: str, produced_by: Mapping[str, Any]
+    data: Dataset,
+    relation: Relation,
+    *,
+    construction: str,
+    produced_by: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey.
 
-    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable. Raises
-    TooLarge.
+    relation: between rows of Z, of a kind that `verify/checker_data.py` finds inescapable. more: of
+    what `second` adds. Raises TooLarge.
     """
     coefficients = ["0"] * data.T
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
@@ -154,7 +169,7 @@ def impossible_certificate(
         "produced_by": dict(produced_by),
         "input_sha256": data.sha256,
     }
-    return sealed(body)
+    return sealed(body | second(more or {}))
 
 
 def sealed(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def parse(path: str, work: Work) -> dict[str, Any]:
     work.bytes += (4 if raw.isascii() else 10) * len(raw) + 80 * items + 170 * pairs
     work.spend(2e-8 * len(raw) + 1e-6 * items + 2e-6 * pairs)
     cert = json.loads(raw.decode(), object_pairs_hook=unique, parse_float=int, parse_constant=int)
-    kind = type(cert) is dict and cert.get("format")
+    kind: Any = type(cert) is dict and cert.get("format")
     need(kind in list(FORMATS), "the format is not attncert/1 or attncert/2")
     need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
     inner = [cert]

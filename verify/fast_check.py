@@ -75,9 +75,9 @@ def full_rank(cert: dict[str, Any], work: Work) -> str:
             mine = some if len(contexts) > 1 else slice(0, 1)
             shifts = logit_shifts(contexts[mine], outer[some], layer.divisor)
             if bits and h < len(cert["groups"]):
-                for t in np.flatnonzero(first[some] <= h):
-                    near = attends_to_one(shifts[t], bits)
-                    need(near, f"head {h}, example {start + t}: 1-p >= 2^-{bits}", "wrong")
+                for k in np.flatnonzero(first[some] <= h):
+                    near = attends_to_one(shifts[k], bits)
+                    need(near, f"head {h}, example {start + k}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
             weights = power_of_two(exponents, tables, p)
             Z[some, h * d : (h + 1) * d] = mixed(weights, residues[mine], p, start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.rounding import Rounding, rounded
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
@@ -25,14 +26,14 @@ from attncert.constructions.readout.solve import (
     with_readout,
 )
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify import refusal
+from attncert.verify import grids, refusal
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
     TooLarge,
     certificate,
     cost_of_checking,
-    saturation_part,
+    further_keys,
 )
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -80,6 +81,7 @@ class Run:
     method: Method
     progress: StageProgress = silent
     call: str = ""  # in Python, where no command line repeats this run
+    rounding: Rounding | None = None  # by which `data` came from what was given
 
     @property
     def head_width(self) -> int:
@@ -125,6 +127,55 @@ class Answer:
     layer: Layer
     claims: list[Claim]
     certificate: Certificate = None
+
+
+def on_grid(run: Run) -> Run:
+    """With the data rounded, where that is asked for. Raises InputError where `auto` finds none."""
+    settings = run.settings
+    if settings.round_to is None:
+        return run
+    if settings.grid is not None:
+        data, done = rounded(run.data, settings.grid)
+        return replace(run, data=data, rounding=done)
+    run.progress("the grid", 0, 1)
+    found = grids.finest(run.data, _builder(run))
+    if found is None:
+        raise InputError("--round", "a grid: none was found on which these data", "auto")
+    return replace(run, data=found[0], rounding=found[1])
+
+
+def _builder(run: Run) -> Callable[[Dataset], Construction]:
+    """The construction as asked for, for other data than the run's."""
+
+    def build(data: Dataset) -> Construction:
+        with run.theirs("build"):
+            return run.method.build(data, run.settings, silent)
+
+    return build
+
+
+def rounding(run: Run) -> list[Claim]:
+    """What was done to the data before anything else."""
+    if run.rounding is None:
+        return []
+    return [shared.timed(partial(grids.rounding_claim, run.rounding, run.data))]
+
+
+def _of_rounded(run: Run, claims: list[Claim]) -> list[Claim]:
+    """The answer says that it is about rounded data, and rests on that."""
+    if run.rounding is None:
+        return claims
+    words, rests = grids.in_words(run.rounding), (ids.ROUNDING,)
+    return [
+        replace(
+            claim,
+            statement=claim.statement + words,
+            rests_on=claim.rests_on + (rests if claim.level.holds else ()),
+        )
+        if claim.id == ids.MEMORIZATION
+        else claim
+        for claim in claims
+    ]
 
 
 def afford(run: Run) -> None:
@@ -240,7 +291,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     work = bits * bits * data.T
     if wanted == "full-rank":
         return _by_rank(run, built, prime, bits, "as asked")
-    if wanted == "auto" and work > SOLVE_WORK:
+    if wanted == "auto" and work > (ASKED_WORK if run.rounding else SOLVE_WORK):
         return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
@@ -264,7 +315,29 @@ def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> 
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
+    claims[0] = replace(claims[0], numbers={**claims[0].numbers, **_on_a_grid(run, bits)})
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
+
+
+def _on_a_grid(run: Run, bits: int) -> dict[str, Any]:
+    """Of data with fractions, too long for an exact readout: the grid on which there is one, what
+    asks for it, and about how long that takes."""
+    data = run.data
+    whole = data.contexts.denominator == data.queries.denominator == 1
+    affordable = bits * bits * data.T <= SOLVE_WORK
+    if whole or affordable or run.rounding or run.call or data.T > grids.MOST_EXAMPLES:
+        return {}
+    run.progress("the grid", 0, 1)
+    found = grids.finest(data, _builder(run), SOLVE_WORK)
+    if found is None:
+        return {}
+    _, done, work = found
+    settings = replace(run.settings, round_to=str(done.grid), claim="auto")
+    return {
+        "to interpolate rounded data": settings.command(data.T),
+        "largest change": grids.at_most(done.largest_change),
+        "seconds, estimated": grids.seconds(work),
+    }
 
 
 def _certified(
@@ -281,7 +354,7 @@ def _certified(
             produced_by=_produced_by(run),
             value_width=run.value_width,
             prime=prime,
-            more=saturation_part(run.settings.saturation),
+            more=further_keys(run.settings.saturation, run.rounding),
         ), ""
     except TooLarge as reason:
         return None, str(reason)
@@ -326,7 +399,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     device = _device(run, built)
     setup = replace(_setup(run, built, device), claim=answer.kind)
     with run.theirs("trace"):
-        trace = ProofTrace(claims)
+        trace = ProofTrace(_of_rounded(run, claims))
     return Proof(
         data=data,
         settings=setup,
@@ -370,7 +443,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     )
     setup = _setup(run, None, None)
     with run.theirs("trace"):
-        trace = ProofTrace(claims)
+        trace = ProofTrace(_of_rounded(run, claims))
     proof = Proof(data, setup, trace, ids.MEMORIZATION, versions=versions())
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof
@@ -379,7 +452,12 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     if not broken.checkable:
         return proof
     try:
-        return replace(proof, certificate=certificate_of(data, broken, _produced_by(run)))
+        return replace(
+            proof,
+            certificate=certificate_of(
+                data, broken, _produced_by(run), further_keys(None, run.rounding)
+            ),
+        )
     except TooLarge:
         return proof  # the witness shows it
 
@@ -433,6 +511,7 @@ def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup
             source=voice.source or method.source,
         ),
         saturation=settings.saturation if built else None,
+        rounding=run.rounding,
         asked_as="" if run.call else settings.construction,
         certificate_name=method.certificate_name,
         capacity=method.places(heads, run.r),
