@@ -11,21 +11,93 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
+from functools import partial
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import Rounding, rounded
-from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.numerals import numeral
+from attncert.constructions.progress import silent
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.run import Run
+from attncert.verify.steps.shared import timed
 
 AUTO_WORK = 5 * 10**13  # bits²·T of the readout that `auto` allows: about a minute
 MOST_EXAMPLES = 200  # up to which a grid is looked for where nobody asked
 _HALVINGS = 24  # grids tried, from half the largest number on
+
+
+def on_grid(run: Run) -> Run:
+    """With the data rounded, where that is asked for. Raises InputError where `auto` finds none."""
+    settings = run.settings
+    if settings.round_to is None:
+        return run
+    if settings.grid is not None:
+        data, done = rounded(run.data, settings.grid)
+        return replace(run, data=data, rounding=done)
+    run.progress("the grid", 0, 1)
+    found = finest(run.data, partial(_built, run))
+    if found is None:
+        raise InputError("--round", "a grid: none was found on which these data", "auto")
+    return replace(run, data=found[0], rounding=found[1])
+
+
+def claims(run: Run) -> list[Claim]:
+    """What was done to the data before anything else."""
+    if run.rounding is None:
+        return []
+    return [timed(partial(rounding_claim, run.rounding, run.data))]
+
+
+def of_rounded(run: Run, claims: list[Claim]) -> list[Claim]:
+    """The same, where the answer says that it is about rounded data, and rests on that."""
+    if run.rounding is None:
+        return claims
+    return [_told(claim, run.rounding) if claim.id == ids.MEMORIZATION else claim
+            for claim in claims]  # fmt: skip
+
+
+def _told(claim: Claim, rounding: Rounding) -> Claim:
+    words = (
+        f" The data are the given ones, contexts and queries rounded to multiples of "
+        f"{rounding.grid} (ties to even): no number changed by more than "
+        f"{at_most(rounding.largest_change)}."
+    )
+    rests = (ids.ROUNDING,) if claim.level.holds else ()
+    return replace(claim, statement=claim.statement + words, rests_on=claim.rests_on + rests)
+
+
+def remedied(run: Run, claim: Claim, most: int) -> Claim:
+    """The claim that no exact readout was computed, for data with fractions: with the finest grid
+    on which it takes at most `most` work, the command that asks for it, and an estimate of time."""
+    data = run.data
+    whole = data.contexts.denominator == data.queries.denominator == 1
+    if whole or run.rounding or run.call or data.T > MOST_EXAMPLES:
+        return claim
+    run.progress("the grid", 0, 1)
+    found = finest(data, partial(_built, run), most)
+    if found is None:
+        return claim
+    _, done, work = found
+    settings = replace(run.settings, round_to=str(done.grid), claim="auto")
+    told = {
+        "to interpolate rounded data": settings.command(data.T),
+        "largest change": at_most(done.largest_change),
+        "seconds, estimated": seconds(work),
+    }
+    return replace(claim, numbers={**claim.numbers, **told})
+
+
+def _built(run: Run, data: Dataset) -> Construction:
+    """The construction as asked for, for other data than the run's."""
+    with run.theirs("build"):
+        return run.method.build(data, run.settings, silent)
 
 
 def finest(
@@ -74,7 +146,8 @@ def rounding_claim(rounding: Rounding, data: Dataset) -> Claim:
             if steps.denominator > 1 or 2 * change > grid or (tie and steps.numerator % 2):
                 wrong = wrong or f"number {place} of the {name}"
             changes.append(change)
-    if data.labels.strings() != before.labels.strings():
+    labels = [None if of.stated is None else of.stated.strings() for of in (data, before)]
+    if labels[0] != labels[1]:
         wrong = wrong or "the labels were changed"
     if max(changes) != rounding.largest_change:
         wrong = wrong or f"the largest change is {max(changes)}"
@@ -92,15 +165,6 @@ def rounding_claim(rounding: Rounding, data: Dataset) -> Claim:
         },
         arithmetic="comparison of fractions",
         source="ours; constructions/data/rounding.py",
-    )
-
-
-def in_words(rounding: Rounding) -> str:
-    """For the sentence that says what was shown."""
-    return (
-        f" The data are the given ones, contexts and queries rounded to multiples of "
-        f"{rounding.grid} (ties to even): no number changed by more than "
-        f"{at_most(rounding.largest_change)}."
     )
 
 

@@ -16,7 +16,7 @@ from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.within import MOST
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
@@ -45,6 +45,12 @@ class Settings:
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     seed: of the random searches. Raises InputError for values that make no sense.
+
+    >>> Settings("width-one", heads=3).command(7)
+    'attncert prove DATA --construction width-one --examples 7 --heads 3 --seed 0'
+    >>> Settings(heads=0)
+    Traceback (most recent call last):
+    attncert.InputError: --heads: must be a whole number from 1 to 10,000, not 0
     """
 
     construction: str = "paper"
@@ -57,7 +63,7 @@ class Settings:
     saturate_own: bool = False
     round_to: str | None = None
     a1_work: float = A1_WORK
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     memory: float = 4.0
     seed: int = 0
 

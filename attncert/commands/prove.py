@@ -65,7 +65,7 @@ def prove(
         saturate_own=saturate_own,
         round_to=round_to,
         a1_work=a1_work,
-        device=device,
+        device=cast(Any, device),
         memory=memory,
         seed=seed,
     )

@@ -32,7 +32,7 @@ def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounding]:
     """
     contexts, moved = _on_grid(data.contexts, grid)
     queries, more = _on_grid(data.queries, grid)
-    short = Dataset(contexts, queries, data.labels, data.name)
+    short = Dataset(contexts, queries, data.stated, data.name)
     return short, Rounding(grid, data, max(moved, more))
 
 

@@ -53,7 +53,7 @@ __all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 BOUND = Bound(r="\\min(n,d_h)", strength=min)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PaperHead(SteeringHead):
     """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
 

@@ -77,7 +77,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class WidthOneHead(SteeringHead):
     """What was chosen for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the
     data's own units.
@@ -175,8 +175,8 @@ def _proof(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[Wid
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
     for group in groups:
-        progress(len(chosen), len(groups))
         earlier = tuple(builder.placed.rows)
+        progress(len(earlier), builder.data.T)
         chosen.append(_record(builder, group, earlier, builder.add(group)))
     return chosen
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 
-import given_labels_attack
 import mpmath
 import pytest
-from given_labels_attack import TARGETS, attack
-from given_labels_oracle import (
+from given_labels_zeros import find
+
+from attncert.verify.audit.attack.given import cases as given_cases
+from attncert.verify.audit.attack.given.cases import TARGETS, attack
+from attncert.verify.audit.attack.given.oracle import (
     PRIME,
     Example,
     Head,
@@ -34,7 +36,6 @@ from given_labels_oracle import (
     rank_mod,
     zero_groups,
 )
-from given_labels_zeros import find
 
 SHARED = [[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]]
 CONTEXTS = {
@@ -308,6 +309,6 @@ def test_random_small_cases(target: str) -> None:
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        given_labels_attack, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
+        given_cases, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
     )
     assert attack("law", 30)[1]

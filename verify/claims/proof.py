@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
@@ -15,6 +16,9 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.ids import ClaimId, Step
 from attncert.verify.claims.trace import ProofTrace
+
+if TYPE_CHECKING:
+    from attncert.reports.proof.plots import Plots
 
 Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
 
@@ -30,6 +34,10 @@ class Outline:
     whether a head may do without its later steps.
     whole: claims about the whole layer. rests_on: what the claim of a step or of the whole layer
     must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
+
+    >>> rests_on = {"alone": ("hypothesis.even",)}
+    >>> Outline(first=("alone",), hypotheses=("even",), rests_on=rests_on).steps
+    ('alone', 'rank')
     """
 
     first: tuple[Step, ...] = ()
@@ -57,6 +65,9 @@ class Voice:
     numbers: the paragraph above the table of heads. others: what the heat map shows left of a
              head's own group. general: what one instance does not show. without_a1: what carries
              the answer where A1 does not hold.
+
+    >>> Voice(title="heads that single out one example each", placed="examples, $H$").others
+    'which the head may move'
     """
 
     title: str = ""
@@ -100,11 +111,16 @@ class Setup:
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
-    device: str = "cpu"
+    device: Literal["cpu", "cuda"] = "cpu"
     rank_memory: str | None = None
     regrouped: bool = False
     usable_width: str = ""
     remarks: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.construction, claim=self.claim, heads=self.heads, command=self.command
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, remarks among the rest; what was not computed is left out."""
@@ -147,6 +163,9 @@ class HeadSummary:
     log2_off_peak: tuple[float, ...]
     own_weights: tuple[tuple[float, ...], ...]
 
+    def __repr__(self) -> str:
+        return in_brief(self, group=self.group, c=self.c, bits=self.bits, logit_range=self.z_bits)
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -156,6 +175,12 @@ class Proof:
     layer, heads: None and empty where nothing could be built (a hypothesis fails).
     certificate: the `attncert/1` object, or None where there is nothing to certify.
     versions:    of Python and the libraries used (reported once, apart from the results).
+
+    >>> from attncert import Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> proof = prove(data, Settings(heads=2))
+    >>> proof.standing.value, proof.trace["memorization"].numbers["examples"], proof.exit_status
+    ('proved', 3, 0)
     """
 
     data: Dataset
@@ -167,6 +192,30 @@ class Proof:
     heads: tuple[HeadSummary, ...] = ()
     certificate: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.standing,
+            self.trace[self.conclusion].statement,
+            data=self.data.name,
+            examples=self.data.T,
+            heads=self.settings.heads,
+            construction=self.settings.construction,
+        )
+
+    def _repr_markdown_(self) -> str:
+        """In a notebook: verdict and hypotheses. As all that is written, by the storey above."""
+        from attncert.reports.proof.page import in_notebook
+
+        return in_notebook(self)
+
+    @property
+    def plot(self) -> Plots:
+        """The report's figures: `proof.plot.saturation()` and others are Matplotlib figures."""
+        from attncert.reports.proof.plots import Plots
+
+        return Plots(self)
 
     @property
     def standing(self) -> Level:
