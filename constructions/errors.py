@@ -35,6 +35,10 @@ class HypothesisFails(Exception):
     `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>": "A2", "capacity",
     "context-size", "value-width", "some-partition"; or "search" and "float64", which are none: a
     builder gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check.
+
+    >>> raise HypothesisFails("even", "n is odd", {"n": 3})
+    Traceback (most recent call last):
+    attncert.constructions.errors.HypothesisFails: n is odd
     """
 
     def __init__(

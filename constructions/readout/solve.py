@@ -118,8 +118,13 @@ def readout(
     if lifting_is_shorter(bits, data.T):
         cleared, denominator = right.numer_denom()
         columns: list[list[fmpq]] = []
-        for column in zip(*cleared.tolist(), strict=True):
-            found = lifted(construction, data, [int(y) for y in column], bits, progress)
+        width = int(cleared.ncols())
+        for j, column in enumerate(zip(*cleared.tolist(), strict=True)):
+
+            def step(done: int, of: int, j: int = j) -> None:
+                progress(j * of + done, width * of)
+
+            found = lifted(construction, data, [int(y) for y in column], bits, step)
             if found is None:
                 break
             below = fmpz(int(found.denominator)) * denominator

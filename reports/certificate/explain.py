@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS
@@ -47,6 +48,9 @@ class Explanation:
     message: str
     parts: tuple[tuple[str, str], ...]
     certificate: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.claim, self.status, self.message, file=self.file)
 
     @property
     def exit_status(self) -> int:

@@ -1,1 +1,1 @@
-"""The report of `attncert fit --every-labelling`."""
+"""The report of `attncert every-labelling`."""

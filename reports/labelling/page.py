@@ -1,4 +1,4 @@
-"""The report of `attncert fit --every-labelling`: one zero of the outputs, and what follows."""
+"""The report of `attncert every-labelling`: one zero of the outputs, and what follows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(labelled: Labelled) -> str:
         f" --construction {labelled.construction or settings.construction}",
         f" --seed {settings.seed}",
     ]
-    return f"attncert fit DATA --every-labelling{''.join(options)}"
+    return f"attncert every-labelling DATA{''.join(options)}"
 
 
 def certificate_of(labelled: Labelled) -> tuple[dict[str, Any] | None, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Claim
@@ -122,6 +123,11 @@ class AuditSection:
     claims: tuple[Claim, ...] = ()
     answer: str = ""
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.id, self.standing, findings=len(self.findings), claims=len(self.claims)
+        )
+
     @property
     def standing(self) -> Standing:
         return worst(finding.standing for finding in self.findings)
@@ -153,6 +159,11 @@ class Audit:
     data: Dataset | None = None
     quick: bool = False
     seed: int = 0
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.standing, sections=tuple(section.id for section in self.sections)
+        )
 
     @property
     def standing(self) -> Standing:

@@ -11,13 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attncert.constructions.brief import in_brief
 from attncert.verify.claims.ids import ClaimId
 
 RATIONAL = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
-    """How a claim is known; the value is the word that reports use."""
+    """How a claim is known; the value is the word that reports use.
+
+    >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
+    (True, True, False)
+    """
 
     PROVED = "proved"  # exact arithmetic over Q, or a certificate mod p that lifts
     ENCLOSED = "enclosed"  # rigorous ball arithmetic
@@ -35,11 +40,7 @@ class Level(enum.Enum):
         return self in _HOLDS
 
     def __lt__(self, other: Level) -> bool:
-        """Weaker than.
-
-        >>> Level.SAMPLED < Level.PROVED
-        True
-        """
+        """Weaker than."""
         return _RANK[self] > _RANK[other]
 
 
@@ -90,6 +91,9 @@ class Claim:
                 this sense. None for every other claim. Kept out of `trace.json`, where the id says
                 it.
     seconds:    time taken; kept out of reports and of equality.
+
+    >>> Claim("parity", "The features are the identity modulo 2", Level.PROVED)
+    Claim('parity', 'proved', 'The features are the identity modulo 2')
     """
 
     id: ClaimId
@@ -103,6 +107,9 @@ class Claim:
     uses: Mapping[str, str] = field(default_factory=dict)
     about: About | None = None
     seconds: float = field(default=0.0, compare=False)
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.id, self.level, self.statement)
 
     @classmethod
     def checked(

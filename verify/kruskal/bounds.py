@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
@@ -33,6 +34,9 @@ class Bound:
     level: Level = Level.PROVED
     dependency: Dependency | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.end, self.value, self.method, level=self.level)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -70,6 +74,9 @@ class Interval:
     trail: tuple[Bound, ...] = ()
     stopped: str = ""
     timed: bool = False
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.lower.value, self.upper.value, self.stopped)
 
     @classmethod
     def trivial(cls, vectors: Vectors) -> Interval:

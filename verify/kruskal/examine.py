@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
@@ -65,6 +66,11 @@ class Findings:
     rounding: tuple[Rounding, ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.vectors.name, self.interval, k=self.question.k, answer=self.answer
+        )
 
     @property
     def answer(self) -> bool | None:

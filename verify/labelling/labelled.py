@@ -1,4 +1,4 @@
-"""`attncert fit --every-labelling` as a function: one certificate for all labels of some examples.
+"""`attncert every-labelling` as a function: one certificate for all labels of some examples.
 
 First what excludes it: more labels than the dimension count N (Sard), a relation between rows of Z
 that holds for all weights, values that are too narrow. Then sets of heads with random weights

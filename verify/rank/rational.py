@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
@@ -47,6 +48,9 @@ class Relation:
 
     indices: tuple[int, ...]
     coefficients: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return in_brief(self, indices=self.indices, coefficients=self.coefficients)
 
     @classmethod
     def of(cls, indices: Sequence[int], coefficients: Sequence[int]) -> Relation:

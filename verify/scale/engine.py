@@ -50,6 +50,7 @@ def run(
     wanted = list(dict.fromkeys(shards))
     pending = [shard for shard in wanted if shard not in finished]
     done = len(wanted) - len(pending)
+    progress("shards", done, len(wanted))
     for shard, result in _results(_until(deadline, pending), work, shared, jobs, backend):
         if log is not None:
             log.append(shard, result)

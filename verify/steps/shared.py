@@ -75,6 +75,14 @@ def steps(
     checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
     its weights and the record that the builder left, in this order. What any head owes follows
     them: integral logits, the logits on record, and the rank after it. source: of these.
+
+    >>> from attncert import Dataset, Layer, from_layer
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
+    >>> built = from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
+    >>> def small(data, record, head, number):
+    ...     return Claim(f"head.{number}.small", "No weight is above 2", Level.PROVED)
+    >>> [claim.id for claim in steps(small, source="notes.md")(data, built)]
+    ['head.1.small', 'head.1.integral', 'head.1.logits', 'head.1.rank']
     """
 
     def head_claims(

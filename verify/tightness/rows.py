@@ -152,7 +152,8 @@ def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, 
         place = {t: k for k, t in enumerate(tied)}
         local = [replace(r, indices=tuple(place[t] for t in r.indices)) for r in relations]
         claims.append(_tested(data.take(tied), local, probes, seed))
-    return (*claims, _universal(data, relations), _labels(data, relations))
+    given = (_labels(data, relations),) if data.labelled else ()
+    return (*claims, _universal(data, relations), *given)
 
 
 def complete(data: Dataset) -> bool:

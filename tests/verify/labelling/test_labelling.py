@@ -255,16 +255,15 @@ def test_degenerate_data_by_pairs(seed: int) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "data.json", tmp_path / "report"
     file.write_text(json.dumps(small(6, 3, 3).canonical() | {"labels": ["1"] * 6}))
-    line = ["fit", str(file), "--every-labelling", "--construction", "pairs", "--out", str(out)]
+    line = ["every-labelling", str(file), "--construction", "pairs", "--out", str(out)]
     assert attncert.main(line) == 0
     assert capsys.readouterr().out.startswith("Every labelling of 6 examples, 4 heads: proved.")
     assert attncert.main(["check", str(out / "certificate.json")]) == 0
     assert attncert.main(["explain", str(out / "certificate.json")]) == 0
     assert "Whatever labels 6 examples have" in capsys.readouterr().out
-    assert attncert.main(["fit", str(file), "--every-labelling", "--heads", "0"]) == 2
-    assert attncert.main(["fit", str(file), "--construction", "pairs"]) == 2
-    assert attncert.main([*line[:3], "--construction", "paper"]) == 2
-    assert attncert.main([*line[:3], "--heads", "1", "--out", str(out)]) in (1, 3)
+    assert attncert.main(["every-labelling", str(file), "--heads", "0"]) == 2
+    assert attncert.main([*line[:2], "--construction", "paper"]) == 2
+    assert attncert.main([*line[:2], "--heads", "1", "--out", str(out)]) in (1, 3)
     assert not (out / "certificate.json").exists()
 
 
@@ -273,7 +272,7 @@ def test_labels_are_not_asked_for(tmp_path: Path) -> None:
     data = small(6, 3, 3).canonical()
     del data["labels"]
     file.write_text(json.dumps(data))
-    line = ["fit", str(file), "--every-labelling", "--out", str(tmp_path / "report")]
+    line = ["every-labelling", str(file), "--out", str(tmp_path / "report")]
     assert attncert.main(line) == 0
 
 

@@ -30,6 +30,7 @@ from attncert.verify.audit.attack.cases import (
     queries_independent,
 )
 from attncert.verify.methods import registry
+from attncert.verify.settings import Settings
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
@@ -126,6 +127,10 @@ def attack(
     construction: the name of one that says how it may be attacked (`Method.attack`), or a function
     from a case to a layer (for width one).
     Stops after `most_failures` failures; `stop` of the report says where. Raises InputError.
+
+    >>> report = attack("paper", cases=3)
+    >>> report.failures, report.stop
+    ((), 3)
     """
     name, build, width_one, promised = _target(construction)
     for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
@@ -171,7 +176,11 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise]:
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        return attack.build(case.dataset, case.heads, case.width, case.option)
+        if attack.build is not None:
+            return attack.build(case.dataset, case.heads, case.width, case.option)
+        width = None if attack.width_one else case.width
+        settings = Settings(construction=construction, head_width=width)
+        return method.build(case.dataset, settings, silent).layer
 
     promises = attack.promises
     if promises is None:
