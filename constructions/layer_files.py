@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
+from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_arrays
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Head, Layer

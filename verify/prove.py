@@ -20,8 +20,9 @@ from attncert.verify import stages
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
+from attncert.verify.refusal import refused
+from attncert.verify.run import Run
 from attncert.verify.settings import CLAIMS, Settings
-from attncert.verify.stages import Run
 
 __all__ = ["CLAIMS", "Settings", "prove", "prove_layer"]
 
@@ -83,7 +84,7 @@ def _prove(run: Run) -> Proof:
     try:
         built = stages.build(run)
     except HypothesisFails as failure:
-        proof = stages.refused(run, claims, failure)
+        proof = refused(run, claims, failure)
     else:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)

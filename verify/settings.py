@@ -12,7 +12,7 @@ from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.within import MOST
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
@@ -43,7 +43,7 @@ class Settings:
     claim: Asked = "auto"
     interior: bool = True
     a1_work: float = A1_WORK
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     memory: float = 4.0
     seed: int = 0
 

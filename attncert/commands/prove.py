@@ -51,7 +51,7 @@ def prove(
         claim=cast(Any, claim),
         interior=not vertices,
         a1_work=a1_work,
-        device=device,
+        device=cast(Any, device),
         memory=memory,
         seed=seed,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import shlex
 import sys
@@ -47,10 +46,8 @@ def others() -> Iterator[None]:
 
 
 def test_the_example_is_short() -> None:
-    """Lines of code: no blank ones, no comments of their own, no docstring."""
     text = (ROOT / "examples" / "own_construction.py").read_text()
-    docstring = ast.get_docstring(ast.parse(text), clean=False) or ""
-    assert len([x for x in text.replace(docstring, "").splitlines() if x.strip()]) < 80
+    assert len(text.splitlines()) < 80
 
 
 def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:

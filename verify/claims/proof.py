@@ -94,7 +94,7 @@ class Setup:
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
-    device: str = "cpu"
+    device: Literal["cpu", "cuda"] = "cpu"
     rank_memory: str | None = None
     regrouped: bool = False
     usable_width: str = ""

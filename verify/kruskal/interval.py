@@ -239,13 +239,13 @@ def _small_circuits(
     """Bases from a seed of their own, so that a second search does not repeat the first."""
     below = interval.upper.value + 1
     seed = 2 * search.seed + later
-    bases = None if math.isfinite(part.left) else _BASES
+    numbers = None if math.isfinite(part.left) else range(_BASES)
     for found in circuits.small_circuits(
         search.vectors,
         below=below,
         budget=part,
         seed=seed,
-        bases=bases,
+        numbers=numbers,
         progress=partial(search.progress, "more circuits" if later else "small circuits"),
     ):
         yield witnessed(found.dependency, "circuits", bases=found.bases, outside=found.outside)

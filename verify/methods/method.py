@@ -51,14 +51,15 @@ class HeadClaims(Protocol):
 class Attack:
     """How a search for failures runs the construction.
 
-    build:     key and query weights for data, H, d_h, and one choice between two variants.
+    build:     key and query weights for data, H, d_h, and one choice between two variants. None:
+               what `Method.build` returns, with as many heads as it takes.
     width_one: whether every case has d_h = 1.
     promises:  whether the theorem promises to place these data (H, d_h). None: what the search
                decides by itself, A2 and A1 or the partition condition; T ≤ H(r-1)+1 with
                r = min(n, d_h) (width one: n) in every case.
     """
 
-    build: Callable[[Dataset, int, int, bool], Layer]
+    build: Callable[[Dataset, int, int, bool], Layer] | None = None
     width_one: bool = True
     promises: Callable[[Dataset, int, int], bool] | None = None
 

@@ -15,6 +15,7 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
 from attncert.verify.steps.hypotheses import EXACT
@@ -60,7 +61,7 @@ def parameters(count: int) -> Claim:
 def full_rank(
     data: Dataset,
     layer: Layer,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     progress: Progress = silent,
 ) -> Claim:
@@ -90,7 +91,7 @@ def full_rank(
     )
 
 
-def in_blocks(data: Dataset, layer: Layer, device: str = "auto") -> bool:
+def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
     """Whether the rank is left to `verify.rank.whole_layer.layer`: by the size of Z alone, so that
     equal input gives equal output on every machine, or because a GPU was asked for."""
     return device == "cuda" or data.T * len(_distinct(layer).heads) * data.d >= BLOCKS_FROM
@@ -103,7 +104,7 @@ def _distinct(layer: Layer) -> Layer:
 def _rank_in_blocks(
     data: Dataset,
     layer: Layer,
-    device: str,
+    device: DeviceChoice,
     memory: int,
     progress: Progress,
 ) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.budget import plain
@@ -150,7 +151,7 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
 def kruskal_at_least(
     data: Dataset,
     strength: int,
-    claim_id: str,
+    claim_id: ClaimId,
     seed: int,
     work: float = A1_WORK,
     progress: StageProgress = silent,

@@ -30,6 +30,7 @@ from attncert.verify.audit.attack.cases import (
     queries_independent,
 )
 from attncert.verify.methods import registry
+from attncert.verify.settings import Settings
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
@@ -171,7 +172,11 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise]:
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        return attack.build(case.dataset, case.heads, case.width, case.option)
+        if attack.build is not None:
+            return attack.build(case.dataset, case.heads, case.width, case.option)
+        width = None if attack.width_one else case.width
+        settings = Settings(construction=construction, head_width=width)
+        return method.build(case.dataset, settings, silent).layer
 
     promises = attack.promises
     if promises is None:

@@ -23,8 +23,9 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
 
 from attncert.constructions.arrays import BoolArray, IntArray
+from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.loading import json_value, read_arrays
+from attncert.constructions.data.loading import json_value
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes

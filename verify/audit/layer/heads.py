@@ -184,7 +184,7 @@ def _shape(
     return float(sizes[1] / sizes[0]) if len(sizes) > 1 else 0.0, followed
 
 
-def _nonzero(sizes: np.ndarray) -> np.ndarray:
+def _nonzero(sizes: FloatArray) -> FloatArray:
     return np.where(sizes == 0, 1.0, sizes)
 
 

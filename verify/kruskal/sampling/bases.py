@@ -103,8 +103,7 @@ class BasisSearch:
             budget=Budget(),
             seed=shard.seed,
             threads=self.threads,
-            first=shard.start,
-            bases=shard.stop - shard.start,
+            numbers=range(shard.start, shard.stop),
         )
         *_, last = None, *circuits  # each smaller than the one before
         witness = None if last is None else last.dependency.as_dict()

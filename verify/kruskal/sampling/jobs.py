@@ -19,7 +19,7 @@ from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_sha256
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
@@ -49,7 +49,7 @@ class Question:
     subsets: int | None = None
     bases: int = 0
     seed: int = 0
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     jobs: int = 1
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, rank_mod
 from attncert.verify.scale.shards import Plan, Result, Shard
 
@@ -51,7 +52,7 @@ class Sampler:
     vectors: int
     width: int
     expected: int
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     threads: int | None = None
 
     @classmethod
@@ -61,7 +62,7 @@ class Sampler:
         k: int | None,
         count: int,
         *,
-        device: str = "auto",
+        device: DeviceChoice = "auto",
         threads: int | None = None,
     ) -> Sampler:
         """Random k-subsets, or with k None the sweep over all k. Raises InputError."""

@@ -27,7 +27,7 @@ from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
-from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.primes import PRIMES_FLOAT64, require_order_of_two
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, Footprint, Plan
@@ -61,7 +61,7 @@ def layer_rank(
     data: Dataset,
     layer: Layer,
     *,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     primes: Sequence[int] = PRIMES_FLOAT64,
     seed: int = 0,
