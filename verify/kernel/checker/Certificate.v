@@ -44,19 +44,23 @@ Definition number (t : text) : option (frac Z) :=
   | _, _ => None
   end.
 
-(* Shapes, as [data_ok], [readout_ok] and [mat_ok] say. *)
-Definition mat_okb (h w : nat) (M : mat Z) : bool :=
-  Nat.eqb (length M) h && forallb (fun v => Nat.eqb (length v) w && forallb (fun x => 0 <? denom x) v) M.
-Definition inputs_okb (c : cert Z) : bool :=
+(* Shapes, as [data_ok], [readout_ok] and [mat_ok] say; [above_0] decides what is above 0. *)
+Section Shapes.
+Context {num : Type} (above_0 : num -> bool).
+Definition mat_okb (h w : nat) (M : mat num) : bool :=
+  Nat.eqb (length M) h && forallb (fun v => Nat.eqb (length v) w && forallb (fun x => above_0 (denom x)) v) M.
+Definition inputs_okb (c : cert num) : bool :=
   forallb (Nat.ltb 0) [dimT c; dimn c; dimd c; dimm c] &&
   (Nat.eqb (length (contexts c)) 1 || Nat.eqb (length (contexts c)) (dimT c)) &&
   forallb (mat_okb (dimn c) (dimd c)) (contexts c) &&
   mat_okb (dimT c) (dimd c) (queries c) && mat_okb (dimT c) (dimm c) (labels c).
-Definition data_okb (c : cert Z) : bool :=
+Definition data_okb (c : cert num) : bool :=
   inputs_okb c && forallb (Nat.ltb 0) [dimH c; dimk c; dimv c] && Nat.eqb (length (heads c)) (dimH c) &&
   forallb (fun x => mat_okb (dimd c) (dimk c) (key x) && mat_okb (dimd c) (dimk c) (query x)) (heads c).
-Definition readout_okb (c : cert Z) : bool :=
+Definition readout_okb (c : cert num) : bool :=
   forallb (fun x => mat_okb (dimd c) (dimv c) (value x)) (heads c) && mat_okb (dimH c * dimv c) (dimm c) (output c).
+End Shapes.
+Definition above_0 : Z -> bool := Z.ltb 0.
 
 (* An odd prime below 2^62, by the test of Miller and Rabin: with these bases no composite below 3 * 10^23 passes. The
    claim does not rest on it. *)
@@ -188,7 +192,7 @@ Definition layer_of (layer_keys head_keys : list text) (layer groups : json) (da
     let* output := match output with [o] => matrix o | _ => Got [] end in
     let* labels := matrix labels in
     let c := Cert T n d m H dk dv contexts queries labels heads output in
-    let* _ := need Unusable (data_okb c) in Got c
+    let* _ := need Unusable (data_okb above_0 c) in Got c
   | _, _, _ => No Unusable
   end.
 
@@ -196,7 +200,7 @@ Definition interpolation_of (own data : list json) (dims : list nat) : result ce
   match own with
   | [layer; groups] =>
     let* c := layer_of keys_readout keys_head_value layer groups data dims in
-    let* _ := need Unusable (readout_okb c) in Got (Interpolation c)
+    let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation c)
   | _ => No Unusable
   end.
 Definition full_rank_of (own data : list json) (dims : list nat) : result certificate :=
@@ -225,7 +229,7 @@ Definition dependent_set_of (own data : list json) (dims : list nat) : result ce
       let* coefficients := vector coefficients in
       let* _ := need Unusable (Nat.eqb (length coefficients) (length indices)) in
       let* vectors := matrix vectors in
-      let* _ := need Unusable (mat_okb N d vectors) in
+      let* _ := need Unusable (mat_okb above_0 N d vectors) in
       Got (DependentSet N d vectors (map Z.to_nat indices) coefficients)
     | _ => No Unusable
     end
@@ -240,7 +244,7 @@ Definition impossible_of (own data : list json) (dims : list nat) : result certi
     let* queries := matrix queries in
     let* labels := matrix labels in
     let c := Cert T n d m 0%nat 0%nat 0%nat contexts queries labels [] [] in
-    let* _ := need Unusable (inputs_okb c) in Got (Impossible relation c)
+    let* _ := need Unusable (inputs_okb above_0 c) in Got (Impossible relation c)
   | _, _, _ => No Unusable
   end.
 
