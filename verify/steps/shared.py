@@ -345,6 +345,8 @@ def timed(check: Callable[[], Claim]) -> Claim:
     """Run a check and note its time."""
     start = time.perf_counter()
     claim = check()
+    if not isinstance(claim, Claim):
+        raise TypeError(f"a check returned a {type(claim).__name__}, and no Claim")
     return claim.timed(time.perf_counter() - start)
 
 
