@@ -17,6 +17,7 @@ import pytest
 from support import proof_fixtures as fixtures
 from support.paths import TESTS
 from support.proof_fixtures import KINDS
+from support.shares import share
 
 from attncert import reports
 from attncert.reports.proof import figures
@@ -24,7 +25,7 @@ from attncert.reports.proof import figures
 # --- figures ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "large"])
+@pytest.mark.parametrize("kind", share(["large", *KINDS], 5))
 def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
     proof, files = fixtures.rendered(kind)
     drawn = {name: content for name, content in files.items() if name.endswith(".svg")}
@@ -91,6 +92,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.slow
 def test_equal_proofs_give_equal_bytes(tmp_path: Path) -> None:
     """Twice here, once under another user's style, once in a fresh interpreter with another hash
     seed and that user's matplotlibrc."""
