@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from attncert.reports.proof.graph_figure import graph
+from attncert.reports.proof.saturation import figure as against_c
 from attncert.reports.proof.view import compact, diagram
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND, count
@@ -37,6 +38,8 @@ def draw(proof: Proof) -> dict[str, bytes]:
             figures["saturation"] = saturation(proof.heads)
             figures["own-weights"] = own_weights(proof.heads)
             figures["heads"] = bits_and_condition(proof.heads)
+            against = against_c(proof.heads)
+            figures |= {} if against is None else {"saturation-c": against}
         return {name: to_svg(figure) for name, figure in figures.items()}
 
 
