@@ -192,7 +192,7 @@ def seconds(bits: int, weights: int) -> float:
     two (docs/measured.md); hypotheses are not counted.
 
     >>> seconds(52_837, 60 * 9 * 8), seconds(697_775, 20 * 7 * 4)
-    (7.4, 43.0)
+    (7.4, 42.0)
     """
     model = 1.6 + 1.25e-3 * weights + 1.8e-9 * float(min(bits, 10**12)) ** 1.77
     return float(f"{model:.2g}")
