@@ -116,11 +116,11 @@ def trace_claims(proof: Proof) -> list[Claim]:
         ),
     }
     return [
-        Claim(
+        Claim.checked(
             name,
             statement,
-            Level.REFUTED if found else Level.PROVED,
-            witness={"violations": found} if found else None,
+            not found,
+            {"violations": found},
             arithmetic="comparison of words and integers",
             source="ours; verify/claims/rules.py",
         )
