@@ -109,18 +109,21 @@ _LAZY = {
     "steps": "attncert.verify.steps.shared",
     "write_report": "attncert.reports",
 }
+_STOREYS = ("constructions", "verify", "reports")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _STOREYS:
+        return importlib.import_module(f"attncert.{name}")
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("attncert")
     raise AttributeError(f"module 'attncert' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted([*__all__, *_STOREYS, "__version__"])
 
 
 def check(path: str | os.PathLike[str]) -> Verdict:

@@ -18,6 +18,7 @@ from attncert.commands.every_labelling import every_labelling
 from attncert.commands.explain import explain
 from attncert.commands.fit import fit
 from attncert.commands.hash import hash_data
+from attncert.commands.kernel import kernel
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
 from attncert.commands.output import Interrupted, say
@@ -41,6 +42,7 @@ for _command in (prove, check, explain, audit, kruskal, merge, tightness, capaci
     app.command(_command.__name__)(_command)
 app.command("hash")(hash_data)
 app.command("every-labelling")(every_labelling)
+app.add_typer(kernel, name="kernel")
 
 
 def _version(asked: bool) -> None:

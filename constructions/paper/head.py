@@ -126,12 +126,7 @@ class HeadBuilder:
         kernel = short_kernel(solver.kernel, self.query_images)
         selectors = integers.product(self.query_images, kernel)
         pairs = separating_pairs(
-            self.context_images,
-            selectors,
-            self.placed.rows,
-            self._outside(group),
-            _PAIRS,
-            self.rng,
+            self.context_images, selectors, self.placed.rows, self._outside(group), _PAIRS, self.rng
         )
         best: Draft | None = None
         for pair in pairs:

@@ -33,8 +33,6 @@ from attncert.constructions.construction import (
     Bound,
     Construction,
     SteeringHead,
-    capacity,
-    fewest_heads,
     over_primes,
     require_independent_rows,
     theorem_groups,
@@ -47,8 +45,6 @@ from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import Draft, HeadBuilder
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.saturation import Saturation
-
-__all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
 
 BOUND = Bound(r="\\min(n,d_h)", strength=min)
 

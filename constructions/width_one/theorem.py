@@ -52,8 +52,6 @@ from attncert.constructions.construction import (
     Construction,
     Groups,
     SteeringHead,
-    capacity,
-    fewest_heads,
     over_primes,
     require_independent_rows,
     theorem_groups,
@@ -67,14 +65,6 @@ from attncert.constructions.search.grouping import consecutive, violation
 from attncert.constructions.search.saturation import Saturation
 from attncert.constructions.width_one.head import Draft, HeadBuilder
 from attncert.constructions.width_one.short import ShortHeads
-
-__all__ = [
-    "Construction",
-    "WidthOneHead",
-    "build",
-    "fewest_width_one_heads",
-    "width_one_capacity",
-]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -103,24 +93,6 @@ class WidthOneHead(SteeringHead):
     def weights(self, head_width: int = 1) -> Head:
         """Key u and query c v0 + v1."""
         return Head(self.separator, self.query)
-
-
-def width_one_capacity(heads: int, n: int) -> int:
-    """H(n - 1) + 1: examples that H heads of width one memorize, n tokens each (ours).
-
-    >>> width_one_capacity(20, 32), width_one_capacity(12, 197)
-    (621, 2353)
-    """
-    return capacity(heads, n, n)
-
-
-def fewest_width_one_heads(examples: int, n: int) -> int | None:
-    """The smallest H with that capacity; None if there is none (n = 1).
-
-    >>> fewest_width_one_heads(1782, 4), fewest_width_one_heads(2, 1)
-    (594, None)
-    """
-    return fewest_heads(examples, n, n)
 
 
 def build(

@@ -11,8 +11,6 @@ from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import listed, short
 from attncert.reports.certificate.explain import MALFORMED, Explanation, origins
 
-__all__ = ["Difference", "compare", "compared_text", "same_data"]
-
 
 @dataclass(frozen=True)
 class Difference:

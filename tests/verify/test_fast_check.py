@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.shares import SEVENTH_OR_ALL
+from support.shares import SEVENTH_OR_ALL, share
 from support.small_certificates import (
     CASES,
     PRIME,
@@ -111,7 +111,7 @@ def first_dependent(rows: list[list[int]], p: int) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("p", share(PRIMES, 3))
 @pytest.mark.parametrize(
     ("T", "width", "planted"),
     [
@@ -172,7 +172,7 @@ def both(certificate: Certificate | bytes | str, folder: Path) -> tuple[str, str
     return slow.status, fast.status
 
 
-@pytest.mark.parametrize("prime", PRIMES[1:])
+@pytest.mark.parametrize("prime", share(PRIMES[1:], 3))
 @pytest.mark.parametrize("shared", [False, True])
 def test_it_agrees_on_larger_certificates(prime: int, shared: bool, tmp_path: Path) -> None:
     """Seventy examples: two blocks of rows; then with one example repeated."""
@@ -290,6 +290,13 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("data.queries", [["1/7", "1/11", "1/13"]] * 4, "wrong"),
     ):
         assert both(changed(rank, path, value), tmp_path) == (status, status)
+    steered = CASES["full-rank, second"]()
+    for path, value, status in (
+        ("saturation.bits", 0, "unusable"),
+        ("saturation.bits", 99, "wrong"),
+        ("groups", [[0], [1], [2], [3]], "wrong"),
+    ):
+        assert both(changed(steered, path, value), tmp_path) == (status, status)
     for content, _, _ in REJECTIONS.values():
         assert fast_check.check_file(written(content, tmp_path)).status != "holds"
     calls = [
@@ -297,7 +304,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for node in ast.walk(ast.parse(Path(fast_check.__file__).read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
     ]
-    assert len(calls) == 4
+    assert len(calls) == 7
     assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
 
 

@@ -1,4 +1,5 @@
-"""The checker, the fast re-check and `explain` give one verdict: on every file that tests have."""
+"""The checker, the fast re-check, `explain` and the verified checker, where it is built, give one
+verdict: on every file that tests have."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.adversarial_certificates import MAKERS
 from support.file_strategies import mutants
+from support.kernel import EXECUTABLE, verified_status
 from support.shares import SEVENTH_OR_ALL
 from support.small_certificates import (
     CASES,
@@ -45,6 +47,8 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         found.add("unusable")
     if verdict.claim in (None, "full-rank"):
         found.add(fast_check.check_file(path).status)
+    if EXECUTABLE.exists():  # the verified checker, where it is built; its limits are its own
+        found |= {verified_status(path)} - {"over limit"}
     return found
 
 

@@ -116,11 +116,11 @@ def trace_claims(proof: Proof) -> list[Claim]:
         ),
     }
     return [
-        Claim(
+        Claim.checked(
             name,
             statement,
-            Level.REFUTED if found else Level.PROVED,
-            witness={"violations": found} if found else None,
+            not found,
+            {"violations": found},
             arithmetic="comparison of words and integers",
             source="ours; verify/claims/rules.py",
         )
@@ -135,6 +135,7 @@ def _missing(proof: Proof) -> Iterator[str]:
     trace, outline = proof.trace, _outline(proof)
     always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
     always += [ids.PARTITION] if outline.partition else []
+    always += [ids.ROUNDING] if proof.settings.rounding else []
     always += _SATURATION if proof.settings.saturation else ()
     always += [ids.THEOREM] if proof.settings.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
@@ -182,7 +183,7 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return routes or [ids.RANK]
+        return [*(routes or [ids.RANK]), *([ids.ROUNDING] if proof.settings.rounding else [])]
     premises = _WHOLE.get(claim.id, ())
     if claim.id == ids.AGREEMENT:
         return [p for p in premises if p in trace and trace[p].level.holds]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from attncert.constructions.brief import in_brief
@@ -40,15 +40,8 @@ class Bound:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form."""
-        return {
-            "end": self.end,
-            "value": self.value,
-            "method": self.method,
-            "statement": self.statement,
-            "level": self.level.value,
-            "dependency": None if self.dependency is None else self.dependency.as_dict(),
-            "numbers": dict(self.numbers),
-        }
+        witness = None if self.dependency is None else self.dependency.as_dict()
+        return asdict(self) | {"level": self.level.value, "dependency": witness}
 
 
 def witnessed(dependency: Dependency, method: str, **numbers: Any) -> Bound:

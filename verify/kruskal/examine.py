@@ -31,8 +31,6 @@ from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
 from attncert.verify.scale.log import ShardLog
 
-__all__ = ["Findings", "Rounding", "examine"]
-
 _SHARE = 0.25
 _ROUNDED_SUBSETS = 8
 _MOST_FLOAT32 = 1e37  # above it there is no float32 rank to compare with
@@ -132,13 +130,7 @@ def examine(
         if question.budget is not None:
             limit = time.monotonic() + (start + question.budget - time.monotonic()) / left
         results = run_job(
-            job,
-            vectors,
-            question,
-            log=log,
-            backend=backend,
-            deadline=limit,
-            progress=progress,
+            job, vectors, question, log=log, backend=backend, deadline=limit, progress=progress
         )
         if job.plan.kind == BASES:
             searched = searched_of(job.plan, job.settings, results)

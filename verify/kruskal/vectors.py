@@ -24,8 +24,6 @@ from attncert.constructions.foreign import safe_name
 from attncert.verify.rank.rational import integer_matrix
 from attncert.verify.rank.residues import as_table
 
-__all__ = ["Vectors", "load_vectors"]
-
 _NAMES = ("vectors", "queries")
 
 

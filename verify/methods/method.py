@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.construction import Bound, Construction
@@ -61,6 +61,8 @@ class Attack:
     promises:  whether the theorem promises to place these data (H, d_h). None: what the search
                decides by itself, A2 and A1 or the partition condition; T ≤ H(r-1)+1 with
                r = min(n, d_h) (width one: n) in every case.
+    adapt:     changes a drawn case (`verify.audit.attack.cases.Case`) so that it meets a hypothesis
+               that chance rarely meets: a coordinate that is always 1, one shared context.
 
     >>> from attncert import Settings
     >>> Settings("width-one").method.attack.width_one
@@ -70,6 +72,7 @@ class Attack:
     build: Callable[[Dataset, int, int, bool], Layer] | None = None
     width_one: bool = True
     promises: Callable[[Dataset, int, int], bool] | None = None
+    adapt: Callable[[Any], Any] = lambda case: case
 
 
 def require(claims: Iterable[Claim]) -> None:

@@ -27,16 +27,6 @@ from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import as_table, residues
 
-__all__ = [
-    "RationalRank",
-    "Relation",
-    "find_relation",
-    "integer_matrix",
-    "null_vectors",
-    "rank",
-    "relations",
-]
-
 
 @dataclass(frozen=True)
 class Relation:
@@ -203,10 +193,7 @@ def integer_matrix(array: AnyArray) -> fmpz_mat:
 
 
 def _fundamental(
-    array: AnyArray,
-    pivots: IntArray,
-    columns: IntArray,
-    targets: Sequence[int] | None = None,
+    array: AnyArray, pivots: IntArray, columns: IntArray, targets: Sequence[int] | None = None
 ) -> list[Relation] | None:
     """Exact relations of the target rows (default: all others) with the pivot rows.
 

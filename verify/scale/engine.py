@@ -20,8 +20,6 @@ from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.shards import Result, Shard
 
-__all__ = ["Work", "dask", "run"]
-
 Work = Callable[..., Result]
 """work(shard, *shared): a function that a process can import (picklable)."""
 

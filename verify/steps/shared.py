@@ -103,6 +103,24 @@ def steps(
     return head_claims
 
 
+def after_steering(
+    data: Dataset, saturation: Callable[[Dataset, Any, ObjectArray, int], Claim]
+) -> Callable[..., Iterator[Check]]:
+    """`after` of a proof whose heads steer: saturation, its limit, and the rank."""
+
+    def after(
+        record: SteeringHead, table: ObjectArray, seen: features.Progressive | None, number: int
+    ) -> Iterator[Check]:
+        if record.selector is not None:
+            yield partial(saturation, data, record, table, number)
+            if seen is not None:
+                yield partial(limit_independence, data, record, table, seen, number)
+        if seen is not None:
+            yield partial(finite_rank, data, record, table, seen, number)
+
+    return after
+
+
 def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
     """Every example in one group, groups of at most r and r - 1; what is earlier is earlier.
 
@@ -124,21 +142,18 @@ def placement(data: Dataset, construction: Construction, source: str = PAPER) ->
     ]
     complete = members == list(range(data.T)) and all(groups)
     counted = len(records) == len(groups) <= len(construction.layer.heads)
-    holds = complete and counted and not too_large and not astray
-    return Claim(
+    return Claim.checked(
         ids.GROUPS,
         f"Every example is placed by exactly one head{sizes}; earlier examples are those of the "
         "heads before.",
-        Level.PROVED if holds else Level.REFUTED,
-        numbers={"groups": len(groups), "examples": data.T},
-        witness=None
-        if holds
-        else {
+        complete and counted and not too_large and not astray,
+        {
             "every example once": complete,
             "one record for each group": counted,
             "groups too large": [h + 1 for h in too_large],
             "heads whose record differs": [h + 1 for h in astray],
         },
+        numbers={"groups": len(groups), "examples": data.T},
         arithmetic="comparison of integers",
         source=source,
     )
@@ -189,11 +204,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 
 
 def limit_independence(
-    data: Dataset,
-    head: SteeringHead,
-    table: ObjectArray,
-    seen: features.Progressive,
-    number: int,
+    data: Dataset, head: SteeringHead, table: ObjectArray, seen: features.Progressive, number: int
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
@@ -334,6 +345,8 @@ def timed(check: Callable[[], Claim]) -> Claim:
     """Run a check and note its time."""
     start = time.perf_counter()
     claim = check()
+    if not isinstance(claim, Claim):
+        raise TypeError(f"a check returned a {type(claim).__name__}, and no Claim")
     return claim.timed(time.perf_counter() - start)
 
 

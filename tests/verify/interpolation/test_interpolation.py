@@ -422,7 +422,7 @@ shapes = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(shapes, st.integers(0, 10**6), st.sampled_from(["", "label", "value", "key"]), st.data())
 def test_all_three_agree_with_fractions_on_any_change(
     shape: Shape, seed: int, part: str, draw: st.DataObject

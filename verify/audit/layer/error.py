@@ -171,12 +171,12 @@ def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim,
         source=_SOURCE,
     )
     good = sizes[worst] < limit or (sizes[worst] == limit and not strict)
-    memorizes = Claim(
+    memorizes = Claim.checked(
         ids.LAYER_MEMORIZES,
         statement,
-        Level.PROVED if good else Level.REFUTED,
+        good,
+        {"example": worst, "error": shown[worst]},
         numbers={"equal to the label": sum(not x for x in sizes), "examples": data.T},
-        witness=None if good else {"example": worst, "error": shown[worst]},
         arithmetic=arithmetic,
         source=_SOURCE,
     )

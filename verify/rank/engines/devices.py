@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -39,12 +39,7 @@ class Device:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able record for reports."""
-        return {
-            "kind": self.kind,
-            "engine": self.engine,
-            "name": self.name,
-            "versions": dict(self.versions),
-        }
+        return asdict(self)
 
 
 def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:

@@ -37,8 +37,6 @@ from attncert.verify.rank.coordinates import random_projection
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
 
-__all__ = ["FeatureRows", "is_integral"]
-
 _SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
 
 

@@ -31,8 +31,6 @@ from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integr
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, Footprint, Plan
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
-__all__ = ["DEFAULT_MEMORY", "LayerRank", "layer_rank"]
-
 DEFAULT_MEMORY = 4 << 30
 
 
@@ -109,13 +107,7 @@ def layer_rank(
 
 
 def _rank(
-    data: Dataset,
-    layer: Layer,
-    p: int,
-    plan: Plan,
-    seed: int,
-    xp: Any,
-    progress: Progress,
+    data: Dataset, layer: Layer, p: int, plan: Plan, seed: int, xp: Any, progress: Progress
 ) -> int:
     """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=plan.width, xp=xp, seed=seed)
