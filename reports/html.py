@@ -126,10 +126,10 @@ def sort_key(cell: str) -> str:
 
     >>> sort_key("1,451 bits"), sort_key("$2^{-21.0}$"), sort_key("$1.50\\cdot 10^{400}$")
     ('1 10.503', '1 -21.000', '1 1329.356')
-    >>> sort_key("-3"), sort_key("0"), sort_key("none")
+    >>> sort_key(r"\-3"), sort_key("0"), sort_key("none")
     ('-1 1.585', '0 0.000', '')
     """
-    text = re.sub(r"^(about|below) |[$`]", "", cell.strip())
+    text = re.sub(r"^(about|below) |[$`]", "", cell.strip().removeprefix("\\"))
     if found := re.match(r"(-?)([\d.,]+)\\cdot 10\^\{(-?\d+)\}", text):
         size = _log2(found[2]) + int(found[3]) * math.log2(10)
     elif found := re.match(r"(-?)2\^\{(-?\d+(?:\.\d+)?)\}", text):
