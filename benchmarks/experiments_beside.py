@@ -15,6 +15,7 @@ import numpy as np
 from experiments_points import Point, data_of
 
 from attncert.constructions import paper, width_one
+from attncert.constructions.exact.modular import softmax_float
 from attncert.constructions.given.adam import train
 from attncert.constructions.given.least_squares import fit
 from attncert.verify import features
@@ -75,7 +76,7 @@ def proofs() -> Iterator[dict[str, Any]]:
                 ("width one", width_one.build(data, heads=H, saturated=True)),
             ):
                 tables = [features.logits(head, data) for head in built.layer.heads]
-                largest = [features.softmax_float(table).max(axis=1) for table in tables]
+                largest = [softmax_float(table).max(axis=1) for table in tables]
                 yield {
                     "contexts": contexts,
                     "n": n,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -35,7 +35,14 @@ def fit(
     from attncert.verify.near.fitted import FitSettings, fit_data
 
     settings = FitSettings(
-        heads, head_width, value_width, seed, force, optimizer=optimizer, steps=steps, device=device
+        heads,
+        head_width,
+        value_width,
+        seed,
+        force,
+        optimizer=optimizer,
+        steps=steps,
+        device=cast(Any, device),
     )
     loaded = load(data)
     chosen = loaded if examples is None else loaded.take(examples)

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.errors import InputError, require_seed, require_sizes, whole
 from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Spans, spans
@@ -24,7 +25,7 @@ from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.near.certificate import Near, certify, claim
 from attncert.verify.near.heads import Heads, heads
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import to_host
 
 TRIES = 2  # starts for each number of heads
@@ -51,7 +52,7 @@ class FitSettings:
     force: bool = False
     optimizer: str = "lm"
     steps: int | None = None
-    device: str = "auto"
+    device: DeviceChoice = "auto"
 
     def __post_init__(self) -> None:
         if self.optimizer not in OPTIMIZERS:
@@ -63,11 +64,7 @@ class FitSettings:
                 raise InputError("--steps", "left out without --optimizer adam", self.steps)
             if not (whole(self.steps) and 1 <= self.steps <= _MOST_STEPS):
                 raise InputError("--steps", f"a whole number from 1 to {_MOST_STEPS}", self.steps)
-        for name in ("heads", "head_width", "value_width"):
-            value = getattr(self, name)
-            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        require_sizes(self, _MOST_HEADS)
         require_seed(self.seed)
 
 
@@ -91,6 +88,11 @@ class Attempt:
             return None
         return float(np.abs(self.fit.weights - self.training.weights).max())
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, heads=self.heads, seed=self.seed, found=self.fit.found, error=self.fit.error
+        )
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -108,6 +110,16 @@ class Fitted:
     seen: Heads | None = None
     beyond: str = ""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.data.name,
+            examples=self.data.T,
+            holds=self.holds,
+            heads=self.attempts[-1].heads if self.attempts else None,
+            why=self.why or None,
+        )
 
     @property
     def holds(self) -> bool:
@@ -163,16 +175,17 @@ def fit_data(
     tokens, asked, labels = (place.namespace.asarray(array) for array in arrays)
     for number, seed in _starts(found, settings, data.T, value_width):
         shape = Shape(data.d, data.m, number, settings.head_width, value_width)
+        which = f"{counted(number, 'head')}, start {seed - settings.seed + 1}"
         bound = found.bound(number, settings.head_width, value_width)
         training, begin = None, seed
         if settings.optimizer == "adam":
             start, steps = time.perf_counter(), settings.steps or STEPS
-            step = _stage(progress, f"training, {counted(number, 'head')}", steps)
+            step = _stage(progress, f"training, {which}", steps)
             training = train(*arrays, shape, seed, steps=steps, progress=step)
             begin = place.namespace.asarray(training.weights)
             took["train"] = took.get("train", 0.0) + time.perf_counter() - start
         start = time.perf_counter()
-        step = _stage(progress, f"fit, {counted(number, 'head')}", MAX_STEPS)
+        step = _stage(progress, f"fit, {which}", MAX_STEPS)
         tried = fit(tokens, asked, labels, shape, begin, progress=step)
         tried = replace(tried, weights=to_host(tried.weights))
         attempts.append(Attempt(number, seed, bound, tried, training))

@@ -25,13 +25,11 @@ from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
-from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.primes import PRIMES_FLOAT64, require_order_of_two
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, Footprint, Plan
 from attncert.verify.rank.whole_layer.streaming import Elimination
-
-__all__ = ["DEFAULT_MEMORY", "LayerRank", "layer_rank"]
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -59,7 +57,7 @@ def layer_rank(
     data: Dataset,
     layer: Layer,
     *,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     primes: Sequence[int] = PRIMES_FLOAT64,
     seed: int = 0,
@@ -109,13 +107,7 @@ def layer_rank(
 
 
 def _rank(
-    data: Dataset,
-    layer: Layer,
-    p: int,
-    plan: Plan,
-    seed: int,
-    xp: Any,
-    progress: Progress,
+    data: Dataset, layer: Layer, p: int, plan: Plan, seed: int, xp: Any, progress: Progress
 ) -> int:
     """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=plan.width, xp=xp, seed=seed)
