@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from flint import fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 
 _PRIME = 2**62 - 57
@@ -78,7 +78,7 @@ def spans(data: Dataset) -> Spans:
     return Spans(a, whole - a, _rank(data.queries.numerators), data.m)
 
 
-def _rank(rows: np.ndarray) -> int:
+def _rank(rows: IntegerArray) -> int:
     """Of integer rows, exactly: modulo a prime where that is full, else over the Gram matrix."""
     count, width = rows.shape
     for some in (rows[: 4 * width], rows):  # a few rows are usually enough

@@ -17,7 +17,9 @@ def benchmark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return importlib.import_module(request.param)
 
 
-@pytest.mark.parametrize("benchmark", ["digits", "width_one", "rank_tables"], indirect=True)
+@pytest.mark.parametrize(
+    "benchmark", ["digits", "width_one", "rank_tables", "every_labelling"], indirect=True
+)
 def test_the_table_is_that_of_the_committed_results(benchmark: ModuleType) -> None:
     """After a new run: `python benchmarks/NAME.py --table`."""
     result = json.loads((ROOT / benchmark.OUT).read_text())

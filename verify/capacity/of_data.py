@@ -292,7 +292,7 @@ def _every(made: DataCapacity) -> Claim:
     if found.level is Level.PROVED:
         return Claim(
             ids.LAW_EVERY,
-            f"Every labelling is memorized by {who}: attncert fit --every-labelling shows it.",
+            f"Every labelling is memorized by {who}: attncert every-labelling shows it.",
             Level.PROVED,
             numbers={"sets of heads": [len(s) for s in found.zero.sets] if found.zero else []},
             arithmetic="a zero of the outputs whose Jacobian has rank Tm mod a prime",

@@ -17,7 +17,12 @@ import numpy as np
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError, require_seed, whole
+from attncert.constructions.errors import (
+    HypothesisFails,
+    InputError,
+    require_seed,
+    require_sizes,
+)
 from attncert.constructions.given import pairs
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
@@ -49,11 +54,7 @@ class LabellingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("heads", "head_width", "value_width"):
-            value = getattr(self, name)
-            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        require_sizes(self, _MOST_HEADS)
         if self.construction not in CONSTRUCTIONS:
             raise InputError(
                 "--construction", f"one of {', '.join(CONSTRUCTIONS)}", self.construction

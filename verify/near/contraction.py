@@ -33,6 +33,8 @@ import numpy as np
 
 from attncert.verify.near.balls import TINY, Balls, growth
 
+LARGE = Fraction(2) ** 1000  # below a radius beyond float64
+
 
 @dataclass(frozen=True)
 class Contraction:
@@ -67,7 +69,7 @@ def contractions(inverse: np.ndarray, derivatives: Balls) -> np.ndarray:
 
 def judged(eta: np.ndarray, kappa: np.ndarray, radius: Fraction) -> Contraction:
     """Whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities do not pass."""
-    low = float(radius) * (1 - 2.0**-52)  # float() rounds to nearest
+    low = float(min(radius, LARGE)) * (1 - 2.0**-52)  # float() rounds to nearest
     room = low * (1 - kappa) * (1 - 2.0**-50)
     inside = bool(low > TINY and np.all(kappa < 1) and np.all(eta <= room))
     worst = (x if math.isfinite(x) else math.inf for x in map(float, (eta.max(), kappa.max())))

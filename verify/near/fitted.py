@@ -17,7 +17,7 @@ import numpy as np
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.errors import InputError, require_seed, require_sizes, whole
 from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Spans, spans
@@ -64,11 +64,7 @@ class FitSettings:
                 raise InputError("--steps", "left out without --optimizer adam", self.steps)
             if not (whole(self.steps) and 1 <= self.steps <= _MOST_STEPS):
                 raise InputError("--steps", f"a whole number from 1 to {_MOST_STEPS}", self.steps)
-        for name in ("heads", "head_width", "value_width"):
-            value = getattr(self, name)
-            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        require_sizes(self, _MOST_HEADS)
         require_seed(self.seed)
 
 

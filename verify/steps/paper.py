@@ -21,7 +21,7 @@ from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
-from attncert.verify.features import Progressive, log2_off_peak
+from attncert.verify.features import log2_off_peak
 from attncert.verify.steps import shared
 
 
@@ -38,16 +38,7 @@ def head_claims(
             yield partial(shared.separator, data, record, number)
         yield partial(head_weights, data, record, weights, construction.r, number)
 
-    def after(
-        record: PaperHead, table: ObjectArray, seen: Progressive | None, number: int
-    ) -> Iterator[shared.Check]:
-        if record.earlier:
-            yield partial(saturation, data, record, table, number)
-            if seen is not None:
-                yield partial(shared.limit_independence, data, record, table, seen, number)
-        if seen is not None:
-            yield partial(shared.finite_rank, data, record, table, seen, number)
-
+    after = shared.after_steering(data, saturation)
     return shared.head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
 

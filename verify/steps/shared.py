@@ -103,6 +103,24 @@ def steps(
     return head_claims
 
 
+def after_steering(
+    data: Dataset, saturation: Callable[[Dataset, Any, ObjectArray, int], Claim]
+) -> Callable[..., Iterator[Check]]:
+    """`after` of a proof whose heads steer: saturation, its limit, and the rank."""
+
+    def after(
+        record: SteeringHead, table: ObjectArray, seen: features.Progressive | None, number: int
+    ) -> Iterator[Check]:
+        if record.selector is not None:
+            yield partial(saturation, data, record, table, number)
+            if seen is not None:
+                yield partial(limit_independence, data, record, table, seen, number)
+        if seen is not None:
+            yield partial(finite_rank, data, record, table, seen, number)
+
+    return after
+
+
 def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
     """Every example in one group, groups of at most r and r - 1; what is earlier is earlier.
 

@@ -24,7 +24,6 @@ from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
-from attncert.verify.features import Progressive
 from attncert.verify.steps import shared
 
 _PROOF = "ours, docs/width-one.md"
@@ -56,16 +55,7 @@ def head_claims(
             yield partial(shared.separator, data, record, number)
         yield partial(head_weights, data, record, weights, number)
 
-    def after(
-        record: WidthOneHead, table: ObjectArray, seen: Progressive | None, number: int
-    ) -> Iterator[shared.Check]:
-        if record.selector is not None:
-            yield partial(saturation, data, record, table, number)
-            if seen is not None:
-                yield partial(shared.limit_independence, data, record, table, seen, number)
-        if seen is not None:
-            yield partial(shared.finite_rank, data, record, table, seen, number)
-
+    after = shared.after_steering(data, saturation)
     return shared.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.certificate import TooLarge, certificate
+from attncert.verify.certificate import TooLarge, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
 from attncert.verify.tightness.explore import explore_distinct_queries
@@ -34,7 +33,6 @@ from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
-_PRODUCED = {"version": metadata.version("attncert"), "command": "attncert tightness"}
 MOST_FEATURES = 200_000  # T·H·d up to which layers are drawn and relations tested
 
 
@@ -147,7 +145,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
             fit.layer,
             [range(examples)],
             construction="given labels (docs/tightness.md, section 5)",
-            produced_by=_PRODUCED | {"seed": seed},
+            produced_by=produced_by("attncert tightness", seed),
             value_width=1,
         ),
     )
@@ -250,7 +248,7 @@ def _full_rank(
             layer,
             [range(data.T)],
             construction="small random integers (docs/tightness.md)",
-            produced_by=_PRODUCED | {"seed": seed},
+            produced_by=produced_by("attncert tightness", seed),
             value_width=value_width,
             prime=prime,
         )
