@@ -45,7 +45,7 @@ _DOUBLINGS = 12  # values of b tried: 1, 2, 4, ..., 2048
 _DRAWS = 6  # more at every level: 6, 12, 18, ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GenericHead(PlacedHead):
     """What was drawn for one head. Matrices over ℚ (d×d_h), in the data's own units.
 

@@ -18,17 +18,18 @@ from itertools import count
 from pathlib import Path
 from types import FrameType
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
 from attncert.reports.report import KINDS, MARK, Report
 
 PAGES = frozenset(kind.page for kind in KINDS)
+_WRITABLE = "a folder that can be written"
 _SHOWN = 48  # characters of a name in a refusal
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Raise InputError now rather than after minutes of work, if `path` could not be written."""
-    with _one_line_errors(path):
+    with path_errors("--out", _WRITABLE, path):
         target = _target(path)
         parent = next(p for p in target.parents if p.exists())
         probe, _ = _free_names(parent / target.name)
@@ -44,7 +45,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
     the like, which no program can delay, may leave a hidden one beside it.
     """
-    with _one_line_errors(path), _endings_wait():
+    with path_errors("--out", _WRITABLE, path), _endings_wait():
         target = _target(path)
         new, old = _free_names(target)
         made: list[Path] = []
@@ -101,7 +102,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
         if not target.is_dir():
             raise InputError("--out", "a folder", f"a file: {path}")
         if any(target.iterdir()) and (reason := strange(target)):
-            found = f"{_end(path, _SHOWN)} ({reason})"
+            found = f"{ending(path, _SHOWN)} ({reason})"
             raise InputError("--out", "new, empty, or a folder that attncert wrote", found)
     return target
 
@@ -149,22 +150,3 @@ def _endings_wait() -> Iterator[None]:
             signal.signal(number, handler)
         for kept in came:
             signal.raise_signal(kept)
-
-
-@contextmanager
-def _one_line_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        found = f"{_end(path, 80)} ({reason})"
-        raise InputError("--out", "a folder that can be written", found) from None
-    except ValueError as error:
-        if isinstance(error, InputError) or "null" not in str(error):
-            raise
-        raise InputError("--out", "a path", "one with a null character") from None
-
-
-def _end(path: str | os.PathLike[str], most: int) -> str:
-    text = str(path)
-    return text if len(text) <= most else f"…{text[1 - most :]}"

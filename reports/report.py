@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.brief import in_brief
+
 __all__ = [
     "AUDIT",
     "CAPACITY",
     "FIT",
     "KINDS",
     "KRUSKAL",
+    "LABELLING",
     "MARK",
     "PROOF",
     "TIGHTNESS",
@@ -79,7 +82,10 @@ AUDIT = Kind(
     ),
 )  # fmt: skip
 FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
-KINDS = (PROOF, FIT, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+LABELLING = Kind(
+    "every-labelling", "report.md", ("labelling.json", "timings.json", "certificate.json")
+)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,9 @@ class Report:
     summary: Mapping[str, Any]
     sentences: tuple[str, ...]
     exit_status: int
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.kind.name, *self.sentences[:1], files=len(self.files))
 
     def __post_init__(self) -> None:
         strange = sorted(name for name in self.files if not self.kind.holds(name))

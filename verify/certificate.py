@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
@@ -144,11 +145,18 @@ def impossible_certificate(
     return sealed(body)
 
 
-def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+class Certificate(dict[str, Any]):
+    """The `attncert/1` object, as a dictionary; shown as what it claims, not as its numbers."""
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
+
+
+def sealed(body: Mapping[str, Any]) -> Certificate:
     """With the digest of everything else. Raises TooLarge where the checker would not read it."""
     text = canonical_bytes(body)
     require_readable(text)
-    return {**body, "digest": hashlib.sha256(text).hexdigest()}
+    return Certificate({**body, "digest": hashlib.sha256(text).hexdigest()})
 
 
 def require_readable(text: bytes) -> None:

@@ -35,7 +35,15 @@ def prove(
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
-    witnesses. Raises InputError for arguments that make no sense.
+    witnesses. Raises InputError for arguments that make no sense, and where the data have no labels
+    unless the claim is full-rank.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> proof = prove(data, Settings(heads=2))
+    >>> proof.standing.value, len(proof.layer.heads)
+    ('proved', 2)
+    >>> prove(data, Settings(heads=1)).standing.value  # two features, three examples
+    'refuted'
     """
     settings = settings or Settings()
     return _with_threads(Run(data, settings, settings.method, progress))
@@ -71,6 +79,8 @@ def prove_layer(
 
 def _with_threads(run: Run) -> Proof:
     data = run.data
+    if run.settings.claim != "full-rank":
+        _ = data.labels  # raises InputError where there are none
     heads = run.settings.heads or fewest_heads(data.T, data.n, data.n) or 1
     if data.T * heads * data.d >= LARGE:
         return _prove(run)
@@ -88,6 +98,7 @@ def _prove(run: Run) -> Proof:
     else:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)
+        claims += stages.saturation(run, built)
         claims += (ranked := stages.rank(run, built))
         claims += stages.follows(run, built)
         answer = stages.answer(run, built, ranked[0].numbers["prime"])

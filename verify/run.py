@@ -112,6 +112,7 @@ class Run:
                 theorem=voice.theorem or method.theorem,
                 source=voice.source or method.source,
             ),
+            saturation=settings.saturation if built else None,
             asked_as="" if self.call else settings.construction,
             certificate_name=method.certificate_name,
             capacity=method.places(heads, self.r),

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.proof import Kind
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.within import MOST
@@ -17,6 +18,7 @@ from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
 CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
+MOST_BITS = 10**5  # of saturation that a command line asks for
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,19 @@ class Settings:
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.
     interior: paper only: a group's example may attend uniformly where that costs little.
+    saturate: B, paper and width-one only: in every head each earlier example attends to its row
+    with 1-p < 2^-B, at the least c that gives it. saturate_own: paper only: the group's own
+    examples too.
     a1_work: nominal seconds (`kruskal --work`) for each question whether every k queries are
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     seed: of the random searches. Raises InputError for values that make no sense.
+
+    >>> Settings("width-one", heads=3).command(7)
+    'attncert prove DATA --construction width-one --examples 7 --heads 3 --seed 0'
+    >>> Settings(heads=0)
+    Traceback (most recent call last):
+    attncert.InputError: --heads: must be a whole number from 1 to 10,000, not 0
     """
 
     construction: str = "paper"
@@ -42,6 +53,8 @@ class Settings:
     value_width: int | None = None
     claim: Asked = "auto"
     interior: bool = True
+    saturate: int | None = None
+    saturate_own: bool = False
     a1_work: float = A1_WORK
     device: DeviceChoice = "auto"
     memory: float = 4.0
@@ -59,6 +72,7 @@ class Settings:
             only = f"{method.only_width} with --construction {method.name}"
             raise InputError("--head-width", only, self.head_width)
         require_seed(self.seed)
+        self._require_saturation(method)
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
         if not 0 <= self.a1_work <= MOST:
@@ -66,6 +80,24 @@ class Settings:
         if not 0 < self.memory <= 2**20:
             raise InputError("--memory", "a number of GiB above 0", self.memory)
         choose_device(self.device)
+
+    def _require_saturation(self, method: Method) -> None:
+        bits = self.saturate
+        if bits is not None and not (whole(bits) and 1 <= bits <= MOST_BITS):
+            raise InputError("--saturate", f"a whole number of bits from 1 to {MOST_BITS:,}", bits)
+        if bits is not None and not method.saturates:
+            got = f"with --construction {method.name}, whose heads steer no example"
+            raise InputError("--saturate", "with --construction paper or width-one", got)
+        if self.saturate_own and bits is None:
+            raise InputError("--saturate-own", "given with --saturate BITS", "without it")
+        if self.saturate_own and method.saturates != "own":
+            got = f"with --construction {method.name}"
+            raise InputError("--saturate-own", "with --construction paper", got)
+
+    @property
+    def saturation(self) -> Saturation | None:
+        """What is asked of every head."""
+        return None if self.saturate is None else Saturation(self.saturate, self.saturate_own)
 
     @property
     def method(self) -> Method:
@@ -93,6 +125,8 @@ class Settings:
                 words.append(f"{_option(argument)} {getattr(self, argument)}")
         words += [f"--claim {self.claim}"] if self.claim != "auto" else []
         words += [] if self.interior else ["--vertices"]
+        words += [f"--saturate {self.saturate}"] if self.saturate is not None else []
+        words += ["--saturate-own"] if self.saturate_own else []
         words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
         words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
         return " ".join([*words, f"--seed {self.seed}"])

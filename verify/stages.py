@@ -37,6 +37,7 @@ from attncert.verify.interpolation.symbolic import feasible, symbolic
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
 from attncert.verify.run import Run, versions
+from attncert.verify.saturation import asked as asked_for
 from attncert.verify.steps import conclusions, shared
 from attncert.verify.steps import hypotheses as asked
 from attncert.verify.summaries import summaries
@@ -145,6 +146,16 @@ def follows(run: Run, built: Construction) -> list[Claim]:
         return [*run.method.follows(run.data, built)]
 
 
+def saturation(run: Run, built: Construction) -> list[Claim]:
+    """Where it was asked for: by three routes, and at the least c."""
+    wanted = run.settings.saturation
+    if wanted is None:
+        return []
+    run.progress("saturation", 0, 1)
+    routes = [shared.timed(check) for check in asked_for.checks(run.data, built, wanted)]
+    return [*routes, asked_for.conclusion(built, wanted, routes)]
+
+
 def rank(run: Run, built: Construction) -> list[Claim]:
     """rank Z = T at finite weights, and the reduction that makes it enough."""
     run.progress("rank", 0, run.data.T)
@@ -237,10 +248,12 @@ def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> lis
 def enclosure(run: Run, built: Construction) -> Claim:
     """Float64 weights for the given labels, their error enclosed. The rank stands without."""
     data, heads = run.data, len(built.layer.heads)
+    if not data.labelled:
+        return conclusions.no_enclosure("the data have no labels")
     if data.T * heads * data.n > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
-    settings = replace(run.settings, heads=heads)  # the same construction for a coarse copy
+    settings = replace(run.settings, heads=heads, saturate=None, saturate_own=False)
     try:
         weights = float64_weights(data, lambda coarse: run.method.build(coarse, settings, silent))
     except HypothesisFails as failure:

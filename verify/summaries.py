@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import softmax_float
 from attncert.verify import features
 from attncert.verify.claims.proof import HeadSummary
 from attncert.verify.steps import shared
@@ -19,7 +20,7 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
         moved = steering if steering and steering.selector is not None else None
         lead = shared.lead(data, moved) if moved else None
         numbers = conditioning.add(record, table, lead)
-        own = features.softmax_float(table[list(record.group)])
+        own = softmax_float(table[list(record.group)])
         out.append(
             HeadSummary(
                 group=record.group,

@@ -36,4 +36,4 @@ def attack(
         say(*str(report).splitlines())
         for failure in report.failures:
             say(str(failure))
-    return 1 if report.failures else 0
+    return report.exit_status

@@ -14,7 +14,7 @@ from attncert.commands.stdin import as_file
 def explain(
     certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
     compare: Annotated[
-        str | None, typer.Option(help="another certificate: say what differs")
+        str | None, typer.Option(help="another certificate, or -: say what differs")
     ] = None,
     no_check: Annotated[bool, typer.Option("--no-check", help="check only the digests")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
@@ -30,7 +30,8 @@ def explain(
     if compare is None:
         print_json(first.as_dict()) if as_json else say(*text(first))
         return first.exit_status
-    second = explain(compare, check=not no_check, limit_seconds=limit_seconds)
+    with as_file(compare) as path:
+        second = explain(path, check=not no_check, limit_seconds=limit_seconds)
     found = differences(first.certificate, second.certificate)
     if as_json:
         content = {

@@ -29,6 +29,13 @@ def prove(
     vertices: Annotated[
         bool, typer.Option("--vertices", help="steer all examples: longer numbers")
     ] = False,
+    saturate: Annotated[
+        int | None,
+        typer.Option(help="BITS: earlier examples attend to one row each, 1-p below 2^-BITS"),
+    ] = None,
+    saturate_own: Annotated[
+        bool, typer.Option("--saturate-own", help="paper: a head's own examples too")
+    ] = False,
     a1_work: Annotated[
         float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
     ] = 30.0,
@@ -50,6 +57,8 @@ def prove(
         value_width=value_width,
         claim=cast(Any, claim),
         interior=not vertices,
+        saturate=saturate,
+        saturate_own=saturate_own,
         a1_work=a1_work,
         device=cast(Any, device),
         memory=memory,

@@ -4,8 +4,8 @@ JSON: {"contexts": ..., "queries": ..., "labels": ...}, and "name" if wanted. Nu
 floats (taken as the nearest float64, exactly) or strings "p" or "p/q". Contexts are (T, n, d), or
 (n, d) when shared by all examples; queries (T, d); labels (T,) or (T, m). An .npz archive holds
 arrays of the same names and shapes, of integers or of floats of at most 64 bits. Labels may be
-booleans: false is 0, true is 1. The name "-" means standard input, where the first bytes tell which
-format it is.
+booleans: false is 0, true is 1. A certificate is read as the data in it. The name "-" means
+standard input, where the first bytes tell which format it is.
 
 Nothing here trusts a file: what it claims is compared with the limits below before it is read.
 `archives.py` states those on arrays, `conversion.py` those on digits, denominators and memory of
@@ -25,8 +25,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
-
-import numpy as np
 
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describe
@@ -50,8 +48,8 @@ _SHORT = 600  # characters of an integer that int() reads under any limit of the
 def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one of that name where no such file is.
 
-    unlabelled: whether labels may be missing; zeros, one for each example, then stand in for them.
-    It is named after the file, unless JSON names it. Raises InputError, and nothing else, for
+    A certificate counts as the data that it holds. unlabelled: whether labels may be missing. The
+    data set is named after the file, unless JSON names it. Raises InputError, and nothing else, for
     whatever is no data set; what the file claims is checked before memory is taken for it.
 
     >>> load("digits").T
@@ -74,31 +72,36 @@ def bundled(source: str | os.PathLike[str]) -> str | None:
     return str(source) if str(source) in BUNDLED and not os.path.lexists(source) else None
 
 
-def read_source(source: str | os.PathLike[str], readers: Readers[_Read]) -> _Read:
+def read_source(
+    source: str | os.PathLike[str], readers: Readers[_Read], must: str = _FILE
+) -> _Read:
     """What the reader for its format makes of a file, or of standard input ("-"): a function of
     (file, name, what error lines call it), chosen by the suffix, or there by the first bytes.
-    Other suffixes are read as JSON."""
+    Other suffixes are read as JSON. must: what error lines say the file must be."""
     path, shown = Path(source), str(source) or "''"
     try:
         if shown == "-":
             content = standard_input()
             return readers[_format(content, readers)](io.BytesIO(content), "stdin", STDIN)
         if not path.exists():
-            raise InputError(shown, _FILE, "missing")
+            raise InputError(shown, must, "missing")
         if not path.is_file():  # a pipe would block, a device never end
-            raise InputError(shown, _FILE, "a directory" if path.is_dir() else "a pipe or device")
+            raise InputError(shown, must, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:
             suffix = path.suffix.lower().removeprefix(".")
             return readers[suffix if suffix in readers else "json"](file, path.stem, shown)
     except OSError as error:
-        raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
+        raise InputError(shown, must, f"unreadable ({error.strerror or error})") from None
     except MemoryError:
         raise InputError(shown, "data that fit the memory of this machine", "larger") from None
 
 
 def standard_input() -> bytes:
-    """All of standard input, up to the limit of a JSON text. Raises InputError."""
+    """All of standard input, up to the limit of a JSON text. Raises InputError, also where it is
+    empty: read already, for another argument."""
     content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
+    if not content:
+        raise InputError(STDIN, "a file, for one argument alone", "empty")
     if len(content) > MAX_JSON_BYTES:
         raise InputError(STDIN, f"at most {MAX_JSON_BYTES} bytes", "longer")
     return content
@@ -110,6 +113,8 @@ def _format(content: bytes, readers: Mapping[str, object]) -> str:
     >>> [_format(x, ("npz", "json", "npy", "csv")) for x in (b"PK", b"\\x93NUMPY", b" {", b"1,2")]
     ['npz', 'npy', 'json', 'csv']
     """
+    if "safetensors" in readers and content[8:9] == b"{":  # behind the length of this header
+        return "safetensors"
     start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
     for key, first in (("npz", b"PK"), ("npy", b"\x93NUMPY"), ("json", b"{")):
         if key in readers and start.startswith(first):
@@ -148,24 +153,42 @@ def parse_json(
 ) -> Dataset:
     """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
     value, title = parse_object(text, name, source)
+    value = {key: x for key, x in value.items() if key != "labels" or x is not None}
     _require_keys(source, list(value), unlabelled)
     queries = value["queries"]
     count = len(queries) if isinstance(queries, list) else 0
     _require_few(count)
-    value.setdefault("labels", [0] * count)
-    return Dataset.of(value["contexts"], queries, value["labels"], title)
+    return Dataset.of(value["contexts"], queries, value.get("labels"), title)
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
-    """The object in a JSON text, without its "name", and that name (or the one given)."""
+    """The object in a JSON text, without its "name", and that name (or the one given). Of a
+    certificate: its data."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
     value = json_value(text, source)
     if not isinstance(value, dict):
         raise InputError(source, f"an object with {_KEYS}", describe(value))
+    if str(value.get("format")).startswith("attncert/"):
+        value = _data_of_certificate(value)
     title = value.pop("name", name)
     if type(title) is not str:
         raise InputError("name", "a string", describe(title))
     return value, title
+
+
+def _data_of_certificate(value: dict[str, Any]) -> dict[str, Any]:
+    """Without labels where zeros stand in the place of labels that there were not: the format has
+    no optional keys, and full-rank is claimed without labels, too."""
+    data = value.get("data")
+    if not isinstance(data, dict):
+        raise InputError("data", "an object, as in every certificate", describe(data))
+    labels = data.get("labels")
+    none = isinstance(labels, list) and all(row == ["0"] for row in labels)
+    return {
+        k: x
+        for k, x in data.items()
+        if k != "labels" or value.get("claim") != "full-rank" or not none
+    }
 
 
 def read_npz(
@@ -179,11 +202,10 @@ def read_npz(
 
     def check(shapes: list[tuple[int, ...]]) -> None:
         E, e, *y = shapes
-        _require_few(full_shapes(E, e, y[0] if y else e[:1])[1][0])
+        _require_few(full_shapes(E, e, y[0] if y else None)[1][0])
 
     arrays = read_arrays(file, source, choose, check)
-    labels = arrays.get("labels", np.zeros(len(arrays["queries"]), dtype=np.int8))
-    return Dataset.of(arrays["contexts"], arrays["queries"], labels, name)
+    return Dataset.of(arrays["contexts"], arrays["queries"], arrays.get("labels"), name)
 
 
 def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:

@@ -8,9 +8,8 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.reports.certificate.explain import MALFORMED, Explanation, listed, origins, short
-
-__all__ = ["Difference", "compare", "compared_text", "same_data"]
+from attncert.reports.certificate.claims import listed, short
+from attncert.reports.certificate.explain import MALFORMED, Explanation, origins
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Differ
             out.append(Difference(name.replace("_", " "), False, str(a), str(b)))
     if "layer" in first and "layer" in second:
         out += _layers(first["layer"], second["layer"])
-    for key in ("relation", "rank", "groups"):
+    for key in ("relation", "rank", "groups", "near"):
         if key in first and key in second:
             out.append(_difference(key, first[key], second[key]))
     out.append(_difference("construction", first["construction"], second["construction"]))

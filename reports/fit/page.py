@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import metadata
 from typing import Any
 
+import numpy as np
+
 from attncert.reports.report import FIT, Report
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
@@ -14,7 +16,8 @@ from attncert.reports.words.text import plain
 from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
-from attncert.verify.near.fitted import SATURATED, Fitted, fit_dict
+from attncert.verify.near.fitted import Fitted, fit_dict
+from attncert.verify.near.heads import SATURATED, Heads
 
 FORMAT = "attncert-fit/1"
 
@@ -39,6 +42,9 @@ def command(fitted: Fitted) -> str:
         "" if settings.value_width is None else f" --value-width {settings.value_width}",
         f" --seed {fitted.attempts[-1].seed if fitted.attempts else settings.seed}",
         " --force" if settings.force else "",
+        "" if settings.optimizer == "lm" else f" --optimizer {settings.optimizer}",
+        "" if settings.steps is None else f" --steps {settings.steps}",
+        "" if settings.device == "auto" else f" --device {settings.device}",
     ]
     return f"attncert fit DATA{''.join(options)}"
 
@@ -82,6 +88,7 @@ def render(fitted: Fitted) -> dict[str, bytes]:
         "level": level.value.capitalize(),
         "meaning": WORDING[level].meaning,
         "threshold": SATURATED,
+        "shares": () if fitted.seen is None else _shares(fitted.seen),
     }
     files = {
         "report.md": page("fit.md.j2", context, plain=plain),
@@ -91,3 +98,8 @@ def render(fitted: Fitted) -> dict[str, bytes]:
     if certificate is not None:
         files["certificate.json"] = canonical_bytes(certificate)
     return files
+
+
+def _shares(seen: Heads) -> tuple[float, float, float]:
+    """The carrier's share: median, least, largest."""
+    return float(np.median(seen.share)), float(seen.share.min()), float(seen.share.max())

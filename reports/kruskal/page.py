@@ -29,8 +29,6 @@ from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
 from attncert.verify.rank.floating import Verdict
 
-__all__ = ["kruskal_dict", "render", "report"]
-
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 

@@ -8,21 +8,18 @@ vision (cividis; the Okabe-Ito palette).
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LogNorm, Normalize
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from attncert.reports.proof.graph_figure import graph
 from attncert.reports.proof.view import compact, diagram
+from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND, count
 from attncert.verify.claims.proof import HeadSummary, Proof
 
@@ -41,26 +38,6 @@ def draw(proof: Proof) -> dict[str, bytes]:
             figures["own-weights"] = own_weights(proof.heads)
             figures["heads"] = bits_and_condition(proof.heads)
         return {name: to_svg(figure) for name, figure in figures.items()}
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Our own settings and no others, for drawing and for saving."""
-    ours = {
-        "svg.hashsalt": "attncert", "svg.fonttype": "path", "font.size": 9.0,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10.0,
-        "axes.titlelocation": "left", "figure.facecolor": "white", "savefig.facecolor": "white",
-    }  # fmt: skip
-    defaults = {k: v for k, v in mpl.rcParamsDefault.items() if not k.startswith("backend")}
-    with mpl.rc_context(defaults | ours):
-        yield
-
-
-def to_svg(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    FigureCanvasSVG(figure).print_svg(out, metadata=nothing)
-    return out.getvalue()
 
 
 def saturation(heads: Sequence[HeadSummary]) -> Figure:

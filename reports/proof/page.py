@@ -17,6 +17,7 @@ from attncert.reports.folder import write
 from attncert.reports.proof import rows
 from attncert.reports.proof.figures import caption_saturation, draw
 from attncert.reports.proof.head_steps import HeadSteps, head_steps
+from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.mermaid import flowchart
 from attncert.reports.proof.records import (
     certificate_bytes,
@@ -28,7 +29,7 @@ from attncert.reports.proof.records import (
 )
 from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import bundle, diagram, pivotal
-from attncert.reports.report import PROOF, Report, figure_file
+from attncert.reports.report import MARK, PROOF, Report, figure_file
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
@@ -71,7 +72,16 @@ class Part:
 
 
 def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
-    """Render and write to `folder`; returns the paths. Raises InputError as `write` does."""
+    """Render and write to `folder`; returns the paths. Raises InputError as `write` does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> with TemporaryDirectory() as folder:
+    ...     written = write_report(prove(data, Settings(heads=2)), folder)
+    >>> "certificate.json" in [path.name for path in written]
+    True
+    """
     return write(report(proof), folder)
 
 
@@ -93,6 +103,18 @@ def render(proof: Proof) -> dict[str, bytes]:
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
     certificate = certificate_bytes(proof)
     return files if certificate is None else files | {"certificate.json": certificate}
+
+
+def in_notebook(proof: Proof) -> str:
+    """Verdict and hypotheses in Markdown for Jupyter, where mathematics stands between dollars.
+
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> in_notebook(prove(data, Settings(heads=2)))[:54]
+    '> **Proved.** The layer outputs exactly the label, $A('
+    """
+    text = page("notebook.md.j2", _context(proof)).decode()
+    return re.sub(r"\$`(.*?)`\$", r"$\1$", text.removeprefix(MARK)).strip()
 
 
 def references(proof: Proof) -> str:
@@ -131,6 +153,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,
+        "matrices": matrices(proof.layer),
+        "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "standings": [(s.value, standings[s]) for s in Level if standings[s]],
         "levels": [

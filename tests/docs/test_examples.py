@@ -59,6 +59,7 @@ def test_the_notebook_is_the_script(name: str, maker: ModuleType) -> None:
     assert [cell["source"] for cell in kept] == [cell["source"] for cell in cells(made)]
 
 
+@pytest.mark.slow  # the same script runs above
 @quiet
 def test_the_notebook_runs(maker: ModuleType) -> None:
     text = maker.executed((EXAMPLES / "export_weights.ipynb").read_text())

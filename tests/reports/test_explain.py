@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support import labelling_cases, near_cases
 from support.small_certificates import CASES, changed, impossible_certificate, sealed, written
 
 from attncert.cli import main
@@ -18,6 +19,8 @@ SAYS = {
     "full-rank": "for every choice of labels some values and output matrix",
     "dependent-set": "are linearly dependent",
     "impossible": "No attention layer outputs the labels in the file",
+    "interpolation-near": "there are real weights with which an attention layer outputs exactly",
+    "every-labelling": "Whatever labels 8 examples have",
 }
 
 BELIEVED = {
@@ -25,12 +28,18 @@ BELIEVED = {
     "full-rank": "independent rows serve every labelling",
     "dependent-set": "The sum is the claim",
     "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
+    "interpolation-near": "Banach's fixed point theorem",
+    "every-labelling": "the implicit function theorem",
+}
+EVERY = CASES | {
+    "interpolation-near": lambda: near_cases.case("distinct"),
+    "every-labelling": lambda: labelling_cases.case("pair"),
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
-    certificate = CASES[name]()
+    certificate = EVERY[name]()
     path = written(certificate, tmp_path)
     found = explain(path)
     assert (found.status, found.exit_status) == ("holds", 0)

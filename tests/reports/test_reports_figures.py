@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from support import proof_fixtures as fixtures
 from support.paths import TESTS
 from support.proof_fixtures import KINDS
+from support.shares import share
 
 from attncert import reports
 from attncert.reports.proof import figures, layout
@@ -204,7 +205,7 @@ def test_the_layout_survives_a_circle() -> None:
 # --- figures ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "large"])
+@pytest.mark.parametrize("kind", share(["large", *KINDS], 5))
 def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
     proof, files = fixtures.rendered(kind)
     drawn = {name: content for name, content in files.items() if name.endswith(".svg")}
@@ -271,6 +272,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.slow
 def test_equal_proofs_give_equal_bytes(tmp_path: Path) -> None:
     """Twice here, once under another user's style, once in a fresh interpreter with another hash
     seed and that user's matplotlibrc."""

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.shares import SEVENTH_OR_ALL
+from support.shares import SEVENTH_OR_ALL, share
 from support.small_certificates import (
     CASES,
     PRIME,
@@ -111,7 +111,7 @@ def first_dependent(rows: list[list[int]], p: int) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("p", share(PRIMES, 3))
 @pytest.mark.parametrize(
     ("T", "width", "planted"),
     [
@@ -172,7 +172,7 @@ def both(certificate: Certificate | bytes | str, folder: Path) -> tuple[str, str
     return slow.status, fast.status
 
 
-@pytest.mark.parametrize("prime", PRIMES[1:])
+@pytest.mark.parametrize("prime", share(PRIMES[1:], 3))
 @pytest.mark.parametrize("shared", [False, True])
 def test_it_agrees_on_larger_certificates(prime: int, shared: bool, tmp_path: Path) -> None:
     """Seventy examples: two blocks of rows; then with one example repeated."""

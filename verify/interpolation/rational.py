@@ -17,6 +17,7 @@ No fraction is ever reduced (with entries of 10^5 bits the gcds would cost more 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
@@ -94,11 +95,9 @@ def _compare(
                     first = {"example": t, "label": c, "output_minus_label": difference}
                 if t not in failing[-1:]:
                     failing.append(t)
-    numbers = {"examples": data.T, "bits": bits}
-    if failing:
-        witness = first | {"failing_examples": failing}
-        return Claim(_ID, _STATEMENT, Level.REFUTED, numbers, witness, _ARITHMETIC, source=_SOURCE)
-    return Claim(_ID, _STATEMENT, Level.PROVED, numbers, None, _ARITHMETIC, source=_SOURCE)
+    numbers, witness = {"examples": data.T, "bits": bits}, first | {"failing_examples": failing}
+    rest: dict[str, Any] = {"numbers": numbers, "arithmetic": _ARITHMETIC, "source": _SOURCE}
+    return Claim.checked(_ID, _STATEMENT, not failing, witness, **rest)
 
 
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:

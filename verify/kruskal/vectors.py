@@ -24,8 +24,6 @@ from attncert.constructions.foreign import safe_name
 from attncert.verify.rank.rational import integer_matrix
 from attncert.verify.rank.residues import as_table
 
-__all__ = ["Vectors", "load_vectors"]
-
 _NAMES = ("vectors", "queries")
 
 
@@ -43,6 +41,11 @@ class Vectors:
     >>> Vectors.of([[1.0, float("nan")]])
     Traceback (most recent call last):
     attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row \
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, N=self.N, d=self.d, dtype=str(self.array.dtype))
+
+
 0, column 1
     """
 

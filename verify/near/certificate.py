@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dgetrf
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.given.attention import Shape, jacobian
@@ -51,6 +52,15 @@ class Near:
     found: Contraction
     condition: float
     why: str = ""
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.data.name,
+            holds=self.holds,
+            unknowns=len(self.unknowns),
+            why=self.why or None,
+        )
 
     @property
     def holds(self) -> bool:

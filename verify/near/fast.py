@@ -39,17 +39,17 @@ def near(cert: dict[str, Any], work: Work) -> str:
     N, weights = T * m, H * (2 * d * d_h + d * d_v + d_v * m)
     heads, last, p, q, unknowns, matrix = parts(cert, work)
     data = Dataset(
-        _exact(work, cert["data"]["contexts"], "contexts", T, n, d),
-        _exact(work, cert["data"]["queries"], "queries", T, d),
-        _exact(work, cert["data"]["labels"], "labels", T, m),
+        exact(work, cert["data"]["contexts"], "contexts", T, n, d),
+        exact(work, cert["data"]["queries"], "queries", T, d),
+        exact(work, cert["data"]["labels"], "labels", T, m),
     )
     found = [
-        _exact(work, [head[name] for head in heads], name, H, d, width)
+        exact(work, [head[name] for head in heads], name, H, d, width)
         for name, width in (("key", d_h), ("query", d_h), ("value", d_v))
     ]
-    output = _exact(work, last, "output", H * d_v, m).matrix()
+    output = exact(work, last, "output", H * d_v, m).matrix()
     built = Layer(tuple(Head(*(part[h].matrix() for part in found)) for h in range(H)), output)
-    inverse = _exact(work, matrix, "near.inverse", N, N).floats()
+    inverse = exact(work, matrix, "near.inverse", N, N).floats()
 
     bits = min(MOST_BITS, 96 + 2 * (q // p).bit_length() + max(x.bits() for x in found))
     # Dot products in Arb, exponentials, entries brought to float64; one product of matrices.
@@ -69,7 +69,7 @@ def near(cert: dict[str, Any], work: Work) -> str:
     )
 
 
-def _exact(work: Work, value: Any, where: str, *shape: int) -> ExactArray:
+def exact(work: Any, value: Any, where: str, *shape: int) -> ExactArray:
     """Nested lists of numbers as the certificate has them; contexts may be one for all."""
     if where == "contexts" and len(typed(value, list, where)) == 1:
         shape = (1, *shape[1:])

@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError, require_positive
@@ -200,15 +200,7 @@ def _contexts_of(data: Dataset, examples: Sequence[int]) -> Claim:
     context = examples[claim.witness["context"]]
     numbers = dict(claim.numbers)
     numbers["found"] = f"{str(numbers['found']).rpartition(' in ')[0]} in context {context}"
-    return Claim(
-        claim.id,
-        claim.statement,
-        claim.level,
-        numbers,
-        {**claim.witness, "context": context},
-        claim.arithmetic,
-        source=claim.source,
-    )
+    return replace(claim, numbers=numbers, witness={**claim.witness, "context": context})
 
 
 def _independent_contexts(data: Dataset) -> list[int]:

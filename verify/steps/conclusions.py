@@ -36,11 +36,12 @@ _ANSWER = "docs/mathematics.md, sections 1 and 3"
 def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
     """Does the theorem, as stated, cover this data? No other claim rests on this one."""
     false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
-    return Claim(
+    return Claim.checked(
         ids.THEOREM,
         f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
-        Level.NOT_APPLICABLE if false else Level.PROVED,
-        witness={"hypotheses that do not hold": false} if false else None,
+        not false,
+        {"hypotheses that do not hold": false},
+        failed=Level.NOT_APPLICABLE,
         rests_on=tuple(c.id for c in premises),
         source=source,
     )
@@ -102,11 +103,7 @@ def _distinct(layer: Layer) -> Layer:
 
 
 def _rank_in_blocks(
-    data: Dataset,
-    layer: Layer,
-    device: DeviceChoice,
-    memory: int,
-    progress: Progress,
+    data: Dataset, layer: Layer, device: DeviceChoice, memory: int, progress: Progress
 ) -> tuple[int, int]:
     try:
         found = layer_rank(data, layer, device=device, memory=memory, progress=progress)
@@ -145,12 +142,12 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
     exact = [c.id for c in routes if c.level is Level.PROVED]
-    agreement = Claim(
+    agreement = Claim.checked(
         ids.AGREEMENT,
         f"None of the {len(routes)} routes that ran ({names}) contradicts the equality.",
-        Level.REFUTED if against else Level.PROVED,
+        not against,
+        {c.id: dict(c.witness or {}) for c in against},
         numbers={"routes": len(routes)},
-        witness={c.id: dict(c.witness or {}) for c in against} or None,
         arithmetic="comparison of the routes",
         rests_on=tuple(c.id for c in routes if c.level.holds),
         source="ours",

@@ -75,6 +75,14 @@ def steps(
     checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
     its weights and the record that the builder left, in this order. What any head owes follows
     them: integral logits, the logits on record, and the rank after it. source: of these.
+
+    >>> from attncert import Dataset, Layer, from_layer
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
+    >>> built = from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
+    >>> def small(data, record, head, number):
+    ...     return Claim(f"head.{number}.small", "No weight is above 2", Level.PROVED)
+    >>> [claim.id for claim in steps(small, source="notes.md")(data, built)]
+    ['head.1.small', 'head.1.integral', 'head.1.logits', 'head.1.rank']
     """
 
     def head_claims(
@@ -116,21 +124,18 @@ def placement(data: Dataset, construction: Construction, source: str = PAPER) ->
     ]
     complete = members == list(range(data.T)) and all(groups)
     counted = len(records) == len(groups) <= len(construction.layer.heads)
-    holds = complete and counted and not too_large and not astray
-    return Claim(
+    return Claim.checked(
         ids.GROUPS,
         f"Every example is placed by exactly one head{sizes}; earlier examples are those of the "
         "heads before.",
-        Level.PROVED if holds else Level.REFUTED,
-        numbers={"groups": len(groups), "examples": data.T},
-        witness=None
-        if holds
-        else {
+        complete and counted and not too_large and not astray,
+        {
             "every example once": complete,
             "one record for each group": counted,
             "groups too large": [h + 1 for h in too_large],
             "heads whose record differs": [h + 1 for h in astray],
         },
+        numbers={"groups": len(groups), "examples": data.T},
         arithmetic="comparison of integers",
         source=source,
     )
@@ -181,11 +186,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 
 
 def limit_independence(
-    data: Dataset,
-    head: SteeringHead,
-    table: ObjectArray,
-    seen: features.Progressive,
-    number: int,
+    data: Dataset, head: SteeringHead, table: ObjectArray, seen: features.Progressive, number: int
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
@@ -326,6 +327,8 @@ def timed(check: Callable[[], Claim]) -> Claim:
     """Run a check and note its time."""
     start = time.perf_counter()
     claim = check()
+    if not isinstance(claim, Claim):
+        raise TypeError(f"a check returned a {type(claim).__name__}, and no Claim")
     return claim.timed(time.perf_counter() - start)
 
 

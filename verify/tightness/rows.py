@@ -46,19 +46,6 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.probes import adversarial_layers, annihilates, random_layer
 from attncert.verify.tightness.sums import Rows, ties
 
-__all__ = [
-    "MOST_ROWS",
-    "Broken",
-    "broken_relation",
-    "class_by_class",
-    "complete",
-    "row_bound",
-    "row_relations",
-    "same_rows",
-    "shortest",
-    "tied_examples",
-]
-
 MOST_ROWS = 600  # tied examples above which reports look for no relations
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
@@ -152,7 +139,8 @@ def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, 
         place = {t: k for k, t in enumerate(tied)}
         local = [replace(r, indices=tuple(place[t] for t in r.indices)) for r in relations]
         claims.append(_tested(data.take(tied), local, probes, seed))
-    return (*claims, _universal(data, relations), _labels(data, relations))
+    given = (_labels(data, relations),) if data.labelled else ()
+    return (*claims, _universal(data, relations), *given)
 
 
 def complete(data: Dataset) -> bool:
@@ -313,17 +301,17 @@ def _broken(data: Dataset, relations: Iterable[Relation]) -> Broken | None:
 def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     broken = broken_relation(data)
     found = "" if complete(data) else " found here"
-    witness = None
+    witness: dict[str, Any] = {}
     if broken is not None:
         gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
-    return Claim(
+    return Claim.checked(
         ids.ROWS_LABELS,
         f"Given labels: they satisfy every relation{found} between rows that holds for all "
         "weights.",
-        Level.REFUTED if witness else Level.PROVED,
+        not witness,
+        witness,
         numbers={"relations": len(relations)},
-        witness=witness,
         arithmetic=RATIONAL,
         rests_on=(ids.ROWS_RELATIONS,),
         source=_SOURCE,

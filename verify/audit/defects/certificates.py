@@ -198,11 +198,6 @@ def values_exchanged() -> bytes:
     return edited("interpolation", "layer.heads", exchanged)
 
 
-def logits_not_whole() -> bytes:
-    """Logits 1/2 and 1: rounded down they would still tell the two examples apart."""
-    return edited("two tokens", "layer.heads.0.key.0.0", lambda _: "1/2")
-
-
 def labels_of_width(width: int, said: int, value_width: int = 2) -> bytes:
     certificate = copy.deepcopy(_true("full-rank"))
     certificate["dims"] |= {"labels": said, "value_width": value_width}
@@ -215,24 +210,6 @@ def relation(indices: list[int], coefficients: list[str]) -> bytes:
     return to("dependent-set", "relation", found)
 
 
-def repeated_example() -> bytes:
-    return edited("full-rank", "data.queries", lambda rows: [*rows[:-1], rows[0]])
-
-
-def key_twice() -> bytes:
-    return true("full-rank").replace(b'"claim":', b'"claim": "full-rank", "claim":', 1)
-
-
-def small_prime() -> bytes:
-    """1 + 2 = 0 modulo 3: the softmax weights of logits 1 and 0 do not exist."""
-    return written(_two_tokens(2, "3"))
-
-
-def prime_of_small_order() -> bytes:
-    """Modulo 2^61 - 1 the logits 1 and 62 give the same power of two."""
-    return written(_two_tokens(61, str(2**61 - 1)))
-
-
 _RANK_DEFECTS = (
     Defect("a query changed under the old digests", "digest",
            partial(stale, "full-rank", "data.queries.0.0", "77")),
@@ -243,7 +220,8 @@ _RANK_DEFECTS = (
     Defect("another version of the format", "format",
            partial(to, "full-rank", "format", "attncert/2")),
     Defect("a claim that cannot be checked", "claim", partial(to, "full-rank", "claim", "true")),
-    Defect("a key twice, with the same value", "keys", key_twice),
+    Defect("a key twice, with the same value", "keys",
+           lambda: true("full-rank").replace(b'"claim":', b'"claim": "full-rank", "claim":', 1)),
     Defect("a key too many", "keys",
            partial(edited, "full-rank", "layer", lambda layer: layer | {"bias": []})),
     Defect("labels of width 0", "sizes", partial(labels_of_width, 0, 0)),
@@ -257,16 +235,20 @@ _RANK_DEFECTS = (
            partial(edited, "full-rank", "groups", lambda groups: [*groups, [0]])),
     Defect("an example in no group", "groups",
            partial(edited, "full-rank", "groups", lambda groups: groups[:-1])),
-    Defect("logits not whole", "whole logits", logits_not_whole),
+    Defect("logits not whole", "whole logits",  # rounded down, 1/2 and 1 would still tell apart
+           partial(to, "two tokens", "layer.heads.0.key.0.0", "1/2")),
     Defect("composite prime", "prime", partial(to, "full-rank", "rank.prime", "2147483577")),
     Defect("a prime above 2^62", "prime",
            partial(to, "full-rank", "rank.prime", str(2**89 - 1))),
     Defect("rank claimed one too high", "rank value", partial(to, "full-rank", "rank.value", 8)),
     Defect("rank claimed one too low", "rank value", partial(to, "full-rank", "rank.value", 6)),
     Defect("values narrower than labels", "value width", partial(labels_of_width, 2, 2, 1)),
-    Defect("a prime that divides a softmax sum", "denominators", small_prime),
-    Defect("an example repeated", "rank", repeated_example),
-    Defect("a prime modulo which 2 has order 61", "rank", prime_of_small_order),
+    Defect("a prime that divides a softmax sum", "denominators",  # 1 + 2 = 0 modulo 3
+           lambda: written(_two_tokens(2, "3"))),
+    Defect("an example repeated", "rank",
+           partial(edited, "full-rank", "data.queries", lambda rows: [*rows[:-1], rows[0]])),
+    Defect("a prime modulo which 2 has order 61", "rank",  # logits 1, 62: one power of two
+           lambda: written(_two_tokens(61, str(2**61 - 1)))),
 )  # fmt: skip
 
 _OTHER_DEFECTS = (

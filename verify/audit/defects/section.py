@@ -17,8 +17,6 @@ from attncert.verify.audit.defects.traces import TRACES
 from attncert.verify.audit.defects.width_one import WIDTH_ONE_STEPS
 from attncert.verify.audit.records import AuditSection, Finding, Matrix, Scope, Standing, Table
 
-__all__ = ["FAMILIES", "planted_defects", "section"]
-
 FAMILIES = (
     HYPOTHESES, PAPER_STEPS, WIDTH_ONE_STEPS, GENERIC_STEPS, LAYERS, ROUTES, TRACES,
     CERTIFICATES, FAST,

@@ -21,8 +21,6 @@ from attncert.constructions.arrays import IntArray
 from attncert.verify.audit.attack.cases import every_subset_independent
 from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
 
-__all__ = ["WEAKENINGS", "Shape", "Weakening", "draw"]
-
 _DRAWS = 20_000  # instances looked at for one that meets the condition
 
 

@@ -32,8 +32,6 @@ from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import readout, softmax
 
-__all__ = ["MOST_WEIGHTS", "SCALES", "UNITS", "Attention", "causal_mask", "read_mask"]
-
 SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
 _EXACT_BITS = 200_000  # of all exponents together, up to which weights are written as rationals

@@ -89,8 +89,7 @@ def small_circuits(
     results = in_order(job, affordable, threads or available_threads())
     for number, candidates in enumerate(results, start=first):
         budget.charge(cost)
-        done = number + 1 - first
-        progress(done, len(numbers) if numbers else done + 1)
+        progress(number + 1 - first, len(numbers) if numbers else 0)
         for size, outside, members in candidates:
             if size >= below:
                 continue

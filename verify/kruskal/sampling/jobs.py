@@ -25,8 +25,6 @@ from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
 from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
 
-__all__ = ["Job", "Question", "Shown", "identity", "jobs_of", "run_job", "run_part", "shown_by"]
-
 _SUBSETS = 1000
 
 

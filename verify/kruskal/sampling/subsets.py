@@ -29,8 +29,6 @@ from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, rank_mod
 from attncert.verify.scale.shards import Plan, Result, Shard
 
-__all__ = ["PREFIXES", "SUBSETS", "Sampler", "sampled_of", "table_sha256"]
-
 SUBSETS, PREFIXES = "subsets", "prefixes"
 _LARGEST_SHARD = 4096
 _SHARDS = 16  # at least, where there are enough items
@@ -92,12 +90,7 @@ class Sampler:
         """What a log of these shards is about; `draws` tells if another library draws otherwise."""
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         draws = hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()[:16]
-        return {
-            "k": self.k,
-            "vectors": self.vectors,
-            "width": self.width,
-            "draws": draws,
-        }
+        return {"k": self.k, "vectors": self.vectors, "width": self.width, "draws": draws}
 
     def __call__(self, shard: Shard, table: AnyArray) -> Result:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -32,14 +32,14 @@ class Device:
     name: str
     versions: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def namespace(self) -> Any:
+        """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
+        return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able record for reports."""
-        return {
-            "kind": self.kind,
-            "engine": self.engine,
-            "name": self.name,
-            "versions": dict(self.versions),
-        }
+        return asdict(self)
 
 
 def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:

@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 
-from given_labels_oracle import (
+from attncert.verify.audit.attack.given.oracle import (
     Example,
     Matrix,
     Span,
