@@ -43,7 +43,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Checked:
-    """What coqc said: the names that Print Assumptions gives; its processor time and its largest memory."""
+    """What coqc said: the names that Print Assumptions gives; processor time and largest memory."""
 
     assumptions: tuple[str, ...]
     seconds: float
@@ -80,7 +80,11 @@ def check(text: str, target: Path) -> Checked:
     options = ["-w", "none", "-R", str(folder / "theory"), "AttnCert"]
     options += ["-R", str(folder / "checker"), "AttnCert"]
     done = subprocess.run(
-        ["coqc", *options, str(target)], capture_output=True, text=True, errors="replace", check=False
+        ["coqc", *options, str(target)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
@@ -113,7 +117,8 @@ From Coq Require ZArith List Uint63.
 From Bignums Require BigZ.
 Require Spec Certificate words words_sound verified.
 Module Certificate.
-Import ZArith List Uint63 BigZ Spec Certificate interpolation full_rank integers big_integers words words_sound verified.
+Import ZArith List Uint63 BigZ Spec Certificate interpolation full_rank integers big_integers.
+Import words words_sound verified.
 Import ListNotations.
 Local Notation value_of := (fun x : Z => x).
 """
