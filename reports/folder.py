@@ -2,8 +2,11 @@
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,
-and may be replaced, if it holds nothing but files of our kinds of reports and its page begins with
+and may be replaced, if it holds nothing but files of our kinds of reports and its pages begin with
 our mark; any other folder with something in it is refused, and what is not ours is named.
+
+What every report has beside its own files is added here: the page for a browser, and where there is
+a certificate, the checker that reads it, so that the folder can be judged without attncert.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from types import FrameType
 
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
-from attncert.reports.report import KINDS, MARK, Report
+from attncert.reports.report import CERTIFICATES, HTML_MARK, KINDS, MARK, Report
 
-PAGES = frozenset(kind.page for kind in KINDS)
+PAGES = {kind.page: MARK for kind in KINDS} | {kind.html: HTML_MARK for kind in KINDS}
+_VERIFY = Path(__file__).parents[1] / "verify"
 _WRITABLE = "a folder that can be written"
 _SHOWN = 48  # characters of a name in a refusal
 
@@ -45,6 +49,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
     the like, which no program can delay, may leave a hidden one beside it.
     """
+    files = contents(report)
     with path_errors("--out", _WRITABLE, path), _endings_wait():
         target = _target(path)
         new, old = _free_names(target)
@@ -52,7 +57,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
         try:
             _make(target.parent, made)
             new.mkdir()
-            for name, content in sorted(report.files.items()):
+            for name, content in sorted(files.items()):
                 (new / name).parent.mkdir(exist_ok=True)
                 (new / name).write_bytes(content)
             if target.exists():
@@ -68,7 +73,18 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
             for folder in made:
                 with suppress(OSError):
                     folder.rmdir()
-    return [target / name for name in sorted(report.files)]
+    return [target / name for name in sorted(files)]
+
+
+def contents(report: Report) -> dict[str, bytes]:
+    """All files of the folder, by name."""
+    from attncert.reports.html import html_page
+
+    kind, files = report.kind, dict(report.files)
+    files[kind.html] = html_page(files[kind.page], files)
+    if any(name in files for name in CERTIFICATES):
+        files[kind.checker] = (_VERIFY / kind.checker).read_bytes()
+    return files
 
 
 def strange(folder: Path) -> str:
@@ -87,8 +103,9 @@ def _ours(entry: Path, name: str) -> bool:
 
 
 def _marked(page: Path) -> bool:
+    mark = PAGES[page.name].encode()
     with page.open("rb") as file:
-        return file.read(len(MARK)) == MARK.encode()
+        return file.read(len(mark)) == mark
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

@@ -16,29 +16,42 @@ from attncert.constructions.brief import in_brief
 __all__ = [
     "AUDIT",
     "CAPACITY",
+    "CERTIFICATES",
     "FIT",
+    "HTML_MARK",
     "KINDS",
     "KRUSKAL",
     "LABELLING",
     "MARK",
     "PROOF",
+    "REPOSITORY",
     "TIGHTNESS",
     "Kind",
     "Report",
 ]
 
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
+HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
+REPOSITORY = ""  # where docs/ is read on the web, e.g. https://github.com/NAME/attncert
+CERTIFICATES = ("certificate.json", "witness.json")
 
 
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for words of small letters."""
+    names; a "*" in one stands for words of small letters. checker: the script of verify/ that reads
+    its certificate; a copy of it makes the folder complete."""
 
     name: str
     page: str
     files: tuple[str, ...]
     figures: tuple[str, ...] = ()
+    checker: str = "checker.py"
+
+    @property
+    def html(self) -> str:
+        """The page for a browser: the same text (reports/html.py)."""
+        return self.page.removesuffix(".md") + ".html"
 
     def holds(self, name: str) -> bool:
         """Whether a file of this name belongs to such a report.
@@ -46,7 +59,7 @@ class Kind:
         >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
-        names = (self.page, *self.files, *map(figure_file, self.figures))
+        names = (self.page, self.html, self.checker, *self.files, *map(figure_file, self.figures))
         pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
         return re.fullmatch(pattern, name) is not None
 
@@ -59,7 +72,7 @@ PROOF = Kind(
     "prove",
     "report.md",
     ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
-    ("graph", "saturation", "own-weights", "heads"),
+    ("graph", "saturation", "own-weights", "largest-weights", "heads"),
 )
 TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
@@ -81,9 +94,17 @@ AUDIT = Kind(
         "audit-defects-*",  # one for each family of defects
     ),
 )  # fmt: skip
-FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
+FIT = Kind(
+    "fit",
+    "report.md",
+    ("fit.json", "timings.json", "certificate.json"),
+    checker="checker_near.py",
+)
 LABELLING = Kind(
-    "every-labelling", "report.md", ("labelling.json", "timings.json", "certificate.json")
+    "every-labelling",
+    "report.md",
+    ("labelling.json", "timings.json", "certificate.json"),
+    checker="checker_labelling.py",
 )
 KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 

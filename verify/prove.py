@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.construction import fewest_heads
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify import stages
+from attncert.verify import grids, stages
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
@@ -46,7 +46,7 @@ def prove(
     'refuted'
     """
     settings = settings or Settings()
-    return _with_threads(Run(data, settings, settings.method, progress))
+    return _with_threads(grids.on_grid(Run(data, settings, settings.method, progress)))
 
 
 def prove_layer(
@@ -67,6 +67,8 @@ def prove_layer(
     >>> prove_layer(data, Layer.of_weights([([[1], [0]], [[1], [2]])])).standing.value
     'proved'
     """
+    if settings is not None and settings.round_to is not None:
+        raise InputError("--round", "left out: the layer is for these data", settings.round_to)
     method = method_of(layer, data)
     given = replace(
         settings or Settings(),
@@ -90,7 +92,7 @@ def _with_threads(run: Run) -> Proof:
 
 def _prove(run: Run) -> Proof:
     stages.afford(run)
-    claims = stages.hypotheses(run)
+    claims = grids.claims(run) + stages.hypotheses(run)
     try:
         built = stages.build(run)
     except HypothesisFails as failure:

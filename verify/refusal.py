@@ -27,6 +27,7 @@ from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.grids import of_rounded
 from attncert.verify.partition.certificate import best_partition
 from attncert.verify.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
@@ -67,7 +68,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         given=run.settings.claim == "interpolation",
     )
     with run.theirs("trace"):
-        trace = ProofTrace(claims)
+        trace = ProofTrace(of_rounded(run, claims))
     proof = Proof(data, run.setup(), trace, ids.MEMORIZATION, versions=versions())
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof
@@ -76,7 +77,8 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     if not broken.checkable:
         return proof
     try:
-        return replace(proof, certificate=certificate_of(data, broken, run.produced_by))
+        found = certificate_of(data, broken, run.produced_by, run.further_keys)
+        return replace(proof, certificate=found)
     except TooLarge:
         return proof  # the witness shows it
 

@@ -14,9 +14,11 @@ from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
+from attncert.verify.certificate import further_keys
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods import registry
@@ -35,6 +37,7 @@ class Run:
     method: Method
     progress: StageProgress = silent
     call: str = ""  # in Python, where no command line repeats this run
+    rounding: Rounding | None = None  # by which `data` came from what was given
 
     @property
     def head_width(self) -> int:
@@ -87,6 +90,11 @@ class Run:
             "seed": self.settings.seed,
         }
 
+    @property
+    def further_keys(self) -> dict[str, Any]:
+        """Of `attncert/2`: what a certificate of this run states beside its claim."""
+        return further_keys(self.settings.saturation, self.rounding)
+
     def setup(self, built: Construction | None = None, device: Device | None = None) -> Setup:
         """What the report says was asked and built."""
         data, settings, method = self.data, self.settings, self.method
@@ -113,6 +121,7 @@ class Run:
                 source=voice.source or method.source,
             ),
             saturation=settings.saturation if built else None,
+            rounding=self.rounding,
             asked_as="" if self.call else settings.construction,
             certificate_name=method.certificate_name,
             capacity=method.places(heads, self.r),

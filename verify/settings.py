@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.numerals import fraction
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.proof import Kind
 from attncert.verify.kruskal.budget import plain
@@ -18,6 +21,7 @@ from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
 CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
+_GRID = re.compile("[1-9][0-9]{0,17}(/[1-9][0-9]{0,17})?", re.ASCII)
 MOST_BITS = 10**5  # of saturation that a command line asks for
 
 
@@ -35,6 +39,8 @@ class Settings:
     saturate: B, paper and width-one only: in every head each earlier example attends to its row
     with 1-p < 2^-B, at the least c that gives it. saturate_own: paper only: the group's own
     examples too.
+    round_to: contexts and queries are rounded to multiples of this, "1/64", ties to even; "auto":
+    the finest power of two on which interpolation is expected to take about a minute at most.
     a1_work: nominal seconds (`kruskal --work`) for each question whether every k queries are
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
@@ -55,6 +61,7 @@ class Settings:
     interior: bool = True
     saturate: int | None = None
     saturate_own: bool = False
+    round_to: str | None = None
     a1_work: float = A1_WORK
     device: DeviceChoice = "auto"
     memory: float = 4.0
@@ -73,6 +80,9 @@ class Settings:
             raise InputError("--head-width", only, self.head_width)
         require_seed(self.seed)
         self._require_saturation(method)
+        if self.round_to not in (None, "auto") and not _GRID.fullmatch(str(self.round_to)):
+            must = "auto, or a step above 0 of at most 18 digits, like 1/64"
+            raise InputError("--round", must, self.round_to)
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
         if not 0 <= self.a1_work <= MOST:
@@ -98,6 +108,11 @@ class Settings:
     def saturation(self) -> Saturation | None:
         """What is asked of every head."""
         return None if self.saturate is None else Saturation(self.saturate, self.saturate_own)
+
+    @property
+    def grid(self) -> Fraction | None:
+        """What the data are rounded to, where that is said."""
+        return None if self.round_to in (None, "auto") else fraction(str(self.round_to))
 
     @property
     def method(self) -> Method:
@@ -127,6 +142,7 @@ class Settings:
         words += [] if self.interior else ["--vertices"]
         words += [f"--saturate {self.saturate}"] if self.saturate is not None else []
         words += ["--saturate-own"] if self.saturate_own else []
+        words += [f"--round {self.round_to}"] if self.round_to is not None else []
         words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
         words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
         return " ".join([*words, f"--seed {self.seed}"])

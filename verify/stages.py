@@ -29,6 +29,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.grids import of_rounded, remedied
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
@@ -181,7 +182,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     work = bits * bits * data.T
     if wanted == "full-rank":
         return _by_rank(run, built, prime, bits, "as asked")
-    if wanted == "auto" and work > SOLVE_WORK:
+    if wanted == "auto" and work > (ASKED_WORK if run.rounding else SOLVE_WORK):
         return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
@@ -205,6 +206,8 @@ def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> 
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
+    if bits * bits * run.data.T > SOLVE_WORK:
+        claims[0] = remedied(run, claims[0], SOLVE_WORK)
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 
@@ -222,6 +225,7 @@ def _certified(
             produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
+            more=run.further_keys,
         ), ""
     except TooLarge as reason:
         return None, str(reason)
@@ -269,7 +273,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     blocks = conclusions.in_blocks(data, built.layer, settings.device)
     device = choose_device(settings.device) if blocks else None
     with run.theirs("trace"):
-        trace = ProofTrace(claims)
+        trace = ProofTrace(of_rounded(run, claims))
     return Proof(
         data=data,
         settings=replace(run.setup(built, device), claim=answer.kind),

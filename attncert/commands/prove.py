@@ -36,6 +36,10 @@ def prove(
     saturate_own: Annotated[
         bool, typer.Option("--saturate-own", help="paper: a head's own examples too")
     ] = False,
+    round_to: Annotated[
+        str | None,
+        typer.Option("--round", help="round the data to multiples of GRID, such as 1/64, or: auto"),
+    ] = None,
     a1_work: Annotated[
         float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
     ] = 30.0,
@@ -59,6 +63,7 @@ def prove(
         interior=not vertices,
         saturate=saturate,
         saturate_own=saturate_own,
+        round_to=round_to,
         a1_work=a1_work,
         device=cast(Any, device),
         memory=memory,

@@ -116,6 +116,28 @@ def draw_groups(
     return Zero(Layer(tuple(heads), output), tuple(sets), (tuple(range(data.T)),))
 
 
+def draw_layer(
+    data: Dataset,
+    heads: int,
+    head_width: int = 1,
+    value_width: int | None = None,
+    *,
+    bound: int = BOUNDS[-1],
+    seed: int | Sequence[int] = 0,
+) -> Layer:
+    """A layer of random integers from -bound to bound in every place. value_width: default m."""
+    rng, d, m = np.random.default_rng(seed), data.d, data.m
+    d_v = m if value_width is None else value_width
+
+    def draw(*shape: int) -> IntegerArray:
+        return rng.integers(-bound, bound + 1, shape)
+
+    made = tuple(
+        head(data, draw(d, head_width), draw(d, head_width), draw(d, d_v)) for _ in range(heads)
+    )
+    return Layer(made, fmpq_mat(integers.to_flint(draw(heads * d_v, m))))
+
+
 def head(data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray) -> Head:
     """With these integers, key and query times the data's denominators: logits are integral."""
     return Head(

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 from attncert.constructions.errors import InputError
 from attncert.reports.proof import figures
-from attncert.reports.proof.graph_figure import graph
-from attncert.reports.proof.view import compact, diagram
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.proof.graph import graph
+from attncert.reports.words.drawing import style
 from attncert.verify.claims.proof import HeadSummary, Proof
 from attncert.verify.claims.trace import ProofTrace
 
@@ -37,6 +36,10 @@ class Plots:
         """Attention weights of each head on the examples that it places."""
         return self._of_heads(figures.own_weights)
 
+    def largest_weights(self) -> Figure:
+        """The largest attention weight of each head on earlier, own and later examples."""
+        return self._of_heads(figures.largest_weights)
+
     def heads(self) -> Figure:
         """Bits of the numbers and condition of Z, head by head."""
         return self._of_heads(figures.bits_and_condition)
@@ -49,6 +52,5 @@ class Plots:
 
 
 def drawn(trace: ProofTrace) -> str:
-    """The graph of any trace as SVG, as in the report of a proof."""
-    with style():
-        return to_svg(graph(compact(diagram(trace)))).decode()
+    """The graph of any trace as SVG, as in the report of a proof, without its links."""
+    return graph(trace, page=None).decode()

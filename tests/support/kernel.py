@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from support.paths import ROOT
-from support.require import missing
+from support.requires import require
 
 KERNEL = ROOT / "verify" / "kernel"
 EXECUTABLE = KERNEL / "build" / "attncert-kernel"
@@ -15,10 +15,11 @@ VERDICTS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 
 def needed() -> None:
     """Skip the test where the executable is not built."""
-    if not EXECUTABLE.exists():
-        found = shutil.which("coqc") is not None
-        packages = "coqc is missing; verify/kernel/Makefile names the packages"
-        missing("coq", "verify/kernel is not built: make kernel" if found else packages)
+    built = shutil.which("coqc") is not None
+    packages = "coqc is missing; verify/kernel/Makefile names the packages"
+    require(
+        "coq", EXECUTABLE.exists(), "verify/kernel is not built: make kernel" if built else packages
+    )
 
 
 def verified_status(path: str) -> str:

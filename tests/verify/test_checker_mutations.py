@@ -87,6 +87,10 @@ def other_values(place: Place, value: Any) -> list[Any]:
     """Changes of one leaf: well-formed numbers first, then what is no number."""
     if place[0] == "data" or (place[0] == "layer" and place[1] != "logit_unit"):
         return [*other_numbers(value), value + " ", 1, None]
+    if place[0] == "rounding":
+        return [*other_numbers(value), "1/2", "-1", 1, None]
+    if value is None:
+        return [0, "", {}]
     if isinstance(value, int):
         return [value + 1, value - 1, -value - 1, str(value), True, None, 10**9, [value]]
     if place == ("rank", "prime"):

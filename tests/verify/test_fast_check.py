@@ -290,6 +290,13 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("data.queries", [["1/7", "1/11", "1/13"]] * 4, "wrong"),
     ):
         assert both(changed(rank, path, value), tmp_path) == (status, status)
+    steered = CASES["full-rank, second"]()
+    for path, value, status in (
+        ("saturation.bits", 0, "unusable"),
+        ("saturation.bits", 99, "wrong"),
+        ("groups", [[0], [1], [2], [3]], "wrong"),
+    ):
+        assert both(changed(steered, path, value), tmp_path) == (status, status)
     for content, _, _ in REJECTIONS.values():
         assert fast_check.check_file(written(content, tmp_path)).status != "holds"
     calls = [
@@ -297,7 +304,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for node in ast.walk(ast.parse(Path(fast_check.__file__).read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
     ]
-    assert len(calls) == 4
+    assert len(calls) == 7
     assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
+from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -88,7 +90,7 @@ class Setup:
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
     usable_width: what r stands for, in LaTeX, where it depends on the heads' width.
-    saturation: what was asked of every head, None where nothing was.
+    saturation: what was asked of every head, None where nothing was. rounding: of the data.
     command:    normalised: no paths. regrouped: whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
@@ -104,6 +106,7 @@ class Setup:
     outline: Outline = Outline()
     voice: Voice = Voice()
     saturation: Saturation | None = None
+    rounding: Rounding | None = None
     asked_as: str = ""
     certificate_name: str = ""
     capacity: int | None = None
@@ -128,6 +131,10 @@ class Setup:
             more["rank_memory"] = self.rank_memory
         if self.saturation is not None:
             more |= {"saturate": self.saturation.bits, "saturate_own": self.saturation.own}
+        if self.rounding is not None:
+            change = numeral(self.rounding.largest_change)
+            more |= {"round": str(self.rounding.grid), "largest_change": change}
+            more["sha256_before_rounding"] = self.rounding.original.sha256
         return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
 
 

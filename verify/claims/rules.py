@@ -136,6 +136,7 @@ def _missing(proof: Proof) -> Iterator[str]:
     trace, outline = proof.trace, _outline(proof)
     always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
     always += [ids.PARTITION] if outline.partition else []
+    always += [ids.ROUNDING] if proof.settings.rounding else []
     always += _SATURATION if proof.settings.saturation else ()
     always += [ids.THEOREM] if proof.settings.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
@@ -183,7 +184,7 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return routes or [ids.RANK]
+        return [*(routes or [ids.RANK]), *([ids.ROUNDING] if proof.settings.rounding else [])]
     premises = _WHOLE.get(claim.id, ())
     if claim.id == ids.AGREEMENT:
         return [p for p in premises if p in trace and trace[p].level.holds]

@@ -48,7 +48,7 @@ WORK_LIMIT = 3 * 10**10  # see `affordable_bits`: 10 to 20 seconds
 MOST_BITS = 2**18  # of the default working precision, even where there is little to compute
 
 _ID = ids.MULTIPRECISION
-_SOURCE = "step 10; ours: error bound and precision (verify/interpolation/multiprecision.py)"
+_SOURCE = "ours: error bound and precision (verify/interpolation/multiprecision.py)"
 
 
 def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) -> Claim:

@@ -33,7 +33,7 @@ MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an ex
 _ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"
 _ARITHMETIC = "exact over ℚ (FLINT), integers after clearing denominators"
-_SOURCE = "step 10; ours: logits in units of ln 2 (verify/interpolation/rational.py)"
+_SOURCE = "ours: logits in units of ln 2 (verify/interpolation/rational.py)"
 
 
 def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:

@@ -240,12 +240,12 @@ def _rank(
 
 
 def useful_columns(data: Dataset, zero: Zero) -> IntArray:
-    """Columns of the Jacobian without some that depend on the others, in a random order.
+    """Columns of the Jacobian without some that depend on the others.
 
     In a set with one M and one output matrix O, the columns of the values are the same for all its
     heads, and those of keys and queries add up to 0, because the values do: the first head's values
     are kept, and all but the last one's keys and queries. With d_v ≥ m and O = [I; 0] the columns
-    of O are combinations of the values'. A random order lets all heads take part in every block.
+    of O are combinations of the values'.
     """
     layer, d, m = zero.layer, data.d, data.m
     assert layer.value_width is not None and layer.output is not None
@@ -256,7 +256,7 @@ def useful_columns(data: Dataset, zero: Zero) -> IntArray:
         kept.append(members[0] * each + both + np.arange(d * d_v))
     if d_v < m:
         kept.append(zero.heads * each + np.arange(zero.heads * d_v * m))
-    return np.random.default_rng(0).permutation(np.concatenate(kept))
+    return np.concatenate(kept)
 
 
 def _head_counts(data: Dataset, settings: LabellingSettings, found: Spans) -> Iterator[int]:

@@ -178,7 +178,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list
         Claim(
             ids.MEMORIZATION,
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
-            "$Y$. By step 1 every labelling of these examples is then memorized."
+            "$Y$. By claim reduction (kernel) every labelling of these examples is then memorized."
             + _uncertified(uncertified),
             Level.PROVED,
             numbers={"examples": data.T},

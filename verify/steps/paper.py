@@ -114,7 +114,7 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
         number,
         ids.WEIGHTS,
         "The layer's $M_h = W_K W_Q^\\top$ is $c\\,uv^\\top+\\sum_t w_t\\hat e_t^\\top$ (up to "
-        "$\\ln 2$) and has rank at most $r\\le d_h$; by steps 2 and 3 its group's logits are "
+        "$\\ln 2$) and has rank at most $r\\le d_h$; so its group's logits are "
         "$g_t$, free of $c$.",
         built == formula and rank <= r,
         {"rank of M": rank, "r": r, "head width": weights.width},

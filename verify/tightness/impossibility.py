@@ -40,11 +40,20 @@ __all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 _ROWS = "ours; docs/tightness.md, section 3"
 
 
-def certificate_of(data: Dataset, broken: Broken, produced_by: Mapping[str, Any]) -> dict[str, Any]:
-    """The `attncert/1` object of the claim "impossible", of a broken relation that is checkable:
-    verify/checker.py decides it alone."""
+def certificate_of(
+    data: Dataset,
+    broken: Broken,
+    produced_by: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The certificate of the claim "impossible", of a broken relation that is checkable:
+    verify/checker.py decides it alone. more: further keys, of `attncert/2`."""
     return impossible_certificate(
-        data, broken.relation, construction=kind(data, broken.relation), produced_by=produced_by
+        data,
+        broken.relation,
+        construction=kind(data, broken.relation),
+        produced_by=produced_by,
+        more=more,
     )
 
 

@@ -51,6 +51,13 @@ MESSAGES = {
     "combination": "the combination is not 0",
     "ties": "some weights break the relation",
     "violation": "the labels obey the relation",
+    "further keys": "saturation.bits must be|data_file must be null|saturation must be null",
+    "heads of groups": "more groups than heads",
+    "saturation": "1-p >= 2",
+    "grid": "are not rounded to the grid|grid must be above 0",
+    "labels kept": "rounding changed the labels",
+    "contexts kept": "rounding changed the number of contexts",
+    "largest change": "rounding.largest_change is another",
 }
 
 
@@ -93,6 +100,10 @@ def _true(name: str) -> Certificate:
             proof = prove(paper("interior").data, Settings())
         case "full-rank":
             proof = prove(paper("shared").data, Settings(claim="full-rank"))
+        case "saturated":
+            proof = prove(paper("shared").data, Settings(claim="full-rank", saturate=6))
+        case "rounded":
+            return _rounded_to_halves()
         case "two tokens":
             return _two_tokens(1, "2147483579")
         case "impossible":
@@ -126,6 +137,28 @@ def _two_tokens(difference: int, prime: str) -> Certificate:
         "rank": {"prime": prime, "value": 2},
         "produced_by": {"version": "0", "command": "", "seed": 0},
     })  # fmt: skip
+
+
+def _rounded_to_halves() -> Certificate:
+    """The interpolation, of data that were a quarter larger: a tie, for halves, at every number."""
+    found = _true("interpolation")
+    before = copy.deepcopy(found["data"])
+    before["queries"] = [[_quarter_off(x) for x in row] for row in before["queries"]]
+    told = {"grid": "1/2", "largest_change": "1/4", "data": before}
+    more = {"format": "attncert/2", "saturation": None, "rounding": told, "data_file": None}
+    return sealed(dict(found) | more)
+
+
+def _quarter_off(x: str) -> str:
+    """A tie between this whole number, an even number of halves, and the next half."""
+    return f"{4 * int(x) + 1}/4"
+
+
+def _half_off(told: Certificate) -> Certificate:
+    """Every query as if it had been half larger, and rounded down to a whole number."""
+    before = told["data"]
+    queries = [[f"{int(x.split('/')[0]) // 2 + 1}/2" for x in row] for row in before["queries"]]
+    return {"grid": "1", "largest_change": "1/2", "data": before | {"queries": queries}}
 
 
 def _turned_tokens() -> Certificate:
@@ -218,7 +251,7 @@ _RANK_DEFECTS = (
     Defect("data changed, only the outer digest computed afresh", "input digest",
            partial(edited, "full-rank", "data.labels.0.0", plus_one, digested)),
     Defect("another version of the format", "format",
-           partial(to, "full-rank", "format", "attncert/2")),
+           partial(to, "full-rank", "format", "attncert/3")),
     Defect("a claim that cannot be checked", "claim", partial(to, "full-rank", "claim", "true")),
     Defect("a key twice, with the same value", "keys",
            lambda: true("full-rank").replace(b'"claim":', b'"claim": "full-rank", "claim":', 1)),
@@ -251,6 +284,34 @@ _RANK_DEFECTS = (
            lambda: written(_two_tokens(61, str(2**61 - 1)))),
 )  # fmt: skip
 
+_SATURATION_DEFECTS = (
+    Defect("one bit of saturation more than there is", "saturation",
+           partial(edited, "saturated", "saturation.bits", lambda bits: bits + 1)),
+    Defect("the groups' own examples called saturated", "saturation",
+           partial(to, "saturated", "saturation.own", True)),
+    Defect("the last group first: other examples are earlier", "saturation",
+           partial(edited, "saturated", "groups", lambda groups: groups[::-1])),
+    Defect("bits of saturation that are no number", "further keys",
+           partial(to, "saturated", "saturation.bits", "6")),
+    Defect("a data file that nobody reads", "further keys",
+           partial(to, "saturated", "data_file", {})),
+    Defect("every example in a group of its own", "heads of groups",
+           partial(edited, "saturated", "groups", lambda groups: [[t] for g in groups for t in g])),
+)  # fmt: skip
+
+_ROUNDING_DEFECTS = (
+    Defect("data rounded to a finer grid than is said", "grid",
+           partial(to, "rounded", "rounding.grid", "2")),
+    Defect("ties rounded down, to odd multiples, too", "grid",
+           partial(edited, "rounded", "rounding", _half_off)),
+    Defect("a label rounded, too", "labels kept",
+           partial(edited, "rounded", "rounding.data.labels.0.0", lambda y: f"{y}1")),
+    Defect("one context for all before, one for each now", "contexts kept",
+           partial(edited, "rounded", "rounding.data.contexts", lambda E: E[:1])),
+    Defect("a smaller change than there was", "largest change",
+           partial(to, "rounded", "rounding.largest_change", "1/8")),
+)  # fmt: skip
+
 _OTHER_DEFECTS = (
     Defect("a label changed, digests computed afresh", "output",
            partial(edited, "interpolation", "data.labels.0.0", plus_one)),
@@ -275,17 +336,19 @@ CERTIFICATES = Family(
     checks=tuple(MESSAGES),
     fired=fired,
     correct={name: partial(true, name) for name in
-             ("interpolation", "full-rank", "two tokens", "dependent-set", "impossible")},
-    defects=(*_RANK_DEFECTS, *_OTHER_DEFECTS),
+             ("interpolation", "full-rank", "two tokens", "dependent-set", "impossible",
+              "saturated", "rounded")},
+    defects=(*_RANK_DEFECTS, *_SATURATION_DEFECTS, *_ROUNDING_DEFECTS, *_OTHER_DEFECTS),
 )  # fmt: skip
 
-_OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "violation")
+_OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "violation",
+                 "grid", "labels kept", "contexts kept", "largest change")  # fmt: skip
 
 FAST = Family(
     name="fast",
     title="Full-rank certificates, by the fast re-check",
     checks=tuple(name for name in MESSAGES if name not in _OTHER_CLAIMS),
     fired=partial(fired, check=fast_check.check_file),
-    correct={name: partial(true, name) for name in ("full-rank", "two tokens")},
-    defects=_RANK_DEFECTS,
+    correct={name: partial(true, name) for name in ("full-rank", "two tokens", "saturated")},
+    defects=(*_RANK_DEFECTS, *_SATURATION_DEFECTS),
 )

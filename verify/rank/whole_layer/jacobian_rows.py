@@ -143,7 +143,9 @@ def jacobian_rank(
     """The largest rank of J found modulo one of the primes; stops at `enough` (default T·m).
 
     Exact, a lower bound of the rank over ℝ. columns: as `JacobianRows` has them; fewer cannot raise
-    the rank. Raises features.NotIntegral where a logit is not an integer.
+    the rank. They are taken in a random order: so all heads take part in every block of columns,
+    and a block of rows finds its pivots at once. Raises features.NotIntegral where a logit is not
+    an integer.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=6, n=2, d=3, seed=1)
@@ -155,10 +157,12 @@ def jacobian_rank(
     enough = rows if enough is None else enough
     best, tried = JacobianRank(0, rows, primes[0], ()), list[tuple[int, int | None]]()
     step = max(1, HEIGHT // data.m)
+    every = JacobianRows(data, layer, primes[0]).columns if columns is None else columns
+    order = np.random.default_rng(0).permutation(every)
     for p in primes:
         if data.contexts.denominator % p == 0:
             continue
-        made = JacobianRows(data, layer, p, columns, xp)
+        made = JacobianRows(data, layer, p, order, xp)
         try:
             rank = _small(made) if rows <= _SMALL else _streamed(made, step, progress)
         except SumVanishes:
