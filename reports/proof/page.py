@@ -182,12 +182,12 @@ def _context(proof: Proof) -> dict[str, object]:
     }
 
 
-<<<<<<< HEAD
 def _arithmetic(claims: Iterable[Claim]) -> list[str]:
     """What computed these claims, shortest first."""
     told = {printable(c.arithmetic) for c in claims if c.arithmetic}
     return sorted(told, key=lambda a: (len(a), a))
-=======
+
+
 def _told(trace: ProofTrace, statement: str) -> str:
     """A statement, for Markdown; where it names a claim ("claim reduction"), with the number of
     that step."""
@@ -198,7 +198,6 @@ def _told(trace: ProofTrace, statement: str) -> str:
         return f"[step {k}, {named[1]}](#step-{k})" if k else named[0]
 
     return re.sub(r"\bclaim ([a-z]+(?:[.-][a-z]+)*)", step, markdown(sentence(statement)))
->>>>>>> main
 
 
 def _parts(proof: Proof) -> list[Part]:

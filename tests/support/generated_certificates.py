@@ -39,7 +39,6 @@ def sources() -> list[Certificate]:
         draw = random.Random(seed)
         claim = draw.choice(["interpolation", "full-rank"])
         T, n, m = draw.randint(1, 4), draw.randint(2, 3), draw.randint(1, 2)
-<<<<<<< HEAD
         layer = layer_certificate(
             claim,
             T=T,
@@ -53,22 +52,6 @@ def sources() -> list[Certificate]:
             rational=draw.random() < 0.5,
             seed=seed,
             spread=3,
-=======
-        sizes = dict(
-            T=T, n=n, d=draw.randint(n, 4), m=m, H=T + draw.randint(0, 1), d_h=draw.randint(1, 2)
-        )
-        shared = draw.random() < 0.3
-        found.append(
-            layer_certificate(
-                claim,
-                d_v=m + draw.randint(0, 1),
-                shared=shared,
-                rational=draw.random() < 0.5,
-                seed=seed,
-                spread=3,
-                **sizes,
-            )
->>>>>>> main
         )
         found += [layer, dependent_set_certificate(seed, rational=draw.random() < 0.5)]
         contexts, queries, labels, relation = draw.choice(list(IMPOSSIBLE.values()))
