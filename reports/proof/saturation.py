@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib.figure import Figure
-
 from attncert.reports.proof.rows import NONE, shown_heads
+from attncert.reports.words.drawing import Figure
 from attncert.reports.words.numbers import BEYOND, count, power_of_two, value, whole
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
