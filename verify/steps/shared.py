@@ -143,8 +143,7 @@ def finite_rank(
     source: str = f"{PAPER}, step 8",
 ) -> Claim:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
-    weights = _weights(table, seen.prime)
-    seen.append(features.mix_mod(weights, seen.contexts(range(data.T)), seen.prime))
+    seen.append(features_of(table, seen))
     rows = [*head.earlier, *head.group]
     rank = seen.rank(rows)
     return claim(
@@ -275,6 +274,12 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     """These queries as rows, exact."""
     rows = [data.query_matrix[t, j] for t in examples for j in range(data.d)]
     return fmpq_mat(len(rows) // data.d, data.d, rows)
+
+
+def features_of(table: ObjectArray, seen: features.Progressive) -> IntArray:
+    """The features mod p of one head for all examples, from its logits (T, n)."""
+    weights = _weights(table, seen.prime)
+    return features.mix_mod(weights, seen.contexts(range(len(table))), seen.prime)
 
 
 def _weights(table: ObjectArray, prime: int) -> IntArray:
