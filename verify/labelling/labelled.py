@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from attncert.verify.labelling.steps import claims_of
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRank, jacobian_rank
 from attncert.verify.tightness.rows import MOST_ROWS, row_relations, shortest, tied_examples
 
-CONSTRUCTIONS = ("auto", "groups", "pairs")
+Way = Literal["auto", "groups", "pairs"]
 _MOST_HEADS = 2**14
 _SOURCE = "ours; docs/given-labels.md"
 
@@ -50,15 +50,14 @@ class LabellingSettings:
     heads: int | None = None
     head_width: int = 1
     value_width: int | None = None
-    construction: str = "auto"
+    construction: Way = "auto"
     seed: int = 0
 
     def __post_init__(self) -> None:
         require_sizes(self, _MOST_HEADS)
-        if self.construction not in CONSTRUCTIONS:
-            raise InputError(
-                "--construction", f"one of {', '.join(CONSTRUCTIONS)}", self.construction
-            )
+        ways = get_args(Way)
+        if self.construction not in ways:
+            raise InputError("--construction", f"one of {', '.join(ways)}", self.construction)
         require_seed(self.seed)
 
 
