@@ -40,7 +40,7 @@ CERTIFICATES = ("certificate.json", "witness.json")
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
     names; a "*" in one stands for words of small letters. checkers: the script of verify/ that
-    reads its certificate, and what it needs beside it; copies of them make the folder complete."""
+    reads its certificate, and what that loads; copies of them make the folder complete."""
 
     name: str
     page: str
@@ -59,7 +59,8 @@ class Kind:
         >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
-        names = (self.page, self.html, *self.checkers, *self.files, *map(figure_file, self.figures))
+        names = (self.page, self.html, *self.checkers, *self.files)
+        names += tuple(map(figure_file, self.figures))
         pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
         return re.fullmatch(pattern, name) is not None
 

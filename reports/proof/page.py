@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -178,9 +179,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "view": view,
         "parts": _parts(proof),
         "gaps": rows.gaps(proof),
-        "arithmetic": sorted(
-            {printable(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
-        ),
+        "arithmetic": _arithmetic(c for c in trace if c.level is not Level.KERNEL),
+        "in_coq": _arithmetic(c for c in trace if c.level is Level.KERNEL),
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
@@ -199,6 +199,12 @@ def _saturation(proof: Proof) -> dict[str, object]:
         "saturation_curves": saturation.figure(proof.heads) is not None,
         "saturation_curves_caption": saturation.caption(proof),
     }
+
+
+def _arithmetic(claims: Iterable[Claim]) -> list[str]:
+    """What computed these claims, shortest first."""
+    told = {printable(c.arithmetic) for c in claims if c.arithmetic}
+    return sorted(told, key=lambda a: (len(a), a))
 
 
 def _told(trace: ProofTrace, statement: str) -> str:

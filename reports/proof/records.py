@@ -95,7 +95,7 @@ def timings_dict(proof: Proof) -> dict[str, Any]:
 
 def not_proved(proof: Proof) -> list[Claim]:
     """Every claim that is not proved, on its own or through what it rests on."""
-    return [c for c in proof.trace if proof.trace.standing(c.id) is not Level.PROVED]
+    return [c for c in proof.trace if proof.trace.standing(c.id) < Level.PROVED]
 
 
 def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
