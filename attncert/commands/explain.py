@@ -13,7 +13,7 @@ from attncert.progress import Stages
 
 
 def explain(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
     compare: Annotated[
         str | None, typer.Option(help="another certificate, or -: say what differs")
     ] = None,
