@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from attncert.constructions.arrays import IntArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import (
     HypothesisFails,
@@ -87,6 +88,10 @@ class Labelled:
     tried: tuple[Tried, ...] = ()
     why: str = ""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        told = {"examples": self.data.T, "construction": self.construction or None}
+        return in_brief(self, self.level, data=self.data.name, **told, why=self.why or None)
 
     @property
     def level(self) -> Level:
