@@ -30,7 +30,11 @@ from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_gr
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.labelling.steps import claims_of
-from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRank, jacobian_rank
+from attncert.verify.rank.whole_layer.jacobian_rows import (
+    JacobianRank,
+    jacobian_rank,
+    require_small,
+)
 from attncert.verify.tightness.rows import MOST_ROWS, row_relations, shortest, tied_examples
 
 Way = Literal["auto", "groups", "pairs"]
@@ -234,10 +238,12 @@ def _rank(
     data: Dataset, zero: Zero, name: str, how: str, tried: list[Tried], progress: Progress
 ) -> JacobianRank:
     stage = f"Jacobian, {counted(zero.heads, 'head')}"
+    columns = useful_columns(data, zero)
+    require_small(data.T * data.m, len(columns))
     rank = jacobian_rank(
         data,
         zero.layer,
-        columns=useful_columns(data, zero),
+        columns=columns,
         progress=lambda done, of: progress(stage, done, of),
     )
     tried.append(Tried(name, zero.heads, how, rank.rank, rank.prime))
