@@ -117,6 +117,9 @@ def _mathml(latex: str, block: bool) -> str:
         part.text = unescape(part.text) if part.text else part.text
         for name in set(part.attrib) - _ATTRIBUTES:
             del part.attrib[name]
+        if part.tag in ("mi", "mo") and len(part.text or "") > 1 and str(part.text).isalpha():
+            part.tag = "mo"  # a function by name: what follows stands a thin space away
+            part.attrib |= {"lspace": "0em", "rspace": "0.17em"}
     return ElementTree.tostring(element, encoding="unicode", short_empty_elements=False)
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH, style, to_svg
+from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.report import figure_file
+from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.templating import page
 
 Row = Mapping[str, Any]
