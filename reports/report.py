@@ -73,7 +73,7 @@ PROOF = Kind(
     "prove",
     "report.md",
     ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
-    ("graph", "saturation", "own-weights", "largest-weights", "heads"),
+    ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
 )
 TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))

@@ -28,7 +28,7 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
@@ -59,7 +59,7 @@ def check(
             r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
-            raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
+            raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
     if as_json:

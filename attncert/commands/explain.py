@@ -12,7 +12,7 @@ from attncert.commands.stdin import as_file
 
 
 def explain(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
     compare: Annotated[
         str | None, typer.Option(help="another certificate, or -: say what differs")
     ] = None,

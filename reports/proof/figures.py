@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from attncert.reports.proof.graph import graph
+from attncert.reports.proof.saturation import figure as against_c
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND, count
 from attncert.verify.claims.proof import HeadSummary, Proof
@@ -41,6 +42,8 @@ def draw(proof: Proof) -> dict[str, bytes]:
             own: {OWN: own_weights, LARGEST: largest_weights}[own](proof.heads),
             "heads": bits_and_condition(proof.heads),
         }
+        against = against_c(proof.heads)
+        figures |= {} if against is None else {"saturation-c": against}
         return drawn | {name: to_svg(figure) for name, figure in figures.items()}
 
 

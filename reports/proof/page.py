@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
-from attncert.reports.proof import rows
+from attncert.reports.proof import rows, saturation
 from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
@@ -88,7 +89,13 @@ def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def report(proof: Proof) -> Report:
-    sentences = (one_line(proof),)
+    sentences: tuple[str, ...] = (one_line(proof),)
+    if told := saturation.remedy(proof):
+        command, change, seconds = told
+        sentences += (
+            f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
+            f" (an estimate): {command}",
+        )
     return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
 
 
@@ -156,6 +163,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,
+        **_saturation(proof),
         "own_figure": own_figure(proof.heads),
         "matrices": matrices(proof.layer),
         "most_numbers": MOST_NUMBERS,
@@ -171,15 +179,32 @@ def _context(proof: Proof) -> dict[str, object]:
         "view": view,
         "parts": _parts(proof),
         "gaps": rows.gaps(proof),
-        "arithmetic": sorted(
-            {printable(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
-        ),
+        "arithmetic": _arithmetic(c for c in trace if c.level is not Level.KERNEL),
+        "in_coq": _arithmetic(c for c in trace if c.level is Level.KERNEL),
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
         "built": proof.layer is not None,
         "references": references(proof).strip(),
     }
+
+
+def _saturation(proof: Proof) -> dict[str, object]:
+    columns, table = saturation.table(proof)
+    return {
+        "saturation_line": saturation.verdict(proof),
+        "remedy": saturation.remedy(proof),
+        "saturation_columns": columns,
+        "saturation_rows": table,
+        "saturation_curves": saturation.figure(proof.heads) is not None,
+        "saturation_curves_caption": saturation.caption(proof),
+    }
+
+
+def _arithmetic(claims: Iterable[Claim]) -> list[str]:
+    """What computed these claims, shortest first."""
+    told = {printable(c.arithmetic) for c in claims if c.arithmetic}
+    return sorted(told, key=lambda a: (len(a), a))
 
 
 def _told(trace: ProofTrace, statement: str) -> str:

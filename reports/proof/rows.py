@@ -221,7 +221,7 @@ def names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
 def _gap(proof: Proof, claims: list[Claim]) -> Gap:
     first = claims[0]
     why = held_down(proof, first)
-    if first.level is Level.PROVED:
+    if not first.level < Level.PROVED:
         why = f"its own check passed, but {why}"
     else:
         own = WORDING[first.level].gap

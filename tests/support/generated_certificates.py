@@ -25,8 +25,9 @@ NUMBERS = ["0", "1", "-1", "2/3", "-0", "00", "6/4", "1/0", "1/01", "+1", " 1", 
 JUNK = [*NUMBERS, "", "ln 2", 0, 1, -1, 3, True, None, [], {}, [[]], ["1"], 10**30, "٣", "é\ud800"]
 TEXTS = [
     ('"', '" '), (":", " :\n"), ("1", "\\u0031"), ("claim", "cl\\u0061im"), ("1", "1.0"),
-    ("1", "01"), ("[", "[["), ("]", "],"), ("{", '{"digest":"",'), ("}", "}}"), ("-", "--"), ("0", "NaN"),
-    ("a", "\x01"), ("e", "\\x"), ("/", "\\/"), ("true", "tru"), (",", ", ,"), ("s", "\\ud83d\\ude00"),
+    ("1", "01"), ("[", "[["), ("]", "],"), ("{", '{"digest":"",'), ("}", "}}"), ("-", "--"),
+    ("0", "NaN"), ("a", "\x01"), ("e", "\\x"), ("/", "\\/"), ("true", "tru"), (",", ", ,"),
+    ("s", "\\ud83d\\ude00"),
 ]  # fmt: skip
 
 
@@ -38,22 +39,21 @@ def sources() -> list[Certificate]:
         draw = random.Random(seed)
         claim = draw.choice(["interpolation", "full-rank"])
         T, n, m = draw.randint(1, 4), draw.randint(2, 3), draw.randint(1, 2)
-        sizes = dict(
-            T=T, n=n, d=draw.randint(n, 4), m=m, H=T + draw.randint(0, 1), d_h=draw.randint(1, 2)
+        layer = layer_certificate(
+            claim,
+            T=T,
+            n=n,
+            d=draw.randint(n, 4),
+            m=m,
+            H=T + draw.randint(0, 1),
+            d_h=draw.randint(1, 2),
+            d_v=m + draw.randint(0, 1),
+            shared=draw.random() < 0.3,
+            rational=draw.random() < 0.5,
+            seed=seed,
+            spread=3,
         )
-        shared = draw.random() < 0.3
-        found.append(
-            layer_certificate(
-                claim,
-                d_v=m + draw.randint(0, 1),
-                shared=shared,
-                rational=draw.random() < 0.5,
-                seed=seed,
-                spread=3,
-                **sizes,
-            )
-        )
-        found.append(dependent_set_certificate(seed, rational=draw.random() < 0.5))
+        found += [layer, dependent_set_certificate(seed, rational=draw.random() < 0.5)]
         contexts, queries, labels, relation = draw.choice(list(IMPOSSIBLE.values()))
         factor = draw.choice([1, 2, -3])
         moved = [[draw.randint(-9, 9) if c == 0 else y for y in row] for c, row in

@@ -24,6 +24,7 @@ class Level(enum.Enum):
     (True, True, False)
     """
 
+    KERNEL = "kernel"  # a theorem that Coq's kernel has checked, named with the claim
     PROVED = "proved"  # exact arithmetic over Q, or a certificate mod p that lifts
     ENCLOSED = "enclosed"  # rigorous ball arithmetic
     ARGUED = "argued"  # a written proof in docs/, not checked by machine

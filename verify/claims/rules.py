@@ -72,7 +72,8 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
-    ids.REDUCTION: Level.ARGUED,
+    ids.REDUCTION: Level.KERNEL,
+    ids.PARTITION_MEMORIZES: Level.KERNEL,
     ids.ALMOST_ALL: Level.ARGUED,
     ids.MULTIPRECISION: Level.NUMERICAL,
     ids.SATURATION_MULTIPRECISION: Level.NUMERICAL,

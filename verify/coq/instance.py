@@ -43,7 +43,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Checked:
-    """What coqc said: the names that Print Assumptions gives; its processor time and its largest memory."""
+    """What coqc said: the names that Print Assumptions gives; processor time and largest memory."""
 
     assumptions: tuple[str, ...]
     seconds: float
@@ -117,7 +117,8 @@ From Coq Require ZArith List Uint63.
 From Bignums Require BigZ.
 Require Spec Certificate words words_sound verified.
 Module Certificate.
-Import ZArith List Uint63 BigZ Spec Certificate interpolation full_rank integers big_integers words words_sound verified.
+Import ZArith List Uint63 BigZ Spec Certificate interpolation full_rank integers big_integers.
+Import words words_sound verified.
 Import ListNotations.
 Local Notation value_of := (fun x : Z => x).
 """

@@ -15,6 +15,7 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.coq.theorems import in_coq
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
@@ -118,7 +119,8 @@ def reduction() -> Claim:
         ids.REDUCTION,
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
         "values and output: $ZV=Y$ is solvable for every $Y$.",
-        Level.ARGUED,
+        Level.KERNEL,
+        arithmetic=in_coq("reduction.reduction"),
         source="docs/mathematics.md, section 1",
     )
 
@@ -176,7 +178,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list
         Claim(
             ids.MEMORIZATION,
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
-            "$Y$. By claim reduction (argued) every labelling of these examples is then memorized."
+            "$Y$. By claim reduction (kernel) every labelling of these examples is then memorized."
             + _uncertified(uncertified),
             Level.PROVED,
             numbers={"examples": data.T},

@@ -27,6 +27,7 @@ from attncert.verify.certificate import impossible_certificate
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.coq.theorems import in_coq
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
@@ -99,7 +100,8 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     escape = Claim(
         ids.IMPOSSIBLE_INESCAPABLE,
         "$\\sum_tc_tz_t=0$ for every choice of weights, in any number of heads of any width.",
-        Level.ARGUED,
+        Level.KERNEL,
+        arithmetic=in_coq("impossible.tied_features"),
         rests_on=(structure.id,),
         source=_ROWS,
     )

@@ -22,6 +22,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.certificate import TooLarge, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
+from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
 from attncert.verify.tightness.given_labels import fit_given_labels
@@ -96,6 +97,9 @@ def study(
     if small and applies(data):
         progress("shared contexts", 0, 1)
         claims += shared_capacity(data, heads, seed=seed)
+    if small:
+        progress("ranks by heads", 0, 1)
+        claims += claims_by_heads(data, by_heads(data, seed))
     claims = all_at_value_width(claims, data, heads, value_width)
     claims += [label_rank(data, heads, value_width)] if data.labelled else []
     proof = None
