@@ -33,7 +33,7 @@ import numpy as np
 from flint import nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, require_sizes
+from attncert.constructions.errors import require_seed, require_sizes
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
