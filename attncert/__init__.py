@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from attncert.constructions.errors import HypothesisFails
     from attncert.constructions.from_layer import from_layer
     from attncert.constructions.layer import Layer
+    from attncert.progress import Stages
     from attncert.reports import write_report
     from attncert.verify.audit.attack.search import attack
     from attncert.verify.checker import Verdict
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from attncert.verify.methods.registry import register
     from attncert.verify.prove import prove, prove_layer
     from attncert.verify.settings import Settings
-    from attncert.verify.steps.shared import steps
+    from attncert.verify.steps.in_order import steps
 
 __all__ = [
     "Attack",
@@ -62,6 +63,7 @@ __all__ = [
     "Outline",
     "Proof",
     "Settings",
+    "Stages",
     "Step",
     "Voice",
     "attack",
@@ -93,6 +95,7 @@ _LAZY = {
     "Outline": "attncert.verify.claims.proof",
     "Proof": "attncert.verify.claims.proof",
     "Settings": "attncert.verify.settings",
+    "Stages": "attncert.progress",
     "Step": "attncert.verify.claims.ids",
     "Voice": "attncert.verify.claims.proof",
     "attack": "attncert.verify.audit.attack.search",
@@ -103,23 +106,34 @@ _LAZY = {
     "prove_layer": "attncert.verify.prove",
     "register": "attncert.verify.methods.registry",
     "require": "attncert.verify.methods.method",
-    "steps": "attncert.verify.steps.shared",
+    "steps": "attncert.verify.steps.in_order",
     "write_report": "attncert.reports",
 }
+_STOREYS = ("constructions", "verify", "reports")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _STOREYS:
+        return importlib.import_module(f"attncert.{name}")
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("attncert")
     raise AttributeError(f"module 'attncert' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_STOREYS, "__version__"])
 
 
 def check(path: str | os.PathLike[str]) -> Verdict:
-    """Re-derive everything a certificate claims, from the file alone."""
+    """Re-derive everything a certificate claims, from the file alone.
+
+    The verdict's status is "holds", "wrong", "over limit" or "unusable"; its message says why.
+
+    >>> check("no-such-certificate.json").status
+    'unusable'
+    """
     from attncert.verify.checkers import checker_of
 
     return checker_of(str(path))(str(path))

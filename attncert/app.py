@@ -14,9 +14,11 @@ from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
+from attncert.commands.every_labelling import every_labelling
 from attncert.commands.explain import explain
 from attncert.commands.fit import fit
 from attncert.commands.hash import hash_data
+from attncert.commands.kernel import kernel
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
 from attncert.commands.output import Interrupted, say
@@ -39,6 +41,8 @@ app = typer.Typer(
 for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack):
     app.command(_command.__name__)(_command)
 app.command("hash")(hash_data)
+app.command("every-labelling")(every_labelling)
+app.add_typer(kernel, name="kernel")
 
 
 def _version(asked: bool) -> None:

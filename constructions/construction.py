@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from flint import fmpq_mat, nmod_mat
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import HypothesisFails
@@ -40,8 +41,11 @@ class PlacedHead:
     logits: tuple[tuple[int, ...], ...]
     pivots: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        return in_brief(self, group=self.group, earlier=len(self.earlier))
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SteeringHead(PlacedHead, ABC):
     """A head that also moves every earlier example towards one row of its context.
 
@@ -78,6 +82,12 @@ class Construction:
                 do; none for idle heads.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping.
+
+    >>> from attncert import Dataset, Settings
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> asked = Settings(heads=2)
+    >>> asked.method.build(data, asked, lambda done, of: None).groups
+    ((0, 1), (2,))
     """
 
     name: str
@@ -90,6 +100,16 @@ class Construction:
     partition: Groups | None = None
     spare: tuple[PlacedHead, ...] = ()
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.name,
+            heads=len(self.layer.heads),
+            head_width=self.head_width,
+            r=self.r,
+            placing=len(self.heads),
+        )
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -98,6 +118,9 @@ class Bound:
     formula, r: in LaTeX; r empty where there is none. strength: r for n tokens and heads of width
     d_h; A1 is asked of r queries at a time. places: the number itself, from H and r; it does not
     fall as H grows.
+
+    >>> Bound("H", r="", places=lambda heads, r: heads).words, Bound().places(8, 4)
+    ('$H$', 25)
     """
 
     formula: str = "H(r-1)+1"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeGuard
 
 from attncert.constructions.foreign import printable
@@ -35,15 +38,14 @@ class HypothesisFails(Exception):
     `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>": "A2", "capacity",
     "context-size", "value-width", "some-partition"; or "search" and "float64", which are none: a
     builder gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check.
+
+    >>> raise HypothesisFails("even", "n is odd", {"n": 3})
+    Traceback (most recent call last):
+    attncert.constructions.errors.HypothesisFails: n is odd
     """
 
     def __init__(
-        self,
-        hypothesis: str,
-        reason: str,
-        witness: dict[str, Any],
-        *,
-        decided: bool = True,
+        self, hypothesis: str, reason: str, witness: dict[str, Any], *, decided: bool = True
     ) -> None:
         self.hypothesis, self.reason, self.witness = hypothesis, reason, witness
         self.decided = decided  # False: a search gave up, so nothing is refuted
@@ -86,3 +88,33 @@ def require_positive(**values: int) -> None:
     for argument, value in values.items():
         if value < 1:
             raise InputError(argument, "a positive integer", value)
+
+
+def require_sizes(settings: object, most: int) -> None:
+    """Raise InputError unless heads, head_width and value_width of a record of settings are each
+    None or a whole number from 1 to `most`."""
+    for name in ("heads", "head_width", "value_width"):
+        value = getattr(settings, name)
+        if value is not None and not (whole(value) and 1 <= value <= most):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(option, f"a whole number from 1 to {most}", value)
+
+
+@contextmanager
+def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Iterator[None]:
+    """What goes wrong with a path inside the block, as InputError: in one line, with its end."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(argument, must, f"{ending(path, 80)} ({reason})") from None
+    except ValueError as error:
+        if isinstance(error, InputError) or "null" not in str(error):
+            raise
+        raise InputError(argument, "a path", "one with a null character") from None
+
+
+def ending(path: str | os.PathLike[str], most: int) -> str:
+    """The path, or its last characters after "…": at most so many in all."""
+    text = str(path)
+    return text if len(text) <= most else f"…{text[1 - most :]}"

@@ -1,8 +1,7 @@
 """Text from outside made safe: for a screen, for a path, for Markdown.
 
 A file, its name and the command line can be written by anyone. What they say reaches a terminal,
-the
-name of a folder, or a page that others read; here alone it is decided what of it may.
+the name of a folder, or a page that others read; here alone it is decided what of it may.
 
 - `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the
   direction of the text, begins a new line, or is no Unicode text.
@@ -47,7 +46,9 @@ def escaped(line: str) -> str:
     >>> print(escaped("left   | right" + chr(10) + "holds: yes"))
     left   | right\nholds: yes
     """
-    return "".join(c if c.isprintable() else _escape(c) for c in line)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line
+    )
 
 
 def safe_name(text: str, default: str) -> str:
@@ -59,7 +60,3 @@ def safe_name(text: str, default: str) -> str:
     ('up-my-data', 'x', 'data')
     """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:MOST_NAME].strip(".-") or default
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

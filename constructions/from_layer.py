@@ -24,7 +24,7 @@ from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Placement, independent_rows
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LayerHead(PlacedHead):
     """A head of a given layer. chosen: whatever its author noted, for the steps of the proof."""
 
@@ -41,6 +41,10 @@ def from_layer(
     with a note keep a record (`spare`). heads: H where it was asked for; idle ones fill up. Raises
     InputError where shapes do not fit, and HypothesisFails where the layer has more heads than
     that, and (undecided) where a logit is not whole or the rank of the features is less than T.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
+    >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
+    Construction('mine', heads=1, head_width=1, r=0, placing=1)
     """
     _require_shapes(layer, data)
     if heads is not None:

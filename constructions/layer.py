@@ -10,7 +10,7 @@ of two: a rational number. This is the whole trick that makes attention exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import FloatArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
@@ -31,6 +32,11 @@ class Head:
     query: fmpq_mat
     value: fmpq_mat | None = None
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, d=int(self.key.nrows()), width=self.width, readout=self.value is not None
+        )
+
     @property
     def width(self) -> int:
         return int(self.key.ncols())
@@ -38,10 +44,24 @@ class Head:
 
 @dataclass(frozen=True)
 class Layer:
-    """H heads and the output matrix (H·d_v)×m, head by head; output is None without a readout."""
+    """H heads and the output matrix (H·d_v)×m, head by head; output is None without a readout.
+
+    >>> Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])
+    Layer(heads=1, d=2, head_width=1, readout=False)
+    """
 
     heads: tuple[Head, ...]
     output: fmpq_mat | None = None
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            heads=len(self.heads),
+            d=int(self.heads[0].key.nrows()),
+            head_width=self.head_width,
+            value_width=self.value_width,
+            readout=self.output is not None,
+        )
 
     @classmethod
     def of_weights(cls, heads: Sequence[Any]) -> Layer:
@@ -92,14 +112,76 @@ class Layer:
         No mask: every token of the context is attended to; the query is not a token of it.
         Each entry is the nearest float64 to the exact one (W_Q: to its product with ln 2).
         """
-        arrays = {
-            "W_K": np.stack([to_float(h.key) for h in self.heads]),
-            "W_Q": np.stack([to_float(h.query) for h in self.heads]) * math.log(2),
+        parts = self._parts(to_float, lambda query: query * math.log(2))
+        return {name: np.stack(x) if isinstance(x, list) else x for name, x in parts.items()}
+
+    def to_torch(self) -> dict[str, Any]:
+        """`to_numpy` as tensors (float64). Raises ImportError where PyTorch is missing."""
+        try:
+            import torch
+        except ImportError:
+            raise ImportError("Layer.to_torch needs PyTorch: pip install torch") from None
+        return {name: torch.from_numpy(array) for name, array in self.to_numpy().items()}
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The same weights as exact SymPy matrices: W_K, W_Q, W_V lists of H, W_O one.
+
+        W_Q has the factor log(2), W_O is (H·d_v)×m. Arithmetic: exact.
+
+        >>> Layer.of_weights([([[1], [0]], [["1/2"], [-3]])]).to_sympy()["W_Q"]
+        [Matrix([
+        [ log(2)/2],
+        [-3*log(2)]])]
+        """
+        from sympy import Matrix, Rational, log
+
+        def exact(matrix: fmpq_mat) -> Any:
+            rows = [[Rational(int(x.p), int(x.q)) for x in row] for row in matrix.tolist()]
+            return Matrix(rows)
+
+        return self._parts(exact, lambda query: query * log(2))
+
+    def to_mpmath(self, dps: int = 50) -> dict[str, Any]:
+        """The same weights as mpmath matrices of `dps` decimal digits, for any true exponential.
+
+        Shapes as in `to_sympy`. Each number is within a unit of its last digit. Raises InputError.
+
+        >>> from mpmath import nstr
+        >>> weights = Layer.of_weights([([[1], [0]], [["1/2"], [-3]])]).to_mpmath(30)
+        >>> nstr(weights["W_Q"][0][0], 30)
+        '0.346573590279972654708616060729'
+        """
+        import mpmath
+
+        if type(dps) is not int or not 1 <= dps <= 10**6:
+            raise InputError("dps", "a whole number from 1 to 1,000,000", dps)
+
+        with mpmath.workdps(dps + 10):
+            two = mpmath.log(2)
+
+            def longer(matrix: fmpq_mat) -> Any:
+                rows = [[mpmath.mpf(int(x.p)) / int(x.q) for x in row] for row in matrix.tolist()]
+                return mpmath.matrix(rows)
+
+            parts = self._parts(longer, lambda query: query * two)
+        with mpmath.workdps(dps):
+            return {
+                name: [+x for x in part] if isinstance(part, list) else +part
+                for name, part in parts.items()
+            }
+
+    def _parts(
+        self, made: Callable[[fmpq_mat | None], Any], times_log_two: Callable[[Any], Any]
+    ) -> dict[str, Any]:
+        """W_K, W_Q, W_V, a list of one for each head, and W_O: `made` of the exact matrices."""
+        parts: dict[str, Any] = {
+            "W_K": [made(head.key) for head in self.heads],
+            "W_Q": [times_log_two(made(head.query)) for head in self.heads],
         }
         if self.output is not None:
-            arrays["W_V"] = np.stack([to_float(h.value) for h in self.heads])
-            arrays["W_O"] = to_float(self.output)
-        return arrays
+            parts["W_V"] = [made(head.value) for head in self.heads]
+            parts["W_O"] = made(self.output)
+        return parts
 
 
 def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: int) -> int:

@@ -21,21 +21,23 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from flint import fmpq, fmpz
 
 from attncert.constructions.arrays import AnyArray
+from attncert.constructions.brief import in_brief
+from attncert.constructions.data import loading
+from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_arrays
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Head, Layer
-from attncert.constructions.numerals import fraction
 
 MAX_BYTES = 2**26  # of a file of weights, and of its arrays
+MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
 _PARTS = tuple(_NAMES.values())
@@ -56,32 +58,45 @@ class StoredLayer:
     unit: str = "e"
     groups: tuple[tuple[int, ...], ...] | None = None
 
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, layer=self.layer, dtype=self.dtype, unit=self.unit)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", safe_name(self.name, "layer"))
 
 
 def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
-    """The layer in a file. Raises InputError, and nothing else, for any other file."""
-    path, shown = Path(source), str(source) or "''"
-    try:
-        if not path.is_file():
-            raise InputError(shown, _FILE, "a directory" if path.is_dir() else "missing")
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(shown, f"of at most {MAX_BYTES} bytes", path.stat().st_size)
-        suffix = path.suffix.lower()
-        if suffix == ".npz":
-            arrays = _npz(path, shown)
-        elif suffix == ".safetensors":
-            arrays = _safetensors(path, shown)
-        else:
-            with path.open("rb") as file:
-                value = json_value(file.read(MAX_JSON_BYTES + 1), shown)
-            stored = stored_layer(_json(value, shown), path.stem, shown)
-            return replace(stored, unit=_unit(value), groups=_groups(value))
-    except OSError as error:
-        raise InputError(shown, _FILE, f"unreadable ({error.strerror or error})") from None
+    """The layer in a file, or on standard input ("-"). Raises InputError, and nothing else, for
+    any other file."""
+    readers: loading.Readers[StoredLayer] = {
+        "npz": _from_npz,
+        "safetensors": _from_safetensors,
+        "json": _from_json,
+    }
+    return loading.read_source(source, readers, _FILE)
+
+
+def _content(file: BinaryIO, shown: str) -> bytes:
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise InputError(shown, f"of at most {MAX_BYTES} bytes", "larger")
+    return content
+
+
+def _from_json(file: BinaryIO, name: str, shown: str) -> StoredLayer:
+    value = loading.json_value(_content(file, shown), shown)
+    stored = stored_layer(_json(value, shown), name, shown)
+    return replace(stored, unit=_unit(value), groups=_groups(value))
+
+
+def _from_npz(file: BinaryIO, name: str, shown: str) -> StoredLayer:
+    arrays = read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
+    return _of_arrays(arrays, name, shown)
+
+
+def _of_arrays(arrays: dict[str, AnyArray], name: str, shown: str) -> StoredLayer:
     numbered = arrays.pop("groups", None)
-    stored = stored_layer(arrays, path.stem, shown)
+    stored = stored_layer(arrays, name, shown)
     return replace(stored, groups=_by_head(numbered, len(stored.layer.heads)))
 
 
@@ -98,7 +113,7 @@ def stored_layer(
     named = {_NAMES.get(key, key): value for key, value in arrays.items()}
     if sorted(named) != sorted(_PARTS) or len(named) != len(arrays):
         raise InputError(source, _ARRAYS, f"of {', '.join(map(repr, sorted(arrays))) or 'nothing'}")
-    exact = {part: ExactArray.of(_long_numbers(named[part]), part) for part in _PARTS}
+    exact = {part: ExactArray.of(_long_numbers(named[part]), part, MAX_BITS) for part in _PARTS}
     heads = []
     for part in ("query", "key", "value"):
         array = exact[part]
@@ -131,7 +146,8 @@ def _long_numbers(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)) and depth < MAX_AXES:
         return [_long_numbers(x, depth + 1) for x in value]
     if isinstance(value, str) and len(value) > MAX_DIGITS and NUMBER.fullmatch(value):
-        return fraction(value)
+        top, _, bottom = value.partition("/")
+        return fmpq(fmpz(top), fmpz(bottom or "1"))
     return value
 
 
@@ -139,26 +155,22 @@ def _kind(array: Any) -> str:
     return str(array.dtype) if isinstance(array, np.ndarray) else "rational"
 
 
-def _npz(path: Path, shown: str) -> dict[str, AnyArray]:
-    with path.open("rb") as file:
-        return read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
-
-
-def _safetensors(path: Path, shown: str) -> dict[str, AnyArray]:
+def _from_safetensors(file: BinaryIO, name: str, shown: str) -> StoredLayer:
     try:
         from safetensors import SafetensorError
-        from safetensors.numpy import load_file
+        from safetensors.numpy import load
     except ImportError:
         raise InputError(
             shown, "read with safetensors (pip install 'attncert[models]')", "without it"
         ) from None
     try:
-        return dict(load_file(path))
+        arrays = dict(load(_content(file, shown)))
     except (  # AttributeError: of a dtype that this NumPy does not have
         SafetensorError, AttributeError, KeyError, TypeError, ValueError, MemoryError
     ) as error:  # fmt: skip
         must = "a .safetensors file of float16, float32 or float64"
         raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
+    return _of_arrays(arrays, name, shown)
 
 
 def _json(value: Any, shown: str) -> dict[str, Any]:

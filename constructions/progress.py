@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Progress = Callable[[int, int], None]  # progress(done, of)
+Progress = Callable[[int, int], None]  # progress(done, of); of = 0: nobody knows how many
 StageProgress = Callable[[str, int, int], None]  # progress(stage, done, of)
 
 

@@ -21,6 +21,7 @@ from attncert.constructions.data.digits import digits, left_out
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
 from attncert.reports.capacity import page as capacity_page
+from attncert.reports.fit import experiments as experiments_page
 from attncert.reports.proof.page import render
 from attncert.reports.tightness import page as tightness_page
 from attncert.reports.words.jsonable import readable_json
@@ -106,6 +107,12 @@ def constants() -> Files:
     return capacity_page.render(constants=growth())
 
 
+def experiments() -> Files:
+    """From the committed rows, which take hours: `python benchmarks/experiments.py`."""
+    rows = ROOT / "benchmarks" / "results" / "experiments.json"
+    return experiments_page.render(json.loads(rows.read_bytes()))
+
+
 PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-paper": (
         "25 handwritten digits by the paper's construction (8 heads of width 4): exact readout",
@@ -151,6 +158,10 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         "Effective constants: how large c and B must be, and what H and n cost",
         constants,
     ),
+    "experiments": (
+        "The paper's experiments again, for given labels: every point a certificate",
+        experiments,
+    ),
 }
 
 
@@ -159,7 +170,8 @@ def index() -> bytes:
     lines = [
         "# Gallery",
         "",
-        "Reports as the toolkit writes them, without their times. Made by",
+        "Reports as the toolkit writes them, without their times, `report.html` and the checker. "
+        "Made by",
         "",
     ]
     lines += ["```text", "python docs/make_gallery.py", "```", ""]

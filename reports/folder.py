@@ -2,8 +2,11 @@
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,
-and may be replaced, if it holds nothing but files of our kinds of reports and its page begins with
+and may be replaced, if it holds nothing but files of our kinds of reports and its pages begin with
 our mark; any other folder with something in it is refused, and what is not ours is named.
+
+What every report has beside its own files is added here: the page for a browser, and where there is
+a certificate, the checker that reads it, so that the folder can be judged without attncert.
 """
 
 from __future__ import annotations
@@ -18,17 +21,19 @@ from itertools import count
 from pathlib import Path
 from types import FrameType
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
-from attncert.reports.report import KINDS, MARK, Report
+from attncert.reports.report import CERTIFICATES, HTML_MARK, KINDS, MARK, Report
 
-PAGES = frozenset(kind.page for kind in KINDS)
+PAGES = {kind.page: MARK for kind in KINDS} | {kind.html: HTML_MARK for kind in KINDS}
+_VERIFY = Path(__file__).parents[1] / "verify"
+_WRITABLE = "a folder that can be written"
 _SHOWN = 48  # characters of a name in a refusal
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Raise InputError now rather than after minutes of work, if `path` could not be written."""
-    with _one_line_errors(path):
+    with path_errors("--out", _WRITABLE, path):
         target = _target(path)
         parent = next(p for p in target.parents if p.exists())
         probe, _ = _free_names(parent / target.name)
@@ -44,14 +49,15 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
     the like, which no program can delay, may leave a hidden one beside it.
     """
-    with _one_line_errors(path), _endings_wait():
+    files = contents(report)
+    with path_errors("--out", _WRITABLE, path), _endings_wait():
         target = _target(path)
         new, old = _free_names(target)
         made: list[Path] = []
         try:
             _make(target.parent, made)
             new.mkdir()
-            for name, content in sorted(report.files.items()):
+            for name, content in sorted(files.items()):
                 (new / name).parent.mkdir(exist_ok=True)
                 (new / name).write_bytes(content)
             if target.exists():
@@ -67,7 +73,18 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
             for folder in made:
                 with suppress(OSError):
                     folder.rmdir()
-    return [target / name for name in sorted(report.files)]
+    return [target / name for name in sorted(files)]
+
+
+def contents(report: Report) -> dict[str, bytes]:
+    """All files of the folder, by name."""
+    from attncert.reports.html import html_page
+
+    kind, files = report.kind, dict(report.files)
+    files[kind.html] = html_page(files[kind.page], files)
+    if any(name in files for name in CERTIFICATES):
+        files |= {name: (_VERIFY / name).read_bytes() for name in kind.checkers}
+    return files
 
 
 def strange(folder: Path) -> str:
@@ -86,8 +103,9 @@ def _ours(entry: Path, name: str) -> bool:
 
 
 def _marked(page: Path) -> bool:
+    mark = PAGES[page.name].encode()
     with page.open("rb") as file:
-        return file.read(len(MARK)) == MARK.encode()
+        return file.read(len(mark)) == mark
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
@@ -101,7 +119,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
         if not target.is_dir():
             raise InputError("--out", "a folder", f"a file: {path}")
         if any(target.iterdir()) and (reason := strange(target)):
-            found = f"{_end(path, _SHOWN)} ({reason})"
+            found = f"{ending(path, _SHOWN)} ({reason})"
             raise InputError("--out", "new, empty, or a folder that attncert wrote", found)
     return target
 
@@ -149,22 +167,3 @@ def _endings_wait() -> Iterator[None]:
             signal.signal(number, handler)
         for kept in came:
             signal.raise_signal(kept)
-
-
-@contextmanager
-def _one_line_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        found = f"{_end(path, 80)} ({reason})"
-        raise InputError("--out", "a folder that can be written", found) from None
-    except ValueError as error:
-        if isinstance(error, InputError) or "null" not in str(error):
-            raise
-        raise InputError("--out", "a path", "one with a null character") from None
-
-
-def _end(path: str | os.PathLike[str], most: int) -> str:
-    text = str(path)
-    return text if len(text) <= most else f"…{text[1 - most :]}"

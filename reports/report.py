@@ -11,31 +11,47 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.brief import in_brief
+
 __all__ = [
     "AUDIT",
     "CAPACITY",
+    "CERTIFICATES",
     "FIT",
+    "HTML_MARK",
     "KINDS",
     "KRUSKAL",
+    "LABELLING",
     "MARK",
     "PROOF",
+    "REPOSITORY",
     "TIGHTNESS",
     "Kind",
     "Report",
 ]
 
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
+HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
+REPOSITORY = ""  # where docs/ is read on the web, e.g. https://github.com/NAME/attncert
+CERTIFICATES = ("certificate.json", "witness.json")
 
 
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for words of small letters."""
+    names; a "*" in one stands for words of small letters. checkers: the script of verify/ that
+    reads its certificate, and what that loads; copies of them make the folder complete."""
 
     name: str
     page: str
     files: tuple[str, ...]
     figures: tuple[str, ...] = ()
+    checkers: tuple[str, ...] = ("checker.py", "checker_data.py")
+
+    @property
+    def html(self) -> str:
+        """The page for a browser: the same text (reports/html.py)."""
+        return self.page.removesuffix(".md") + ".html"
 
     def holds(self, name: str) -> bool:
         """Whether a file of this name belongs to such a report.
@@ -43,7 +59,8 @@ class Kind:
         >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
-        names = (self.page, *self.files, *map(figure_file, self.figures))
+        names = (self.page, self.html, *self.checkers, *self.files)
+        names += tuple(map(figure_file, self.figures))
         pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
         return re.fullmatch(pattern, name) is not None
 
@@ -56,7 +73,7 @@ PROOF = Kind(
     "prove",
     "report.md",
     ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
-    ("graph", "saturation", "own-weights", "heads"),
+    ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
 )
 TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
@@ -78,8 +95,19 @@ AUDIT = Kind(
         "audit-defects-*",  # one for each family of defects
     ),
 )  # fmt: skip
-FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
-KINDS = (PROOF, FIT, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+FIT = Kind(
+    "fit",
+    "report.md",
+    ("fit.json", "timings.json", "certificate.json"),
+    checkers=("checker_near.py",),
+)
+LABELLING = Kind(
+    "every-labelling",
+    "report.md",
+    ("labelling.json", "timings.json", "certificate.json"),
+    checkers=("checker_labelling.py", "checker.py"),
+)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,9 @@ class Report:
     summary: Mapping[str, Any]
     sentences: tuple[str, ...]
     exit_status: int
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.kind.name, *self.sentences[:1], files=len(self.files))
 
     def __post_init__(self) -> None:
         strange = sorted(name for name in self.files if not self.kind.holds(name))

@@ -1,4 +1,4 @@
-"""Writing certificates: the `attncert/1` object of a claim (docs/certificate.md).
+"""Writing certificates: the `attncert/1` or `/2` object of a claim (docs/certificate.md).
 
 Only the writing is here. The checker (verify/checker.py) reads the file with code of its own, and
 refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
@@ -12,14 +12,18 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logits
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
@@ -47,10 +51,11 @@ def certificate(
     produced_by: Mapping[str, Any],
     value_width: int,
     prime: int | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
 
-    Raises TooLarge.
+    more: of what `second` adds. Raises TooLarge.
     """
     interpolation = prime is None
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
@@ -83,7 +88,27 @@ def certificate(
         body["layer"]["output"] = strings(layer.output)
     else:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
-    return sealed(body)
+    return sealed(body | second(more or {}))
+
+
+def second(more: Mapping[str, Any]) -> dict[str, Any]:
+    """Format and further keys of `attncert/2`, null where `more` has none; nothing for no keys."""
+    keys = dict.fromkeys(("saturation", "rounding", "data_file"))
+    return {"format": "attncert/2", **keys, **more} if more else {}
+
+
+def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[str, Any]:
+    """What `second` adds for saturation on demand, and for rounded data."""
+    more: dict[str, Any] = {}
+    if asked is not None:
+        more["saturation"] = {"bits": asked.bits, "own": asked.own}
+    if rounding is not None:
+        more["rounding"] = {
+            "grid": str(rounding.grid),
+            "largest_change": numeral(rounding.largest_change),
+            "data": rounding.original.canonical(),
+        }
+    return more
 
 
 def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
@@ -121,12 +146,17 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 
 
 def impossible_certificate(
-    data: Dataset, relation: Relation, *, construction: str, produced_by: Mapping[str, Any]
+    data: Dataset,
+    relation: Relation,
+    *,
+    construction: str,
+    produced_by: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey.
 
-    relation: between rows of Z, of a kind that `verify/checker.py` finds inescapable. Raises
-    TooLarge.
+    relation: between rows of Z, of a kind that `verify/checker_data.py` finds inescapable. more: of
+    what `second` adds. Raises TooLarge.
     """
     coefficients = ["0"] * data.T
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
@@ -141,14 +171,21 @@ def impossible_certificate(
         "produced_by": dict(produced_by),
         "input_sha256": data.sha256,
     }
-    return sealed(body)
+    return sealed(body | second(more or {}))
 
 
-def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+class Certificate(dict[str, Any]):
+    """The `attncert/1` object, as a dictionary; shown as what it claims, not as its numbers."""
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
+
+
+def sealed(body: Mapping[str, Any]) -> Certificate:
     """With the digest of everything else. Raises TooLarge where the checker would not read it."""
     text = canonical_bytes(body)
     require_readable(text)
-    return {**body, "digest": hashlib.sha256(text).hexdigest()}
+    return Certificate({**body, "digest": hashlib.sha256(text).hexdigest()})
 
 
 def require_readable(text: bytes) -> None:
@@ -222,3 +259,43 @@ def strings(matrix: fmpq_mat | None) -> list[list[str]]:
     if matrix is None:
         raise ValueError("the layer has no readout")
     return [[numeral(x) for x in row] for row in matrix.tolist()]
+
+
+def layer_body(
+    claim: str,
+    data: Dataset,
+    layer: Layer,
+    *,
+    unit: str,
+    construction: str,
+    made: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the file of a claim about a layer with its readout holds in every case.
+
+    unit: of the logits, "1" or "ln 2". made: as `produced_by` has it.
+    """
+    parts = ("key", "query", "value")
+    heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
+    return {
+        "format": "attncert/1",
+        "claim": claim,
+        "construction": construction,
+        "dims": {
+            "examples": data.T,
+            "context": data.n,
+            "width": data.d,
+            "labels": data.m,
+            "heads": len(layer.heads),
+            "head_width": layer.head_width,
+            "value_width": layer.value_width,
+        },
+        "data": data.canonical(),
+        "layer": {"logit_unit": unit, "heads": heads, "output": strings(layer.output)},
+        "produced_by": dict(made),
+        "input_sha256": data.sha256,
+    }
+
+
+def produced_by(command: str, seed: int) -> dict[str, Any]:
+    """What a certificate says of its origin: no paths, no times."""
+    return {"version": metadata.version("attncert"), "command": command, "seed": seed}

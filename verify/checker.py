@@ -1,23 +1,24 @@
-"""Check an ``attncert/1`` certificate: python checker.py FILE [--json]
+"""Check an ``attncert/1`` or ``attncert/2`` certificate: python checker.py FILE [--json]
 
 Standard library only; nothing in the file is believed; docs/certificate.md says what is proved.
 Head h gives example t, with context E (n tokens, width d) and query e, the logits ln 2 * k, where
 k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
 
-To read: `main` and `check_file` at the end, then the four claims, then what they share. Before each
-loop stands what it costs (class Work), so that no file takes more time or memory than is allowed.
+To read: `main` and `check_file` at the end, then the claims about a layer, then what they share;
+claims about the data alone are in checker_data.py. Before each loop stands its cost (class Work).
 """
 
 import argparse
+import importlib.util
 import json
 import math
 import os
 import re
 import stat
 from collections import namedtuple
-from fractions import Fraction
 from hashlib import sha256
 from operator import mul
+from types import SimpleNamespace
 from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
@@ -102,7 +103,8 @@ def parse(path: str, work: Work) -> dict[str, Any]:
     work.bytes += (4 if raw.isascii() else 10) * len(raw) + 80 * items + 170 * pairs
     work.spend(2e-8 * len(raw) + 1e-6 * items + 2e-6 * pairs)
     cert = json.loads(raw.decode(), object_pairs_hook=unique, parse_float=int, parse_constant=int)
-    need(type(cert) is dict and cert.get("format") == "attncert/1", "the format is not attncert/1")
+    kind: Any = type(cert) is dict and cert.get("format")
+    need(kind in list(FORMATS), "the format is not attncert/1 or attncert/2")
     need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
     inner = [cert]
     for _ in range(MAX_DEPTH):
@@ -110,7 +112,8 @@ def parse(path: str, work: Work) -> dict[str, Any]:
         inner = [y for y in inner if type(y) in (dict, list)]
     need(not inner, f"the file has over {MAX_DEPTH} brackets in brackets")
     _, fields, data, dims = CLAIMS[cert["claim"]]
-    typed(cert, dict, "the certificate", f"{ENVELOPE} {fields}")
+    typed(cert, dict, "the certificate", f"{ENVELOPE} {fields}{FORMATS[kind]}")
+    need(cert.get("data_file") is None, "data_file must be null")
     typed(cert["data"], dict, "data", data)
     for name, number in typed(cert["dims"], dict, "dims", dims).items():
         need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
@@ -251,7 +254,36 @@ def interpolation(cert: Any, work: Work) -> str:
         common *= unit_v * unit_o
         equal = all(x * unit_y == y * common for x, y in zip(total, labels[t], strict=True))
         need(equal, f"the output of example {t} is not its label", "wrong")
-    return f"the outputs equal the labels of all {T} examples, exactly"
+    return f"the outputs equal the labels of all {T} examples, exactly" + steered(cert, work, layer)
+
+
+def steered(cert: Any, work: Work, layer: Layer) -> str:
+    """Where `saturation` is claimed: 1 - p < 2^-bits, p the largest weight, in the head of each
+    group for the examples of all groups before it; with `own` for those of the group, too.
+
+    With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; of drops above
+    n * (bits + 1) it does not matter by how much (docs/certificate.md).
+    """
+    T, n, _, _, H, _, _ = cert["dims"].values()
+    told, groups, pairs = cert.get("saturation"), cert["groups"], 0
+    if told is None:
+        return ""
+    bits, own = (typed(told, dict, "saturation", "bits own")[key] for key in ("bits", "own"))
+    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
+    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
+    need(len(groups) <= H, "there are more groups than heads", "wrong")
+    most, head_of = n * (bits + 1), {t: h for h, group in enumerate(groups) for t in group}
+    work.spend(2e-7 * T * n * len(groups) * n.bit_length(), 150 * T)
+    work.dots(T * len(groups), n, most, 1)
+    work.pass_by((n, 0), (6, most + bits))
+    unit = 1 << most
+    for t, (_, logits) in enumerate(shifts(cert, work, layer)):
+        for h in range(head_of[t] + (not own), len(groups)):
+            *rest, top = sorted(logits[h])
+            S = sum(unit >> min(top - k, most) for k in rest)
+            need(S << bits < S + unit, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
+            pairs += 1
+    return f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example"
 
 
 def is_prime(p: int) -> bool:
@@ -306,63 +338,28 @@ def full_rank(cert: Any, work: Work) -> str:
         need(start >= 0, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
         inverse = pow(row[start], -1, p)
         pivots.append((start, [x * inverse % p for x in row[start:]]))
-    return f"the features of all {T} examples are independent: rank {T} modulo {p}"
+    more = steered(cert, work, layer)
+    return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
 
 
-def dependent_set(cert: Any, work: Work) -> str:
-    N, d = cert["dims"].values()
-    relation = typed(cert["relation"], dict, "relation", "indices coefficients")
-    indices = [typed(i, int, "each index") for i in typed(relation["indices"], list, "indices")]
-    work.spend(2e-6 * len(indices), 80 * len(indices))
-    known = indices and all(0 <= i < N for i in indices) and len(set(indices)) == len(indices)
-    need(known, "relation.indices must be distinct, from 0 to vectors - 1", "wrong")
-    factors, _, b_f = integers(work, relation["coefficients"], "coefficients", len(indices))
-    vectors, _, b_v = integers(work, cert["data"]["vectors"], "vectors", N, d)
-    need(all(factors), "a coefficient is 0", "wrong")
-    work.dots(d, len(indices), b_f, b_v)
-    columns = zip(*(vectors[i] for i in indices), strict=True)
-    need(not any(dot(factors, x) for x in columns), "the combination is not 0", "wrong")
-    return f"{len(indices)} of the {N} vectors are dependent"
-
-
-def impossible(cert: Any, work: Work) -> str:
-    """For g != 0, n z = sum of tokens + f(query / g, g * centred tokens) / g: f may be anything."""
-    T, n, d, m = cert["dims"].values()
-    factors, _, b_c = integers(work, cert["relation"], "relation", T)
-    contexts, _, b_e = integers(work, cert["data"]["contexts"], "contexts", T, n, d)
-    queries, _, b_q = integers(work, cert["data"]["queries"], "queries", T, d)
-    labels, _, b_y = integers(work, cert["data"]["labels"], "labels", T, m)
-    b_t = b_e + b_q + 2 * n.bit_length()  # of centred tokens
-    work.dots(T, d + m, b_c, b_t + b_y)  # sums
-    work.dots(2 * T * d, n, b_q, b_t)  # tokens, centred
-    work.dots(T * (4 + n.bit_length()), n * d, b_t, 0)  # sorted and made a text
-    work.quotients(T * 3 * d, b_q, b_q)  # greatest common divisors
-    work.quotients(T * 9, b_t + b_c, b_q + b_c)  # fractions: g divides every token of its kind
-    work.spend(2e-5 * T)
-    work.hold(T * (n * d + d + 20) / 2, 4 * b_t)  # texts: a byte for four bits
-    work.pass_by((4 * n * d, b_t), (T + 2 * d + 2 * m, b_c + b_t + b_y))
-    ties, sums = dict[str, Fraction](), [0] * (d + m)  # ties: of each value of f
-    for t, (e, y, c) in enumerate(zip(queries, labels, factors, strict=True)):
-        columns = list(zip(*contexts[t if len(contexts) > 1 else 0], strict=True))
-        sums = [s + c * x for s, x in zip(sums, [*map(sum, columns), *y], strict=True)]
-        g = math.gcd(*e) if next(filter(None, e), 0) > 0 else -math.gcd(*e)
-        moved = ([g * (n * x - s) for x in column] for column in columns for s in [sum(column)])
-        tokens = sorted(zip(*moved, strict=True))
-        if any(map(any, tokens)):  # else f is 0
-            kind = ",".join(f"{x:x}" for row in ([x // g for x in e], *tokens) for x in row)
-            ties[kind] = ties.get(kind, Fraction(0)) + Fraction(c, g)  # (texts do not collide)
-    need(not any(sums[:d]) and not any(ties.values()), "some weights break the relation", "wrong")
-    need(any(sums[d:]), "the labels obey the relation", "wrong")
-    return f"no weights give these labels: {T - factors.count(0)} examples are tied otherwise"
+def beside(cert: Any, work: Work, name: str = "") -> str:
+    """A check of the data alone: by checker_data.py beside this file, with what stands here."""
+    work.bytes += 2e4  # of code
+    path = os.path.join(os.path.dirname(__file__), "checker_data.py")
+    spec: Any = importlib.util.spec_from_file_location("checker_data", path)
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    check = getattr(module, name or cert["claim"].replace("-", "_"))
+    return str(check(SimpleNamespace(**globals()), cert, work))
 
 
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
+FORMATS = {"attncert/1": "", "attncert/2": " saturation rounding data_file"}  # null, or an object
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 CLAIMS: dict[str, tuple[Any, str, str, str]] = {
     "interpolation": (interpolation, "layer groups", *LAYER),
     "full-rank": (full_rank, "layer groups rank", *LAYER),
-    "dependent-set": (dependent_set, "relation", "vectors", "vectors width"),
-    "impossible": (impossible, "relation", LAYER[0], "examples context width labels"),
+    "dependent-set": (beside, "relation", "vectors", "vectors width"),
+    "impossible": (beside, "relation", LAYER[0], "examples context width labels"),
 }
 
 
@@ -375,7 +372,8 @@ def check_file(
         work = Work(limit_seconds, limit_mib)
         cert = parse(path, work)
         same_digests(cert)
-        message = (by or CLAIMS[cert["claim"]][0])(cert, work)
+        more = beside(cert, work, "rounding") if cert.get("rounding") is not None else ""
+        message = (by or CLAIMS[cert["claim"]][0])(cert, work) + more
     except Rejected as rejected:
         status, message = rejected.args
     except Exception as error:  # of reading, of memory, of a type somewhere: no claim was checked

@@ -8,14 +8,18 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
+from attncert.verify import checker
 from attncert.verify.checker import MAX_FILE_BYTES, MAX_ITEMS, Verdict
 
-__all__ = ["checker_of", "claim_of", "module_of"]
+__all__ = ["checker_of", "claim_of", "reader_of"]
 
 # Of a claim: the checker that needs the standard library alone, and the fast one.
-_OTHERS = {"interpolation-near": ("checker_near", "near.fast")}
+_OTHERS = {
+    "interpolation-near": ("checker_near", "near.fast"),
+    "every-labelling": ("checker_labelling", "labelling.fast"),
+}
 _USUAL = ("checker", "fast_check")
 # A string, to its end or to that of the file (never scanned twice), or a bracket.
 _STRING = rb'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)'
@@ -25,14 +29,17 @@ _VALUE = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
 def checker_of(path: str, fast: bool = False) -> Callable[..., Verdict]:
     """The function `check_file(path, limit_seconds, limit_mib)` for this file."""
-    check: Callable[..., Verdict] = module_of(path, fast).check_file
+    slow, quick = _OTHERS.get(claim_of(path) or "", _USUAL)
+    module = importlib.import_module(f"attncert.verify.{quick if fast else slow}")
+    check: Callable[..., Verdict] = module.check_file
     return check
 
 
-def module_of(path: str, fast: bool = False) -> Any:
-    """The module with that function; the one that is not fast also reads files (`parse`)."""
-    slow, quick = _OTHERS.get(claim_of(path) or "", _USUAL)
-    return importlib.import_module(f"attncert.verify.{quick if fast else slow}")
+def reader_of(path: str) -> ModuleType:
+    """What parses this file: checker.py, which knows the claim of a file beside it once that is
+    imported; checker_near.py stands alone."""
+    module = importlib.import_module(checker_of(path).__module__)
+    return module if hasattr(module, "parse") else checker
 
 
 def claim_of(path: str) -> str | None:

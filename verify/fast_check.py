@@ -25,7 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncert.verify import checker
-from attncert.verify.checker import LIMIT_SECONDS, Layer, Verdict, Work, need, rank_parts
+from attncert.verify.checker import (
+    LIMIT_SECONDS,
+    MAX_ITEMS,
+    Layer,
+    Verdict,
+    Work,
+    need,
+    rank_parts,
+    typed,
+)
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
@@ -53,6 +62,7 @@ def full_rank(cert: dict[str, Any], work: Work) -> str:
     layer, p = rank_parts(cert, work)
     rows = max(1, ENTRIES // (n * d))  # examples at once
     count_work(cert["dims"], work, layer, p, rows)
+    bits, first = to_steer(cert, work)
 
     contexts, queries = array(layer.contexts), array(layer.queries)
     residues = np.asarray(contexts % p, dtype=np.int64)
@@ -64,12 +74,54 @@ def full_rank(cert: dict[str, Any], work: Work) -> str:
             some = slice(start, start + rows)
             mine = some if len(contexts) > 1 else slice(0, 1)
             shifts = logit_shifts(contexts[mine], outer[some], layer.divisor)
+            if bits and h < len(cert["groups"]):
+                for k in np.flatnonzero(first[some] <= h):
+                    near = attends_to_one(shifts[k], bits)
+                    need(near, f"head {h}, example {start + k}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
             weights = power_of_two(exponents, tables, p)
             Z[some, h * d : (h + 1) * d] = mixed(weights, residues[mine], p, start)
     t = first_dependent_row(Z, p)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
-    return f"the features of all {T} examples are independent: rank {T} modulo {p}"
+    pairs = int((len(cert["groups"]) - first).sum())
+    more = f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example" if bits else ""
+    return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
+
+
+def to_steer(cert: dict[str, Any], work: Work) -> tuple[int, NDArray[Any]]:
+    """Bits of `saturation`, 0 where none is claimed; the first head that each example is to attend
+    in to one token. Idle heads, beyond the groups, saturate nothing."""
+    dims, groups, told = cert["dims"], cert["groups"], cert.get("saturation")
+    first = np.full(dims["examples"], len(groups))
+    if told is None:
+        return 0, first
+    typed(told, dict, "saturation", "bits own")
+    bits, own = told["bits"], told["own"]
+    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
+    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
+    need(len(groups) <= dims["heads"], "there are more groups than heads", "wrong")
+    n = dims["context"]
+    for h, group in enumerate(groups):
+        first[group] = h if own else h + 1
+    work.spend(len(groups) * dims["examples"] * (5e-6 + 1e-7 * n))
+    work.dots(len(groups) * dims["examples"], n, n * (bits + 1), 1)
+    return bits, first
+
+
+def attends_to_one(shifts: NDArray[Any], bits: int) -> bool:
+    """1 - p < 2^-bits, p the largest of the weights 2^shift over their sum.
+
+    Rows that are all `bits` + log2(n - 1) behind are enough of it, one that is less than `bits` is
+    too much; between them S 2^bits < 1 + S decides, S the sum of 2^-drop, in integers over 2^-most.
+    """
+    *rest, top = sorted(int(k) for k in shifts)
+    if not rest or top - rest[-1] >= bits + len(rest).bit_length():
+        return True
+    if top - rest[-1] < bits:
+        return False
+    most = (len(rest) + 1) * (bits + 1)
+    total = sum(2 ** (most - min(top - k, most)) for k in rest)
+    return total * (2**bits - 1) < 2**most
 
 
 def count_work(dims: dict[str, int], work: Work, layer: Layer, p: int, rows: int) -> None:

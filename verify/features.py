@@ -165,23 +165,6 @@ def rank_mod(matrix: IntArray, p: int) -> int:
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
 
 
-def softmax_float(table: ObjectArray) -> FloatArray:
-    """Softmax weights in float64, (T, n); for figures."""
-    drop = np.minimum(table.max(axis=1, keepdims=True) - table, 1100).astype(np.float64)
-    weights = np.exp2(-drop)
-    result: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-    return result
-
-
-def mix_float(weights: FloatArray, contexts: FloatArray) -> FloatArray:
-    """Features in float64, (T, d); for condition numbers."""
-    if len(contexts) == 1:
-        shared: FloatArray = weights @ contexts[0]
-        return shared
-    mixed: FloatArray = np.matmul(weights[:, None, :], contexts)[:, 0, :]
-    return mixed
-
-
 def log2_off_peak(table: ObjectArray) -> FloatArray:
     """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1, else at least -10^300."""
     if table.shape[1] == 1:

@@ -13,15 +13,16 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.construction import fewest_heads
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify import stages
+from attncert.verify import grids, stages
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
+from attncert.verify.refusal import refused
+from attncert.verify.run import Run
 from attncert.verify.settings import CLAIMS, Settings
-from attncert.verify.stages import Run
 
 __all__ = ["CLAIMS", "Settings", "prove", "prove_layer"]
 
@@ -34,10 +35,19 @@ def prove(
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
-    witnesses. Raises InputError for arguments that make no sense.
+    witnesses. progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises
+    InputError for arguments that make no sense, and where the data have no labels unless the claim
+    is full-rank.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> proof = prove(data, Settings(heads=2))
+    >>> proof.standing.value, len(proof.layer.heads)
+    ('proved', 2)
+    >>> prove(data, Settings(heads=1)).standing.value  # two features, three examples
+    'refuted'
     """
     settings = settings or Settings()
-    return _with_threads(Run(data, settings, settings.method, progress))
+    return _with_threads(grids.on_grid(Run(data, settings, settings.method, progress)))
 
 
 def prove_layer(
@@ -58,6 +68,8 @@ def prove_layer(
     >>> prove_layer(data, Layer.of_weights([([[1], [0]], [[1], [2]])])).standing.value
     'proved'
     """
+    if settings is not None and settings.round_to is not None:
+        raise InputError("--round", "left out: the layer is for these data", settings.round_to)
     method = method_of(layer, data)
     given = replace(
         settings or Settings(),
@@ -70,6 +82,8 @@ def prove_layer(
 
 def _with_threads(run: Run) -> Proof:
     data = run.data
+    if run.settings.claim != "full-rank":
+        _ = data.labels  # raises InputError where there are none
     heads = run.settings.heads or fewest_heads(data.T, data.n, data.n) or 1
     if data.T * heads * data.d >= LARGE:
         return _prove(run)
@@ -79,14 +93,15 @@ def _with_threads(run: Run) -> Proof:
 
 def _prove(run: Run) -> Proof:
     stages.afford(run)
-    claims = stages.hypotheses(run)
+    claims = grids.claims(run) + stages.hypotheses(run)
     try:
         built = stages.build(run)
     except HypothesisFails as failure:
-        proof = stages.refused(run, claims, failure)
+        proof = refused(run, claims, failure)
     else:
         claims += stages.premises(run, built, claims)
         claims += stages.steps(run, built)
+        claims += stages.saturation(run, built)
         claims += (ranked := stages.rank(run, built))
         claims += stages.follows(run, built)
         answer = stages.answer(run, built, ranked[0].numbers["prime"])

@@ -14,21 +14,76 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.numerals import fraction, short
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify.certificate import TooLarge
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.grids import of_rounded
 from attncert.verify.partition.certificate import best_partition
+from attncert.verify.run import Run, versions
+from attncert.verify.steps import conclusions, hypotheses, shared
+from attncert.verify.tightness.impossibility import certificate_of
+from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.rows import broken_relation
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
 
 
-def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
+def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
+    """Nothing could be built: say which hypothesis fails, with a witness found here again."""
+    data, r = run.data, run.r
+    bound = run.method.bound
+    heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
+    claims = [*known, *run.capacity(heads)]
+    if failure.hypothesis == "some-partition":
+        given = consecutive(range(data.T), r, max(r - 1, 1))
+        claims.append(shared.timed(partial(hypotheses.partition, data, given)))
+        claims.append(conclusions.no_grouping(failure))
+    named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
+    failing = [claim.id for claim in claims if claim.id == named]
+    wanted = run.settings.heads
+    if run.method.outline.partition:
+        run.progress("what can be placed", 0, 1)
+        claims += _placed(data, r, wanted or data.T, run.settings.seed)
+    run.progress("limits for all weights", 0, 1)
+    known_limits = limits(data, wanted, run.value_width)
+    claims += known_limits
+    claims += conclusion(
+        failure,
+        failing,
+        known_limits,
+        heads=wanted,
+        value_width=run.value_width,
+        examples=data.T,
+        given=run.settings.claim == "interpolation",
+    )
+    with run.theirs("trace"):
+        trace = ProofTrace(of_rounded(run, claims))
+    proof = Proof(data, run.setup(), trace, ids.MEMORIZATION, versions=versions())
+    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
+        return proof
+    broken = broken_relation(data)
+    assert broken is not None, "the same relations as in rows.labels"
+    if not broken.checkable:
+        return proof
+    try:
+        found = certificate_of(data, broken, run.produced_by, run.further_keys)
+        return replace(proof, certificate=found)
+    except TooLarge:
+        return proof  # the witness shows it
+
+
+def _placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
     """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
 
     Ids begin with "placed."; nothing where there are too many examples or no context has rank n.
@@ -48,7 +103,7 @@ def placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
     ]
 
 
-def answer(
+def conclusion(
     failure: HypothesisFails,
     failing: Sequence[ClaimId],
     known: Sequence[Claim],
@@ -68,7 +123,7 @@ def answer(
     if labels or (universal and not given):
         return [*claims, _impossible(universal, labels, known, heads, value_width, examples)]
     shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
-    return [*claims, _refused(failure, failing, possible=bool(shown), excluded=bool(universal))]
+    return [*claims, _left_open(failure, failing, possible=bool(shown), excluded=bool(universal))]
 
 
 def _impossible(
@@ -159,7 +214,7 @@ def _given_labels(labels: Sequence[Claim]) -> Claim:
     )
 
 
-def _refused(
+def _left_open(
     failure: HypothesisFails, failing: Sequence[ClaimId], *, possible: bool, excluded: bool
 ) -> Claim:
     if possible:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.numerals import fraction
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.proof import Kind
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.within import MOST
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
 CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
+_GRID = re.compile("[1-9][0-9]{0,17}(/[1-9][0-9]{0,17})?", re.ASCII)
+MOST_BITS = 10**5  # of saturation that a command line asks for
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,21 @@ class Settings:
     claim: "interpolation" (exact output weights), "full-rank" (every labelling has some) or "auto":
     interpolation where its numbers are short enough to compute.
     interior: paper only: a group's example may attend uniformly where that costs little.
+    saturate: B, paper and width-one only: in every head each earlier example attends to its row
+    with 1-p < 2^-B, at the least c that gives it. saturate_own: paper only: the group's own
+    examples too.
+    round_to: contexts and queries are rounded to multiples of this, "1/64", ties to even; "auto":
+    the finest power of two on which interpolation is expected to take about a minute at most.
     a1_work: nominal seconds (`kruskal --work`) for each question whether every k queries are
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     seed: of the random searches. Raises InputError for values that make no sense.
+
+    >>> Settings("width-one", heads=3).command(7)
+    'attncert prove DATA --construction width-one --examples 7 --heads 3 --seed 0'
+    >>> Settings(heads=0)
+    Traceback (most recent call last):
+    attncert.InputError: --heads: must be a whole number from 1 to 10,000, not 0
     """
 
     construction: str = "paper"
@@ -42,8 +59,11 @@ class Settings:
     value_width: int | None = None
     claim: Asked = "auto"
     interior: bool = True
+    saturate: int | None = None
+    saturate_own: bool = False
+    round_to: str | None = None
     a1_work: float = A1_WORK
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     memory: float = 4.0
     seed: int = 0
 
@@ -59,6 +79,10 @@ class Settings:
             only = f"{method.only_width} with --construction {method.name}"
             raise InputError("--head-width", only, self.head_width)
         require_seed(self.seed)
+        self._require_saturation(method)
+        if self.round_to not in (None, "auto") and not _GRID.fullmatch(str(self.round_to)):
+            must = "auto, or a step above 0 of at most 18 digits, like 1/64"
+            raise InputError("--round", must, self.round_to)
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
         if not 0 <= self.a1_work <= MOST:
@@ -66,6 +90,29 @@ class Settings:
         if not 0 < self.memory <= 2**20:
             raise InputError("--memory", "a number of GiB above 0", self.memory)
         choose_device(self.device)
+
+    def _require_saturation(self, method: Method) -> None:
+        bits = self.saturate
+        if bits is not None and not (whole(bits) and 1 <= bits <= MOST_BITS):
+            raise InputError("--saturate", f"a whole number of bits from 1 to {MOST_BITS:,}", bits)
+        if bits is not None and not method.saturates:
+            got = f"with --construction {method.name}, whose heads steer no example"
+            raise InputError("--saturate", "with --construction paper or width-one", got)
+        if self.saturate_own and bits is None:
+            raise InputError("--saturate-own", "given with --saturate BITS", "without it")
+        if self.saturate_own and method.saturates != "own":
+            got = f"with --construction {method.name}"
+            raise InputError("--saturate-own", "with --construction paper", got)
+
+    @property
+    def saturation(self) -> Saturation | None:
+        """What is asked of every head."""
+        return None if self.saturate is None else Saturation(self.saturate, self.saturate_own)
+
+    @property
+    def grid(self) -> Fraction | None:
+        """What the data are rounded to, where that is said."""
+        return None if self.round_to in (None, "auto") else fraction(str(self.round_to))
 
     @property
     def method(self) -> Method:
@@ -93,6 +140,9 @@ class Settings:
                 words.append(f"{_option(argument)} {getattr(self, argument)}")
         words += [f"--claim {self.claim}"] if self.claim != "auto" else []
         words += [] if self.interior else ["--vertices"]
+        words += [f"--saturate {self.saturate}"] if self.saturate is not None else []
+        words += ["--saturate-own"] if self.saturate_own else []
+        words += [f"--round {self.round_to}"] if self.round_to is not None else []
         words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
         words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
         return " ".join([*words, f"--seed {self.seed}"])

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import platform
-import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from attncert.constructions.construction import Construction
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer, parameter_count
-from attncert.constructions.progress import Progress, StageProgress, silent
+from attncert.constructions.progress import silent
 from attncert.constructions.readout.float_weights import float64_weights
 from attncert.constructions.readout.solve import (
     predicted_bits,
@@ -24,8 +18,6 @@ from attncert.constructions.readout.solve import (
     right_inverse,
     with_readout,
 )
-from attncert.constructions.search.grouping import consecutive
-from attncert.verify import refusal
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
@@ -34,25 +26,22 @@ from attncert.verify.certificate import (
     cost_of_checking,
 )
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.proof import Kind, Proof, Setup
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.grids import of_rounded, remedied
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
-from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
-from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
-from attncert.verify.settings import Settings
+from attncert.verify.run import Run, versions
+from attncert.verify.saturation import asked as asked_for
 from attncert.verify.steps import conclusions, shared
 from attncert.verify.steps import hypotheses as asked
 from attncert.verify.summaries import summaries
-from attncert.verify.tightness.impossibility import certificate_of
-from attncert.verify.tightness.limits import limits
-from attncert.verify.tightness.rows import broken_relation
 
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
@@ -67,51 +56,6 @@ ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
 Certificate = Mapping[str, Any] | None
-
-
-@dataclass(frozen=True)
-class Run:
-    """The question, the data and the construction."""
-
-    data: Dataset
-    settings: Settings
-    method: Method
-    progress: StageProgress = silent
-    call: str = ""  # in Python, where no command line repeats this run
-
-    @property
-    def head_width(self) -> int:
-        return self.method.head_width(self.data, self.settings.head_width)
-
-    @property
-    def value_width(self) -> int:
-        return self.settings.values(self.data)
-
-    @property
-    def r(self) -> int:
-        return self.method.r(self.data, self.head_width)
-
-    @property
-    def command(self) -> str:
-        """What repeats this run."""
-        return self.call or self.settings.command(self.data.T)
-
-    def at(self, stage: str) -> Progress:
-        return partial(self.progress, stage)
-
-    @contextmanager
-    def theirs(self, part: str) -> Iterator[None]:
-        """Where third-party code runs, or what it said is joined: an error other than the two
-        that mean something is an InputError that names the construction, the part and the line."""
-        try:
-            yield
-        except (InputError, HypothesisFails):
-            raise
-        except (Exception, SystemExit) as error:
-            if not registry.foreign(self.method):
-                raise
-            whose = f"{part} of construction {self.method.name}"
-            raise InputError(whose, "without errors", _told(error)) from error
 
 
 @dataclass(frozen=True)
@@ -172,7 +116,7 @@ def build(run: Run) -> Construction:
 def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
     """Capacity, groups and the partition condition; does the theorem apply; parameters."""
     data, method, heads = run.data, run.method, len(built.layer.heads)
-    claims = _capacity(run, heads)
+    claims = run.capacity(heads)
     if method.outline.partition:
         groups = built.partition or built.groups
         claims.append(shared.timed(partial(asked.partition, data, groups)))
@@ -203,6 +147,16 @@ def follows(run: Run, built: Construction) -> list[Claim]:
         return [*run.method.follows(run.data, built)]
 
 
+def saturation(run: Run, built: Construction) -> list[Claim]:
+    """Where it was asked for: by three routes, and at the least c."""
+    wanted = run.settings.saturation
+    if wanted is None:
+        return []
+    run.progress("saturation", 0, 1)
+    routes = [shared.timed(check) for check in asked_for.checks(run.data, built, wanted)]
+    return [*routes, asked_for.conclusion(built, wanted, routes)]
+
+
 def rank(run: Run, built: Construction) -> list[Claim]:
     """rank Z = T at finite weights, and the reduction that makes it enough."""
     run.progress("rank", 0, run.data.T)
@@ -228,7 +182,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     work = bits * bits * data.T
     if wanted == "full-rank":
         return _by_rank(run, built, prime, bits, "as asked")
-    if wanted == "auto" and work > SOLVE_WORK:
+    if wanted == "auto" and work > (ASKED_WORK if run.rounding else SOLVE_WORK):
         return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
@@ -252,6 +206,8 @@ def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> 
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
+    if bits * bits * run.data.T > SOLVE_WORK:
+        claims[0] = remedied(run, claims[0])
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 
@@ -266,9 +222,10 @@ def _certified(
             layer,
             built.groups,
             construction=run.method.certificate_name,
-            produced_by=_produced_by(run),
+            produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
+            more=run.further_keys,
         ), ""
     except TooLarge as reason:
         return None, str(reason)
@@ -295,10 +252,12 @@ def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> lis
 def enclosure(run: Run, built: Construction) -> Claim:
     """Float64 weights for the given labels, their error enclosed. The rank stands without."""
     data, heads = run.data, len(built.layer.heads)
+    if not data.labelled:
+        return conclusions.no_enclosure("the data have no labels")
     if data.T * heads * data.n > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
-    settings = replace(run.settings, heads=heads)  # the same construction for a coarse copy
+    settings = replace(run.settings, heads=heads, saturate=None, saturate_own=False)
     try:
         weights = float64_weights(data, lambda coarse: run.method.build(coarse, settings, silent))
     except HypothesisFails as failure:
@@ -310,138 +269,19 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     """The trace, the heads in numbers, and the certificate of what holds."""
     data = run.data
     run.progress("figures", 0, 1)
-    device = _device(run, built)
-    setup = replace(_setup(run, built, device), claim=answer.kind)
+    settings = run.settings
+    blocks = conclusions.in_blocks(data, built.layer, settings.device)
+    device = choose_device(settings.device) if blocks else None
     with run.theirs("trace"):
-        trace = ProofTrace(claims)
+        trace = ProofTrace(of_rounded(run, claims))
     return Proof(
         data=data,
-        settings=setup,
+        settings=replace(run.setup(built, device), claim=answer.kind),
         trace=trace,
         conclusion=ids.MEMORIZATION,
         layer=answer.layer,
         groups=built.groups,
-        heads=summaries(data, built),
+        heads=summaries(data, built, settings.saturate),
         certificate=answer.certificate if trace.standing(ids.MEMORIZATION).holds else None,
         versions=versions(device),
     )
-
-
-def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
-    """Nothing could be built: say which hypothesis fails, with a witness found here again."""
-    data, r = run.data, run.r
-    bound = run.method.bound
-    heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
-    claims = [*known, *_capacity(run, heads)]
-    if failure.hypothesis == "some-partition":
-        given = consecutive(range(data.T), r, max(r - 1, 1))
-        claims.append(shared.timed(partial(asked.partition, data, given)))
-        claims.append(conclusions.no_grouping(failure))
-    named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
-    failing = [claim.id for claim in claims if claim.id == named]
-    wanted = run.settings.heads
-    if run.method.outline.partition:
-        run.progress("what can be placed", 0, 1)
-        claims += refusal.placed(data, r, wanted or data.T, run.settings.seed)
-    run.progress("limits for all weights", 0, 1)
-    known_limits = limits(data, wanted, run.value_width)
-    claims += known_limits
-    claims += refusal.answer(
-        failure,
-        failing,
-        known_limits,
-        heads=wanted,
-        value_width=run.value_width,
-        examples=data.T,
-        given=run.settings.claim == "interpolation",
-    )
-    setup = _setup(run, None, None)
-    with run.theirs("trace"):
-        trace = ProofTrace(claims)
-    proof = Proof(data, setup, trace, ids.MEMORIZATION, versions=versions())
-    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
-        return proof
-    broken = broken_relation(data)
-    assert broken is not None, "the same relations as in rows.labels"
-    if not broken.checkable:
-        return proof
-    try:
-        return replace(proof, certificate=certificate_of(data, broken, _produced_by(run)))
-    except TooLarge:
-        return proof  # the witness shows it
-
-
-def _capacity(run: Run, heads: int) -> list[Claim]:
-    """T is at most what the theorem places, where it says how many."""
-    bound, source = run.method.bound, run.method.source
-    if bound is None:
-        return []
-    return [shared.timed(partial(asked.capacity, run.data.T, heads, run.r, bound, source))]
-
-
-def _told(error: BaseException) -> str:
-    """The error, and the last line of third-party code on the way to it."""
-    ours = str(Path(__file__).parents[1])
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(ours)]
-    place = f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
-    return f"{type(error).__name__}: {error}{place}"
-
-
-def _device(run: Run, built: Construction) -> Device | None:
-    """Where the rank was computed, if in blocks."""
-    blocks = conclusions.in_blocks(run.data, built.layer, run.settings.device)
-    return choose_device(run.settings.device) if blocks else None
-
-
-def _setup(run: Run, built: Construction | None, device: Device | None) -> Setup:
-    """What the report says was asked and built."""
-    data, settings, method = run.data, run.settings, run.method
-    heads = len(built.layer.heads) if built else settings.heads
-    width = built.head_width if built else run.head_width
-    count = parameter_count(data.d, data.m, heads, width, run.value_width) if heads else None
-    voice, bound = method.voice, method.bound
-    with run.theirs("remarks"):
-        remarks = method.remarks(data, built) if built else {}
-    return Setup(
-        construction=method.name,
-        claim=settings.claim,
-        heads=heads,
-        head_width=width,
-        value_width=run.value_width,
-        r=run.r,
-        seed=settings.seed,
-        command=run.command,
-        outline=method.outline,
-        voice=replace(
-            voice,
-            title=voice.title or method.name,
-            theorem=voice.theorem or method.theorem,
-            source=voice.source or method.source,
-        ),
-        asked_as="" if run.call else settings.construction,
-        certificate_name=method.certificate_name,
-        capacity=method.places(heads, run.r),
-        parameters=count,
-        usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
-        device=device.kind if device else "cpu",
-        rank_memory=f"{settings.memory:g} GiB" if device else None,
-        regrouped=bool(built and built.regrouped),
-        remarks=remarks,
-    )
-
-
-def _produced_by(run: Run) -> dict[str, Any]:
-    """What a certificate says of its origin: no paths, no times."""
-    return {
-        "version": metadata.version("attncert"),
-        "command": run.command,
-        "seed": run.settings.seed,
-    }
-
-
-def versions(device: Device | None = None) -> Mapping[str, str]:
-    """Of Python and of the libraries that computed; for timings.json, apart from the results."""
-    packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
-    found = {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
-    return found | ({"device": device.name} | dict(device.versions) if device else {})

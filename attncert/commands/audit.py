@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attncert.commands.output import deliver, report_folder
-from attncert.constructions.errors import require_seed
+from attncert.constructions.errors import InputError, require_seed
 
 if TYPE_CHECKING:
     from attncert.progress import Stages
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 def audit(
     data: Annotated[str | None, typer.Argument(help="a data set, audited as well")] = None,
     layer: Annotated[
-        str | None, typer.Option(help="weights to audit on DATA (.npz, .safetensors, JSON)")
+        str | None, typer.Option(help="weights to audit on DATA: .npz, .safetensors, JSON, or -")
+    ] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="use the first T examples of DATA; default: all")
     ] = None,
     scale: Annotated[str, typer.Option(help="scale of the logits: none | sqrt-d")] = "none",
     mask: Annotated[
@@ -46,13 +49,16 @@ def audit(
     from attncert.verify.audit.sections import sections
 
     require_seed(seed)
-    examples = None if data is None else load(data)
+    if examples is not None and data is None:
+        raise InputError("--examples", "given with a data set", "without one")
+    loaded = None if data is None else load(data)
+    chosen = loaded if loaded is None or examples is None else loaded.take(examples)
 
     def made(progress: Stages) -> Report:
         weights = None
         if layer is not None:
-            weights = question(examples, layer, scale, mask, logit_unit, tolerance)
-        scope = Scope(examples, weights, quick, seed, progress)
+            weights = question(chosen, layer, scale, mask, logit_unit, tolerance)
+        scope = Scope(chosen, weights, quick, seed, progress)
         return report(run(scope, sections(scope)))
 
     return deliver(made, report_folder(out, "audit"), as_json)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attncert.commands.output import print_json, say
 from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
+from attncert.progress import Stages
+
+if TYPE_CHECKING:
+    from attncert.verify.checker import Verdict
 
 _WHAT = {
     "UnicodeDecodeError": "one that is not text (UTF-8)",
@@ -24,7 +29,7 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
@@ -32,23 +37,31 @@ def check(
         typer.Option(help="limit on the estimated memory; default: 2048, with --fast 8192"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
+    verified: Annotated[
+        bool, typer.Option("--verified", help="by the verified checker (attncert kernel build)")
+    ] = False,
+    kernel: Annotated[
+        bool, typer.Option("--kernel", help="as a theorem that Coq checks (attncert kernel build)")
+    ] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
     from attncert.verify.checker import EXIT
-    from attncert.verify.checkers import checker_of
 
+    if fast + verified + kernel > 1:
+        raise InputError("--fast, --verified and --kernel", "given one at a time", "together")
     if certificate != "-" and not os.path.isfile(certificate):  # never raises
         raise InputError("certificate", "a file, or - for standard input", certificate)
     limits = {"limit_seconds": limit_seconds}
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
-    with as_file(certificate) as path:
-        verdict = checker_of(path, fast)(path, **limits)
+    with as_file(certificate) as path, Stages() as progress:
+        progress("checking", 0, 0)
+        verdict = _checker(path, fast, verified, kernel)(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(
             r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
-            raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
+            raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
     if as_json:
@@ -56,6 +69,42 @@ def check(
     else:
         say(f"{verdict.status}: {verdict.message}")
     return EXIT[verdict.status]
+
+
+def _checker(path: str, fast: bool, verified: bool, kernel: bool) -> Callable[..., Verdict]:
+    if verified:
+        from attncert.verify.coq.executable import check_file
+
+        return check_file
+    if kernel:
+        return _in_kernel
+    from attncert.verify.checkers import checker_of
+
+    return checker_of(path, fast)
+
+
+def _in_kernel(path: str, **limits: float) -> Verdict:
+    """The verdict of checker.py; where that is "holds", Coq's, and what it rests on."""
+    from attncert.verify.coq.instance import check, instance
+
+    verdict, theorem = instance(path, **limits)
+    if theorem is None:
+        return verdict
+    target = Path("attncert-report", "kernel", "instance.v")
+    say(
+        f"The certificate as a theorem: {target}. Coq will take about {theorem.seconds:.0f} s and "
+        f"{theorem.mib:.0f} MiB.",
+        error=True,
+    )
+    found = check(theorem.text, target)
+    words = [name for name in found.assumptions if re.match(r"(Prim|U)[Ii]nt63\.", name)]
+    rests = ", ".join(name for name in found.assumptions if name not in words) or "no axiom"
+    rests += f", and {len(words)} operations on 63-bit words with their laws" if words else ""
+    message = (
+        f"checked by Coq's kernel in {found.seconds:.0f} s and {found.mib:.0f} MiB: "
+        f"{verdict.message}; the theorem rests on: {rests}"
+    )
+    return verdict._replace(message=message)
 
 
 def _what(error: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -20,6 +20,11 @@ def fit(
         int | None, typer.Option(help="use the first T examples; default: all")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="try although too few parameters")] = False,
+    optimizer: Annotated[
+        str, typer.Option(help="lm, or adam: train with torch first, then lm from there")
+    ] = "lm",
+    steps: Annotated[int | None, typer.Option(help="steps of adam; default: 50000")] = None,
+    device: Annotated[str, typer.Option(help="for lm: auto | cpu | cuda")] = "auto",
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
     seed: Annotated[int, typer.Option(help="random seed of the starts")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
@@ -29,7 +34,16 @@ def fit(
     from attncert.reports.fit.page import report
     from attncert.verify.near.fitted import FitSettings, fit_data
 
-    settings = FitSettings(heads, head_width, value_width, seed, force)
+    settings = FitSettings(
+        heads,
+        head_width,
+        value_width,
+        seed,
+        force,
+        optimizer=optimizer,
+        steps=steps,
+        device=cast(Any, device),
+    )
     loaded = load(data)
     chosen = loaded if examples is None else loaded.take(examples)
     return deliver(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -71,7 +71,7 @@ def kruskal(
         subsets=subsets,
         bases=bases,
         seed=seed,
-        device=device,
+        device=cast(Any, device),
         jobs=jobs,
     )
     part = None if shard is None else Part.parse(shard)

@@ -29,6 +29,17 @@ def prove(
     vertices: Annotated[
         bool, typer.Option("--vertices", help="steer all examples: longer numbers")
     ] = False,
+    saturate: Annotated[
+        int | None,
+        typer.Option(help="BITS: earlier examples attend to one row each, 1-p below 2^-BITS"),
+    ] = None,
+    saturate_own: Annotated[
+        bool, typer.Option("--saturate-own", help="paper: a head's own examples too")
+    ] = False,
+    round_to: Annotated[
+        str | None,
+        typer.Option("--round", help="round the data to multiples of GRID, such as 1/64, or: auto"),
+    ] = None,
     a1_work: Annotated[
         float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
     ] = 30.0,
@@ -50,8 +61,11 @@ def prove(
         value_width=value_width,
         claim=cast(Any, claim),
         interior=not vertices,
+        saturate=saturate,
+        saturate_own=saturate_own,
+        round_to=round_to,
         a1_work=a1_work,
-        device=device,
+        device=cast(Any, device),
         memory=memory,
         seed=seed,
     )

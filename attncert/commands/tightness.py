@@ -27,10 +27,10 @@ def tightness(
     from attncert.verify.tightness.studies import study
 
     require_seed(seed)
-    loaded = load(data)
+    loaded = load(data, unlabelled=True)
     chosen = loaded if examples is None else loaded.take(examples)
     return deliver(
-        lambda progress: report(study(chosen, heads, value_width, seed)),
+        lambda progress: report(study(chosen, heads, value_width, seed, progress)),
         report_folder(out, f"{loaded.name}-tightness"),
         as_json,
     )

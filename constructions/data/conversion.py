@@ -34,7 +34,7 @@ _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for inte
 Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers), denominator > 0
 
 
-def from_lists(argument: str, values: Any) -> Exact:
+def from_lists(argument: str, values: Any, denominator_bits: int = MAX_DENOMINATOR_BITS) -> Exact:
     """Nested lists (or tuples, arrays) of int, float, Fraction, "p/q", and the like.
 
     Raises InputError, with the place, where they are ragged or an entry is no finite number.
@@ -60,7 +60,7 @@ def from_lists(argument: str, values: Any) -> Exact:
             must = f"a number of at most {MAX_DIGITS} digits" if long else _A_NUMBER
             raise InputError(place(argument, index, shape), must, describe(x))
         ratios.append(ratio)
-    return _over_common_denominator(argument, ratios, shape)
+    return _over_common_denominator(argument, ratios, shape, denominator_bits)
 
 
 def from_array(argument: str, array: AnyArray) -> Exact:
@@ -193,14 +193,14 @@ def _ratio(x: Any) -> tuple[int, int] | None:
 
 
 def _over_common_denominator(
-    argument: str, ratios: Sequence[tuple[int, int]], shape: tuple[int, ...]
+    argument: str, ratios: Sequence[tuple[int, int]], shape: tuple[int, ...], bits: int
 ) -> Exact:
     common = 1
     denominators = {f"{q:x}": q for _, q in ratios}  # integers can be chosen to collide in a set
     for q in denominators.values():
-        common = math.lcm(common, q)
-        if common.bit_length() > MAX_DENOMINATOR_BITS:
-            must = f"numbers with a common denominator of at most {MAX_DENOMINATOR_BITS} bits"
+        common = int(fmpz(common).lcm(q))  # quasi-linear, as math.lcm is not
+        if common.bit_length() > bits:
+            must = f"numbers with a common denominator of at most {bits} bits"
             raise InputError(argument, must, "numbers with a longer one")
     widest = max(p.bit_length() - q.bit_length() for p, q in ratios) + common.bit_length() + 1
     _check_size(argument, len(ratios), widest)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
@@ -27,7 +28,8 @@ class Dataset:
 
     contexts: (T, n, d), or (1, n, d) when all examples share one context.
     queries:  (T, d).
-    labels:   (T, m).
+    stated:   the labels, (T, m); None where there are none. What asks for `labels` then raises
+              InputError, so that nothing can be said of labels that do not exist.
     name:     it names folders; made safe by `foreign.safe_name`.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
 
@@ -41,13 +43,25 @@ class Dataset:
 
     contexts: ExactArray
     queries: ExactArray
-    labels: ExactArray
+    stated: ExactArray | None = None
     name: str = "data"
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
     _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.name,
+            examples=self.T,
+            tokens=self.n,
+            width=self.d,
+            labels=f"{self.m} each" if self.labelled else "none",
+            contexts="shared" if self.shared else None,
+        )
+
     def __post_init__(self) -> None:
-        shapes = self.contexts.shape, self.queries.shape, self.labels.shape
+        stated = None if self.stated is None else self.stated.shape
+        shapes = self.contexts.shape, self.queries.shape, stated
         full = full_shapes(*shapes)
         for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
             if shape != wanted:
@@ -55,21 +69,20 @@ class Dataset:
         object.__setattr__(self, "name", safe_name(self.name, "data"))
 
     @classmethod
-    def of(cls, contexts: Any, queries: Any, labels: Any, name: str = "data") -> Dataset:
+    def of(cls, contexts: Any, queries: Any, labels: Any = None, name: str = "data") -> Dataset:
         """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
 
         contexts may be (n, d), shared by all; labels may be (T,), and booleans, false for 0 and
-        true for 1. Floats are taken exactly.
+        true for 1; None: there are none. Floats are taken exactly.
         """
-        E, e, y = (
-            x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
-            for argument, x in zip(ARGUMENTS, (contexts, queries, _numbers(labels)), strict=True)
-        )
-        full = full_shapes(E.shape, e.shape, y.shape)
-        return cls(E.reshape(full[0]), e.reshape(full[1]), y.reshape(full[2]), name)
+        E, e = _exact(contexts, "contexts"), _exact(queries, "queries")
+        y = None if labels is None else _exact(_numbers(labels), "labels")
+        full = full_shapes(E.shape, e.shape, None if y is None else y.shape)
+        stated = y if y is None or full[2] is None else y.reshape(full[2])
+        return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name)
 
     def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
-        return Dataset, (self.contexts, self.queries, self.labels, self.name)
+        return Dataset, (self.contexts, self.queries, self.stated, self.name)
 
     @property
     def T(self) -> int:
@@ -85,7 +98,19 @@ class Dataset:
 
     @property
     def m(self) -> int:
-        return self.labels.shape[1]
+        """Numbers in a label; without labels 1, the least that a layer can output."""
+        return 1 if self.stated is None else self.stated.shape[1]
+
+    @property
+    def labelled(self) -> bool:
+        return self.stated is not None
+
+    @property
+    def labels(self) -> ExactArray:
+        """(T, m). Raises InputError where there are none."""
+        if self.stated is None:
+            raise InputError("labels", "given (the claim full-rank needs none)", "missing")
+        return self.stated
 
     @property
     def shared(self) -> bool:
@@ -136,11 +161,16 @@ class Dataset:
                 raise InputError("examples", f"indices from 0 to {self.T - 1}", t)
         index = np.array(examples, dtype=np.intp)
         contexts = self.contexts if self.shared else self.contexts[index]
-        return Dataset(contexts, self.queries[index], self.labels[index], self.name)
+        stated = None if self.stated is None else self.stated[index]
+        return Dataset(contexts, self.queries[index], stated, self.name)
 
     def canonical(self) -> dict[str, Any]:
-        """The `data` object of a certificate: nested lists of "p" and "p/q"."""
-        return {argument: getattr(self, argument).strings() for argument in ARGUMENTS}
+        """The `data` object of a certificate: nested lists of "p" and "p/q".
+
+        Its format has no optional keys: zeros stand in the place of labels that there are not, and
+        the one claim that is made without labels, full-rank, says nothing of them.
+        """
+        return {argument: self._written(argument).strings() for argument in ARGUMENTS}
 
     @cached_property
     def sha256(self) -> str:
@@ -154,36 +184,48 @@ class Dataset:
         """Keys sorted, no white space: one piece for each context, query and label."""
         for k, argument in enumerate(sorted(ARGUMENTS)):
             yield f'{"," if k else "{"}"{argument}":'
-            array = getattr(self, argument)
+            array = self._written(argument)
             for i in range(len(array)):
                 yield "," if i else "["
                 yield json.dumps(array[i].strings(), separators=(",", ":"))
             yield "]"
         yield "}"
 
+    def _written(self, argument: str) -> ExactArray:
+        if argument == "labels" and self.stated is None:
+            return ExactArray(np.zeros((self.T, 1), dtype=np.int64))
+        array: ExactArray = getattr(self, argument)
+        return array
+
 
 ARGUMENTS = ("contexts", "queries", "labels")
 
 
-def full_shapes(contexts: Shape, queries: Shape, labels: Shape) -> tuple[Shape, Shape, Shape]:
+def full_shapes(
+    contexts: Shape, queries: Shape, labels: Shape | None
+) -> tuple[Shape, Shape, Shape | None]:
     """(T or 1, n, d), (T, d), (T, m) of shapes that may be (n, d) and (T,). Raises InputError."""
     if len(contexts) not in (2, 3) or 0 in contexts:
         raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
     if len(queries) != 2 or 0 in queries:
         raise InputError("queries", "(T, d) numbers, no size 0", queries)
-    if len(labels) not in (1, 2) or 0 in labels:
+    if labels is not None and (len(labels) not in (1, 2) or 0 in labels):
         raise InputError("labels", "(T,) or (T, m) numbers, no size 0", labels)
     contexts = contexts if len(contexts) == 3 else (1, *contexts)
-    labels = labels if len(labels) == 2 else (*labels, 1)
+    labels = (*labels, 1) if labels is not None and len(labels) == 1 else labels
     T, d = queries
     if contexts[0] not in (1, T):
         must = f"one for each of the {T} queries, or one shared by all"
         raise InputError("contexts", must, f"{contexts[0]} of them")
-    if labels[0] != T:
+    if labels is not None and labels[0] != T:
         raise InputError("labels", f"one for each of the {T} queries", f"{labels[0]} of them")
     if contexts[2] != d:
         raise InputError("queries", f"as wide as the contexts' rows, {contexts[2]}", d)
     return contexts, queries, labels
+
+
+def _exact(x: Any, argument: str) -> ExactArray:
+    return x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
 
 
 def _numbers(labels: Any) -> Any:

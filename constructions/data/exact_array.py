@@ -16,7 +16,13 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from attncert.constructions.arrays import FloatArray, IntegerArray
-from attncert.constructions.data.conversion import from_array, from_lists, narrow
+from attncert.constructions.brief import in_brief
+from attncert.constructions.data.conversion import (
+    MAX_DENOMINATOR_BITS,
+    from_array,
+    from_lists,
+    narrow,
+)
 from attncert.constructions.numerals import numeral
 
 __all__ = ["ExactArray", "narrow"]
@@ -39,16 +45,21 @@ class ExactArray:
     stored: IntegerArray
     denominator: int = 1
 
+    def __repr__(self) -> str:
+        return in_brief(self, shape=self.shape, denominator=self.denominator)
+
     def __post_init__(self) -> None:
         if self.stored.dtype.kind not in "iO" or self.denominator < 1:
             raise TypeError(f"not integers over a positive one: {self.stored.dtype}")
 
     @classmethod
-    def of(cls, values: Any, argument: str = "values") -> ExactArray:
+    def of(
+        cls, values: Any, argument: str = "values", denominator_bits: int = MAX_DENOMINATOR_BITS
+    ) -> ExactArray:
         """Exact array of nested lists of int, float (taken as dyadic), Fraction or "p/q", or of a
         NumPy array. Raises InputError, naming the `argument` and the place in it."""
         if not isinstance(values, np.ndarray):
-            return cls(*from_lists(argument, values))
+            return cls(*from_lists(argument, values, denominator_bits))
         stored, denominator = from_array(argument, values)
         if stored.dtype != object and stored.size < _SMALL:
             stored = stored.astype(np.int64)

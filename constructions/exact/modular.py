@@ -111,10 +111,15 @@ def features_mod(logits: IntegerArray, contexts: FloatArray, p: int) -> FloatArr
 
 def features_float(logits: IntegerArray, contexts: FloatArray) -> FloatArray:
     """The same in float64 (T, d), to guide choices; never evidence."""
+    return _mix(softmax_float(logits), contexts, None)
+
+
+def softmax_float(logits: IntegerArray) -> FloatArray:
+    """2^k / Σ 2^k in float64, (T, n)."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, 1100).astype(np.float64)
     weights = np.exp2(-drop)
     weights /= weights.sum(axis=1, keepdims=True)
-    return _mix(weights, contexts, None)
+    return weights
 
 
 def _mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:

@@ -48,6 +48,11 @@ class Shape:
     def parameters(self) -> int:
         return self.attention + self.heads * self.value_width * self.m
 
+    @property
+    def free(self) -> int:
+        """Weights that a search changes: all; with d_v ≥ m not the output, which is [I_m; 0]."""
+        return self.parameters if self.value_width < self.m else self.attention
+
     def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:
         """K, Q (H, d, d_h), V (H, d, d_v) and O (H, d_v, m) of one vector of weights."""
         xp = array_namespace(weights)

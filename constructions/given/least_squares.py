@@ -31,6 +31,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from attncert.constructions.arrays import FloatArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
 
 TOLERANCE = 1e-12  # of the largest error, for labels of about unit size
@@ -61,13 +63,46 @@ class Fit:
     steps: tuple[Step, ...]
     why: str = ""
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, found=self.found, error=self.error, steps=len(self.steps), why=self.why or None
+        )
+
+
+@dataclass(frozen=True)
+class Units:
+    """Powers of two near the sizes of contexts, queries and labels."""
+
+    E: float
+    e: float
+    y: float
+
+    @classmethod
+    def of(cls, contexts: Array, queries: Array, labels: Array) -> Units:
+        xp = array_namespace(queries)
+        return cls(*(_unit(xp, array) for array in (contexts, queries, labels)))
+
+    def scaled(self, contexts: Array, queries: Array, labels: Array) -> tuple[Array, Array, Array]:
+        return contexts / self.E, queries / self.e, labels / self.y
+
+    def factors(self, shape: Shape) -> FloatArray:
+        """What weights for scaled data are multiplied by to do the same on the data as they were:
+        keys over E, queries over e, values times y / E."""
+        factors = np.ones(shape.parameters)
+        by_head = factors[: shape.attention].reshape(shape.heads, -1)
+        keys, queries, _ = shape.sizes
+        by_head[:, :keys] = 1 / self.E
+        by_head[:, keys : keys + queries] = 1 / self.e
+        by_head[:, keys + queries :] = self.y / self.E
+        return factors
+
 
 def fit(
     contexts: Array,
     queries: Array,
     labels: Array,
     shape: Shape,
-    seed: int,
+    begin: int | Array,
     *,
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
@@ -76,15 +111,16 @@ def fit(
     """Weights whose outputs are the labels up to rounding, or the last ones tried.
 
     contexts (T or 1, n, d), queries (T, d), labels (T, m): float64, finite, of one array library,
-    which does all the work. Deterministic in `seed` on one machine. Nothing is proved by it.
+    which does all the work. begin: a seed of small random weights, or the weights to begin with, in
+    the scale of the data. Deterministic on one machine. Nothing is proved by it.
     """
     xp, place = array_namespace(queries), device(queries)
-    E, e, y = (_unit(xp, array) for array in (contexts, queries, labels))
-    contexts, queries, labels = contexts / E, queries / e, labels / y
-    x = xp.asarray(start(shape, seed), device=place)
-    whole = shape.value_width < shape.m
-    free = shape.parameters if whole else shape.attention
-    count = labels.shape[0] * shape.m
+    units = Units.of(contexts, queries, labels)
+    contexts, queries, labels = units.scaled(contexts, queries, labels)
+    factors = xp.asarray(units.factors(shape), device=place)
+    seeded = isinstance(begin, int)
+    x = xp.asarray(start(shape, begin), device=place) if seeded else begin / factors
+    free, count = shape.free, labels.shape[0] * shape.m
 
     def errors(weights: Array) -> Array:
         return xp.reshape(outputs(contexts, queries, weights, shape) - labels, (-1,))
@@ -120,11 +156,10 @@ def fit(
         slow = slow + 1 if lower > 0.9 * squares else 0
         level *= _EASIER if gain > 0.75 else 1.0 if gain > 0.25 else _HARDER
         x, f, squares, error = trial, tried, lower, largest
-    weights = _rescaled(x, shape, E, e, y)
-    return Fit(shape, weights, error <= tolerance, error * y, tuple(steps), why)
+    return Fit(shape, x * factors, error <= tolerance, error * units.y, tuple(steps), why)
 
 
-def start(shape: Shape, seed: int) -> np.ndarray:
+def start(shape: Shape, seed: int) -> FloatArray:
     """Small random weights; with d_v ≥ m the output is H copies of [I_m; 0], and stays so."""
     draw = np.random.default_rng(seed)
     size = (4.0 * shape.d**2 * shape.head_width) ** -0.25
@@ -150,7 +185,12 @@ def direction(J: Array, f: Array, damping: float) -> Array:
 
 
 def _solve(xp: Any, system: Array, right: Array) -> Array:
-    return xp.linalg.solve(system, right[:, None])[:, 0]
+    """NaN, as CuPy has it, where the damping is lost in the rounding of a singular system: such a
+    step makes nothing smaller, and more damping is tried."""
+    try:
+        return xp.linalg.solve(system, right[:, None])[:, 0]
+    except np.linalg.LinAlgError:
+        return xp.full_like(right, math.nan)
 
 
 def _measure(xp: Any, f: Array) -> tuple[float, float]:
@@ -164,15 +204,3 @@ def _unit(xp: Any, array: Array) -> float:
         return 1.0
     mean = largest * math.sqrt(float(xp.mean((array / largest) ** 2)))
     return 2.0 ** round(math.log2(mean))
-
-
-def _rescaled(x: Array, shape: Shape, E: float, e: float, y: float) -> Array:
-    """The same layer on the data as they were: keys over E, queries over e, values times y / E."""
-    xp = array_namespace(x)
-    factors = np.ones(shape.parameters)
-    by_head = factors[: shape.attention].reshape(shape.heads, -1)
-    keys, queries, _ = shape.sizes
-    by_head[:, :keys] = 1 / E
-    by_head[:, keys : keys + queries] = 1 / e
-    by_head[:, keys + queries :] = y / E
-    return x * xp.asarray(factors, device=device(x))

@@ -20,6 +20,12 @@ from attncert.constructions.exact.lattice import image_lattice
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
+from attncert.constructions.search.saturation import (
+    Saturation,
+    least_height,
+    least_lead,
+    least_multiplier,
+)
 from attncert.constructions.search.separation import Pair, separating_pairs
 from attncert.constructions.search.steering import Reducer, Solver, short_kernel, shortened
 
@@ -73,8 +79,17 @@ class Draft:
 class HeadBuilder:
     """Builds the heads in order; holds the lattices and what was placed."""
 
-    def __init__(self, data: Dataset, *, interior: bool, seed: int, prime: int) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        *,
+        interior: bool,
+        seed: int,
+        prime: int,
+        saturation: Saturation | None = None,
+    ) -> None:
         self.data, self.interior, self.prime = data, interior, prime
+        self.saturation = saturation
         self.rng = np.random.default_rng(seed)
         count, n, _ = data.contexts.shape
         self.keys = image_lattice(data.token_rows)
@@ -111,12 +126,7 @@ class HeadBuilder:
         kernel = short_kernel(solver.kernel, self.query_images)
         selectors = integers.product(self.query_images, kernel)
         pairs = separating_pairs(
-            self.context_images,
-            selectors,
-            self.placed.rows,
-            self._outside(group),
-            _PAIRS,
-            self.rng,
+            self.context_images, selectors, self.placed.rows, self._outside(group), _PAIRS, self.rng
         )
         best: Draft | None = None
         for pair in pairs:
@@ -165,7 +175,7 @@ class HeadBuilder:
         limit = self.features.rows(self.placed.rows, targets)
         span, chosen = Span(self.prime), []
         for t, dual in zip(group, duals, strict=True):
-            logits = self._candidates(t)
+            logits = self._candidates(t, dual.factor)
             finite = integers.multiply(dual.factor, logits)
             multipliers = self.placed.multipliers([t] * len(logits))
             residual = self.placed.residual(multipliers, self.features.points(t, finite), limit)
@@ -176,16 +186,21 @@ class HeadBuilder:
             chosen.append(logits[best])
         return chosen
 
-    def _candidates(self, t: int) -> IntegerArray:
-        """Logits that example t may be given, (k, n), first entry 0.
+    def _candidates(self, t: int, factor: int) -> IntegerArray:
+        """Logits over `factor` that example t may be given, (k, n), first entry 0.
 
         The barycentre (all logits equal; not in the first head, where it would save little and
         leave M_1 empty); then, with D·1_i the smallest multiple of a unit vector
         that integral weights reach, ±D·1_i for every row i, and short vectors that they reach.
         The n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
         scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
+
+        Where the group is to saturate too: the n vertices alone, D·1_i for the least multiple D
+        that does.
         """
         n = self.data.n
+        if self.saturation is not None and self.saturation.own:
+            return self._vertices(t, factor, self.saturation.bits)
         uniform = n == 1 or (self.interior and bool(self.placed.rows))
         options = [np.zeros(n, dtype=np.int64)] if uniform else []
         if n > 1:
@@ -200,6 +215,20 @@ class HeadBuilder:
         for option in options:
             seen.setdefault(tuple(option.tolist()), option)
         return np.stack(list(seen.values()))
+
+    def _vertices(self, t: int, factor: int, bits: int) -> IntegerArray:
+        """For every row i the least logits over `factor` with which row i saturates, (n, n)."""
+        n = self.data.n
+        if n == 1:
+            return np.zeros((1, 1), dtype=np.int64)
+        units = np.vstack([-np.ones(n - 1, dtype=np.int64), np.eye(n - 1, dtype=np.int64)])
+        solver = self._steer_solver(t)
+        rows = []
+        for unit in units:
+            step = solver.factor(unit)
+            height = least_height(n - 1, step * factor, bits) // factor
+            rows.append(integers.multiply(height, unit))
+        return np.hstack([np.zeros((n, 1), dtype=np.int64), np.stack(rows)])
 
     def _steer(self, t: int, dual: Dual, logits: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
         """w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
@@ -227,17 +256,17 @@ class HeadBuilder:
     def _multipliers(
         self, direction: Direction | None, finite: IntegerArray, targets: IntArray
     ) -> Iterator[int | None]:
-        """Step 8: values of c to try, from the least at which every target row leads by a bit."""
+        """Step 8: values of c to try, from the least at which every target row leads by a bit, or
+        saturates as asked."""
         if direction is None:
             yield None
             return
         earlier = self.placed.rows
         lead, beta = direction.lead[earlier], finite[earlier]
-        rows = np.arange(len(earlier))
-        gap = integers.subtract(lead[rows, targets][:, None], lead)
-        need = integers.add(integers.subtract(beta, beta[rows, targets][:, None]), np.array([1]))
-        others = np.arange(self.data.n)[None, :] != targets[:, None]
-        least = max([1, *(-(-need[others] // gap[others])).tolist()])
+        if self.saturation is not None:
+            least = least_multiplier(lead, beta, targets, self.saturation.bits)
+        else:
+            least = least_lead(lead, beta, targets)
         yield from range(least, least + _LINEAR_SEARCH)
         for doubling in range(1, 64):
             yield (least + _LINEAR_SEARCH) << doubling

@@ -33,8 +33,6 @@ from attncert.constructions.construction import (
     Bound,
     Construction,
     SteeringHead,
-    capacity,
-    fewest_heads,
     over_primes,
     require_independent_rows,
     theorem_groups,
@@ -46,13 +44,12 @@ from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import Draft, HeadBuilder
 from attncert.constructions.progress import Progress, silent
-
-__all__ = ["Construction", "PaperHead", "build", "capacity", "fewest_heads"]
+from attncert.constructions.search.saturation import Saturation
 
 BOUND = Bound(r="\\min(n,d_h)", strength=min)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PaperHead(SteeringHead):
     """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
 
@@ -79,6 +76,7 @@ def build(
     head_width: int | None = None,
     heads: int | None = None,
     interior: bool = True,
+    saturation: Saturation | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Construction:
@@ -87,7 +85,9 @@ def build(
     head_width: d_h, default n. heads: H, default the fewest that the theorem allows (more, if only
     they admit a grouping). interior: whether a group's example may also attend uniformly to its
     context (barycentre), where that costs at most 3 bits of conditioning; such targets keep the
-    logits of all other examples far shorter than vertices do. Exact; rank decided mod p here and
+    logits of all other examples far shorter than vertices do. saturation: every head's c is the
+    least that gives it (then the rank is sought from there on); with `own` every target is a
+    vertex. Exact; rank decided mod p here and
     proved again by verify/. Raises InputError, and HypothesisFails with a witness where A2, the
     capacity or the partition condition fails.
     """
@@ -98,7 +98,9 @@ def build(
     groups, regrouped = theorem_groups(data, r, heads, seed)
 
     def attempt(prime: int) -> list[PaperHead]:
-        builder = HeadBuilder(data, interior=interior, seed=seed, prime=prime)
+        builder = HeadBuilder(
+            data, interior=interior, seed=seed, prime=prime, saturation=saturation
+        )
         chosen: list[PaperHead] = []
         for group in groups:
             progress(len(chosen), len(groups))

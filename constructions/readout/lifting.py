@@ -39,8 +39,6 @@ from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 from attncert.constructions.readout.reconstruction import common_denominator, join_digits
 
-__all__ = ["Solution", "lifted"]
-
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
 _FIRST = 1.5  # first attempt, in multiples of the predicted bits of x; then in steps of

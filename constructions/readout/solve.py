@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Head, Layer, integer_logits, powers_of_two
-from attncert.constructions.paper.theorem import Construction
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting import lifted
 
@@ -103,10 +103,7 @@ def lifting_is_shorter(bits: int, T: int) -> bool:
 
 
 def readout(
-    construction: Construction,
-    data: Dataset,
-    right: fmpq_mat,
-    progress: Progress = silent,
+    construction: Construction, data: Dataset, right: fmpq_mat, progress: Progress = silent
 ) -> fmpq_mat:
     """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
 
@@ -118,8 +115,13 @@ def readout(
     if lifting_is_shorter(bits, data.T):
         cleared, denominator = right.numer_denom()
         columns: list[list[fmpq]] = []
-        for column in zip(*cleared.tolist(), strict=True):
-            found = lifted(construction, data, [int(y) for y in column], bits, progress)
+        width = int(cleared.ncols())
+        for j, column in enumerate(zip(*cleared.tolist(), strict=True)):
+
+            def step(done: int, of: int, j: int = j) -> None:
+                progress(j * of + done, width * of)
+
+            found = lifted(construction, data, [int(y) for y in column], bits, step)
             if found is None:
                 break
             below = fmpz(int(found.denominator)) * denominator

@@ -57,8 +57,7 @@ class FeatureBlocks:
 
     def _mix(self, logits: IntegerArray, contexts: Block) -> Block:
         return Block(
-            features_mod(logits, contexts.mod, self.prime),
-            features_float(logits, contexts.float),
+            features_mod(logits, contexts.mod, self.prime), features_float(logits, contexts.float)
         )
 
     def _chunks(self) -> Iterator[tuple[slice, Block]]:

@@ -19,6 +19,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
+from attncert.constructions.search.saturation import Saturation, least_multiplier
 from attncert.constructions.search.separation import separating_pairs, separators, spread
 from attncert.constructions.width_one.coordinates import (
     GroupQueries,
@@ -66,8 +67,11 @@ class Draft:
 class HeadBuilder:
     """Builds the heads in order; holds the coordinates and what was placed."""
 
-    def __init__(self, data: Dataset, *, seed: int, prime: int) -> None:
+    def __init__(
+        self, data: Dataset, *, seed: int, prime: int, saturation: Saturation | None = None
+    ) -> None:
         self.data, self.prime, self.seed = data, prime, seed
+        self.saturation = saturation
         self.rng = np.random.default_rng(seed)
         self.keys = key_coordinates(data, seed)
         self.queries = query_coordinates(data)
@@ -121,18 +125,21 @@ class HeadBuilder:
     ) -> Draft:
         """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
         rows, earlier = self._rows(u), self.placed.rows
-        lead = targets = None
+        mine = rows if self.data.shared else rows[earlier]
+        lead = targets = ahead = None
+        least = 0
         limit = self.blocks.rows([], np.zeros(0, dtype=np.intp))
         if v0 is not None:
             lead = self._products(v0)
-            ahead = integers.multiply(
-                lead[earlier][:, None], rows if self.data.shared else rows[earlier]
-            )
+            ahead = integers.multiply(lead[earlier][:, None], mine)
             targets = ahead.argmax(axis=1)
             limit = self.blocks.rows(earlier, targets)
         v1 = solver.solve(self._multiples(group, solver.factors, rows, limit))
         base = self._products(v1)
-        for c in self._multipliers(v0):
+        if self.saturation is not None and ahead is not None and targets is not None:
+            finite = integers.multiply(base[earlier][:, None], mine)
+            least = least_multiplier(ahead, finite, targets, self.saturation.bits)
+        for c in self._multipliers(v0, least):
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             features = self.blocks.of(integers.multiply(products[:, None], rows))
             pivots = self.placed.pivots(list(group), features)
@@ -173,14 +180,14 @@ class HeadBuilder:
             chosen.append(tried[best])
         return chosen
 
-    def _multipliers(self, v0: IntegerArray | None) -> Iterator[int | None]:
-        """Values of c to try, the smallest first; a first head has none."""
+    def _multipliers(self, v0: IntegerArray | None, least: int) -> Iterator[int | None]:
+        """Values of c to try, from the least on; a first head has none."""
         if v0 is None:
             yield None
             return
-        yield from range(_LINEAR_SEARCH)
+        yield from range(least, least + _LINEAR_SEARCH)
         for doubling in range(64):
-            yield _LINEAR_SEARCH << doubling
+            yield (least + _LINEAR_SEARCH) << doubling
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""

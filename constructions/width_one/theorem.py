@@ -52,8 +52,6 @@ from attncert.constructions.construction import (
     Construction,
     Groups,
     SteeringHead,
-    capacity,
-    fewest_heads,
     over_primes,
     require_independent_rows,
     theorem_groups,
@@ -64,19 +62,12 @@ from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
+from attncert.constructions.search.saturation import Saturation
 from attncert.constructions.width_one.head import Draft, HeadBuilder
 from attncert.constructions.width_one.short import ShortHeads
 
-__all__ = [
-    "Construction",
-    "WidthOneHead",
-    "build",
-    "fewest_width_one_heads",
-    "width_one_capacity",
-]
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class WidthOneHead(SteeringHead):
     """What was chosen for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the
     data's own units.
@@ -104,29 +95,12 @@ class WidthOneHead(SteeringHead):
         return Head(self.separator, self.query)
 
 
-def width_one_capacity(heads: int, n: int) -> int:
-    """H(n - 1) + 1: examples that H heads of width one memorize, n tokens each (ours).
-
-    >>> width_one_capacity(20, 32), width_one_capacity(12, 197)
-    (621, 2353)
-    """
-    return capacity(heads, n, n)
-
-
-def fewest_width_one_heads(examples: int, n: int) -> int | None:
-    """The smallest H with that capacity; None if there is none (n = 1).
-
-    >>> fewest_width_one_heads(1782, 4), fewest_width_one_heads(2, 1)
-    (594, None)
-    """
-    return fewest_heads(examples, n, n)
-
-
 def build(
     data: Dataset,
     *,
     heads: int | None = None,
     saturated: bool = False,
+    saturation: Saturation | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Construction:
@@ -135,6 +109,8 @@ def build(
     heads: H, default the fewest that the theorem allows (more, if only they admit a grouping).
     saturated: False: short heads first (c = 0), which may place more than n - 1 examples each; the
     proof's heads for what they leave. True: the proof's heads alone, in groups of n, n - 1, ....
+    saturation: the proof's heads alone, each with the least c that gives it (then the rank is
+    sought from there on). `own` is out of reach: a saturated head of width one reaches two rows.
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
     HypothesisFails with a witness where A2, the capacity or the partition condition fails.
     """
@@ -144,11 +120,11 @@ def build(
 
     def attempt(prime: int) -> list[WidthOneHead]:
         chosen = None
-        if not saturated:
+        if not saturated and saturation is None:
             builder = HeadBuilder(data, seed=seed, prime=prime)
             chosen = _short_then_proof(builder, partition, progress)
         if chosen is None:
-            builder = HeadBuilder(data, seed=seed, prime=prime)
+            builder = HeadBuilder(data, seed=seed, prime=prime, saturation=saturation)
             chosen = _proof(builder, partition, progress)
         return chosen
 
@@ -171,8 +147,8 @@ def _proof(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[Wid
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
     for group in groups:
-        progress(len(chosen), len(groups))
         earlier = tuple(builder.placed.rows)
+        progress(len(earlier), builder.data.T)
         chosen.append(_record(builder, group, earlier, builder.add(group)))
     return chosen
 

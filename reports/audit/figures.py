@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attncert.reports.proof.figures import style, to_svg
+from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.text import plain
 from attncert.verify.audit.records import Matrix
 

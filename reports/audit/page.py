@@ -16,8 +16,6 @@ from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain
 from attncert.verify.audit.records import Audit, AuditSection, Finding, Standing, worst
 
-__all__ = ["FORMAT", "audit_dict", "one_line", "render", "report", "verdict"]
-
 FORMAT = "attncert-audit/1"
 _VERDICTS = {  # of bundled cases, where it is known what must come out
     Standing.OK: "Everything is as expected.",

@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH, style, to_svg
+from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
+from attncert.reports.words.drawing import style, to_svg
 from attncert.verify.capacity.constants import CONSTRUCTIONS, Constants, Growth
 from attncert.verify.capacity.published_bounds import BOUNDS
 from attncert.verify.capacity.sweeps import Capacity, Point

@@ -8,9 +8,8 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.reports.certificate.explain import MALFORMED, Explanation, listed, origins, short
-
-__all__ = ["Difference", "compare", "compared_text", "same_data"]
+from attncert.reports.certificate.claims import listed, short
+from attncert.reports.certificate.explain import MALFORMED, Explanation, origins
 
 
 @dataclass(frozen=True)

@@ -9,47 +9,34 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.constructions.numerals import fraction, numeral
-from attncert.reports.words.numbers import count
-from attncert.verify import checker
-from attncert.verify.checkers import module_of
+from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
+from attncert.verify import checker, checker_near
+from attncert.verify.checkers import checker_of, reader_of
 
 __all__ = ["Explanation", "explain", "text"]
 
 _NO_WORDS = "This cannot be explained: a part of the file is not what the format asks for."
-_TERMS = 6  # of a relation that is written out
-_LENGTH = 24  # characters of a number that is written out
 _WIDTH = 88
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-NEAR = "interpolation-near"
-_NEAR_CHECKER = "a checker of under 500 lines (verify/checker_near.py"
 _TRUST = (
-    "To believe it, you have to trust Python's integers and {checker}, "
-    "standard library only), and to compare the SHA-256 of the data with that "
+    "To believe it, you have to trust Python's integers and a checker of {size} "
+    "({file}, standard library only), and to compare the SHA-256 of the data with that "
     "of the data you mean. {argument} You need not trust whoever made the file."
 )
-# What no checker runs: the mathematics between what is computed and what is claimed.
-_ARGUMENTS = {
-    "interpolation": "Not computed, but taken on trust: the paper's definition of an attention "
-    "layer, and that exp(k ln 2) is 2 to the power of k.",
-    "full-rank": "Not computed, but argued in a few lines (docs/mathematics.md): "
-    "that rows which are independent modulo a prime are independent over the rational "
-    "numbers, and that independent rows serve every labelling. Also taken on trust: the paper's "
-    "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
-    NEAR: "Not computed, but proved where it is used (at the head of the checker): that a map "
-    "which contracts a box of weights into itself has a fixed point there, and the bounds of exp. "
-    "Also taken on trust: the paper's definition of an attention layer.",
-    "dependent-set": "The sum is the claim: no further argument is needed.",
-    "impossible": "Not computed, but argued on half a page (docs/tightness.md, section "
-    "3): that inputs tied in this way force this relation between the outputs of every attention "
-    "layer. The checker confirms the tie and that the labels break the relation; you have to read "
-    "and believe the argument, and take on trust the paper's definition of an attention layer.",
+_USUAL = ("under 400 lines", "verify/checker.py")
+_DATA = ("two files", "verify/checker.py and verify/checker_data.py beside it")
+_CHECKERS = {
+    "dependent-set": _DATA,
+    "impossible": _DATA,
+    "interpolation-near": ("under 500 lines", "verify/checker_near.py"),
+    "every-labelling": ("two files", "verify/checker_labelling.py beside verify/checker.py"),
 }
 
 
@@ -64,6 +51,9 @@ class Explanation:
     message: str
     parts: tuple[tuple[str, str], ...]
     certificate: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.claim, self.status, self.message, file=self.file)
 
     @property
     def exit_status(self) -> int:
@@ -85,37 +75,47 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
 
     The status is the checker's. Raises InputError where the file is no certificate.
     """
-    by = module_of(path)
     try:
-        content = by.parse(path, by.Work(math.inf, by.LIMIT_MIB))
-    except by.Rejected as rejected:
-        raise InputError(path, "an attncert/1 certificate", rejected.args[1]) from None
+        reader = reader_of(path)
+        content = reader.parse(path, reader.Work(math.inf, reader.LIMIT_MIB))
+    except (checker.Rejected, checker_near.Rejected) as rejected:
+        raise InputError(path, "an attncert certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise InputError(path, "an attncert/1 certificate", f"unreadable ({reason})") from None
-    if check:
-        status, _, message, _ = by.check_file(path, limit_seconds)
-    else:
-        status, message = _read(content)
+        raise InputError(path, "an attncert certificate", f"unreadable ({reason})") from None
+    status, message = _checked_now(path, limit_seconds) if check else _read(content)
     if status == "unusable":
-        raise InputError(path, "an attncert/1 certificate", message)
+        raise InputError(path, "an attncert certificate", message)
     try:
-        claims, about, proved, open_ = _CLAIMS[content["claim"]](content)
+        claims, about, proved, open_ = CLAIMS[content["claim"]](content)
+        more, how = further(content)
+        claims, proved = claims + more, proved + how
     except MALFORMED:
         if status == "only read":
             got = "one with a part of another type"
-            raise InputError(path, "an attncert/1 certificate", got) from None
+            raise InputError(path, "an attncert certificate", got) from None
         claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),
         ("What it is about", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
-        ("What to trust", _trust(content["claim"])),
+        ("What to trust", _trust(content)),
         ("Where it comes from", _origin(content)),
         ("Checked now", _checked(content["claim"], status, message)),
     )
     return Explanation(path, content["claim"], status, message, parts, content)
+
+
+def _trust(cert: Mapping[str, Any]) -> str:
+    usual = _DATA if cert.get("rounding") else _USUAL
+    size, file = _CHECKERS.get(cert["claim"], usual)
+    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], size=size, file=file)
+
+
+def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
+    verdict = checker_of(path)(path, limit_seconds)
+    return verdict.status, verdict.message
 
 
 def _read(content: dict[str, Any]) -> tuple[str, str]:
@@ -135,127 +135,6 @@ def text(explanation: Explanation) -> list[str]:
     return lines
 
 
-# The claims, each as: what it claims, about what, why that can be proved, what it leaves open.
-
-Words = tuple[str, str, str, str]
-
-
-def _interpolation(cert: Mapping[str, Any]) -> Words:
-    dims = cert["dims"]
-    return (
-        f"The file holds the weights of an attention layer that outputs exactly the wanted label "
-        f"on each of {count(dims['examples'], 'example')}. Exactly: not up to rounding, but as "
-        "fractions that are equal.",
-        f"{_inputs(cert)} {_layer(cert)}",
-        "Attention mixes the tokens with softmax weights, usually irrational numbers. Here every "
-        "score (logit) is a whole multiple of ln 2, so that each weight is a power of two over a "
-        "sum of powers of two: a fraction. Everything the layer computes is then a fraction, "
-        "computed without rounding and compared with the label.",
-        "Nothing about other inputs or other labels, about training, or about what the layer does "
-        "in floating point, where every step rounds.",
-    )
-
-
-def _interpolation_near(cert: Mapping[str, Any]) -> Words:
-    dims, unknowns = cert["dims"], len(cert["near"]["unknowns"])
-    return (
-        f"Close to the weights in the file, no weight more than "
-        f"{short(printable(cert['near']['radius'], 200))} away from its own, there are weights "
-        f"with which an attention layer outputs exactly the wanted label on each of "
-        f"{count(dims['examples'], 'example')}, with the true exponential.",
-        f"{_inputs(cert)} {_layer(cert)} {count(unknowns, 'weight')} may move; the others stay.",
-        "Newton's method, started at the weights in the file, leads from every point of that box "
-        "into the box, and brings any two points closer together. This is shown in integers that "
-        "bound every rounding from both sides. Such a map has a fixed point, and there the outputs "
-        "are the labels.",
-        "It does not give the exact weights, which may be irrational: those in the file miss the "
-        "labels by a little. Nothing about other inputs or other labels.",
-    )
-
-
-def _full_rank(cert: Mapping[str, Any]) -> Words:
-    dims = cert["dims"]
-    T = dims["examples"]
-    return (
-        f"The keys and queries in the file let an attention layer memorize {count(T, 'example')} "
-        "whatever their labels: for every choice of labels some values and output matrix make the "
-        "layer output exactly these.",
-        f"{_inputs(cert)} {_layer(cert)} The labels in the file play no part.",
-        f"Before its last, linear step the layer turns each example into one row of numbers "
-        f"(its features). If these {T} rows are linearly independent, every labelling is a "
-        f"solvable system of {T} equations. Independence is shown modulo p = "
-        f"{printable(cert['rank']['prime'], 200)}: a determinant that is not 0 modulo p is not 0. "
-        "These two arguments are on paper; the rank modulo p is what is computed.",
-        "It does not give the values and outputs for any particular labels, nor say how long their "
-        "numbers are; nothing about other inputs, training or floating point.",
-    )
-
-
-def _dependent_set(cert: Mapping[str, Any]) -> Words:
-    dims, relation = cert["dims"], cert["relation"]
-    members = relation["indices"]
-    sum_ = _sum(list(zip(members, relation["coefficients"], strict=True)), "x")
-    return (
-        f"Of {count(dims['vectors'], 'vector')}, the {len(members)} with the numbers "
-        f"{listed(members)} are linearly dependent, so that not every {len(members)} of the "
-        f"vectors are independent (their Kruskal rank is below {len(members)}).",
-        f"{count(dims['vectors'], 'vector')} of {count(dims['width'], 'number')}, in the file.",
-        f"By a sum that is zero, with coefficients that are not: {sum_} = 0. It is added up "
-        "without rounding.",
-        "Nothing about smaller sets: these vectors without one of them may be independent or not.",
-    )
-
-
-def _impossible(cert: Mapping[str, Any]) -> Words:
-    terms = [(t, c) for t, c in enumerate(cert["relation"]) if c.partition("/")[0].strip("-0")]
-    members = [t for t, _ in terms]
-    gap = _gap(cert["data"]["labels"], terms)
-    return (
-        f"No attention layer outputs the labels in the file on all of "
-        f"{count(cert['dims']['examples'], 'example')}: whatever its weights, the number of its "
-        "heads and their widths, and even if the weights are chosen for these labels.",
-        f"{_inputs(cert)} The conflict is between {count(len(members), 'example')}: "
-        f"{listed(members)}.",
-        "Attention does not see the order of the tokens of a context, nor a shift of all scores, "
-        "and inputs that differ only by these (or by scaling the query against the tokens) give "
-        "equal outputs. It follows that for every layer "
-        f"{_sum(terms, 'output')} = 0, while for the labels {_sum(terms, 'label')} = {gap}. That "
-        "the inputs are tied in this way is checked on the numbers; that tied inputs give tied "
-        "outputs is a written argument (docs/tightness.md, section 3).",
-        "Nothing about other labels for the same inputs; nothing about layers that see more than "
-        "these contexts and queries, such as positions or a second layer.",
-    )
-
-
-_CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
-    "interpolation": _interpolation,
-    NEAR: _interpolation_near,
-    "full-rank": _full_rank,
-    "dependent-set": _dependent_set,
-    "impossible": _impossible,
-}
-
-
-def _inputs(cert: Mapping[str, Any]) -> str:
-    dims, contexts = cert["dims"], cert["data"]["contexts"]
-    shared = len(contexts) == 1 and dims["examples"] > 1
-    tokens = f"{count(dims['context'], 'token')} of {count(dims['width'], 'number')} each"
-    return (
-        f"{count(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "
-        f"({tokens}{', the same one for all' if shared else ''}), a query of "
-        f"{count(dims['width'], 'number')}, and a label of "
-        f"{count(dims['labels'], 'number')}."
-    )
-
-
-def _layer(cert: Mapping[str, Any]) -> str:
-    dims = cert["dims"]
-    return (
-        f"The layer has {count(dims['heads'], 'head')}; keys and queries have width "
-        f"{dims['head_width']}, values {dims['value_width']}."
-    )
-
-
 def _origin(cert: Mapping[str, Any]) -> str:
     said = ", ".join(f"{key} {value}" for key, value in origins(cert).items()) or "nothing"
     construction = printable(cert["construction"], 200)
@@ -271,56 +150,12 @@ def origins(cert: Mapping[str, Any]) -> dict[str, str]:
     return {printable(key, 200): printable(value, 200) for key, value in items}
 
 
-def _trust(claim: str) -> str:
-    which = _NEAR_CHECKER if claim == NEAR else "a checker of under 400 lines (verify/checker.py"
-    return _TRUST.format(checker=which, argument=_ARGUMENTS[claim])
-
-
 def _checked(claim: str, status: str, message: str) -> str:
-    near = "Yes, and it does NOT hold by what is in the file (it may hold all the same): "
+    near = "Yes, and what is in the file does NOT show the claim (it may hold all the same): "
     words = {
         "holds": "Yes, from the file alone, and the claim holds: ",
-        "wrong": near if claim == NEAR else "Yes, and the claim is WRONG: ",
+        "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",
         "over limit": "No: that would take too much time or memory, ",
         "only read": "No, as asked: ",
     }
     return f"{words[status]}{message}."
-
-
-def _sum(terms: list[tuple[int, str]], symbol: str) -> str:
-    """2·x(3) - x(5) ... with the first few terms."""
-    shown = ""
-    for k, (index, coefficient) in enumerate(terms[:_TERMS]):
-        negative = coefficient.startswith("-")
-        size = coefficient.removeprefix("-")
-        factor = "" if size == "1" else f"{short(size)}·"
-        sign = ("-" if negative else "") if k == 0 else (" - " if negative else " + ")
-        shown += f"{sign}{factor}{symbol}({index})"
-    more = len(terms) - _TERMS
-    return f"{shown} + ... ({count(more, 'more term')})" if more > 0 else shown
-
-
-def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
-    """What the labels add up to, exactly where that is short.
-
-    A sum has no more digits, above and below, than its fractions have together and one of them
-    alone, but for the carries: below 1,000 it can be added up and written without a thought.
-    """
-    numbers = [x for t, c in terms for x in (c, *labels[t])]
-    if sum(len(x) for x in numbers if "/" in x) + 2 * max(map(len, numbers)) > 1000:
-        return "something else than 0"
-    rows = [[fraction(c) * fraction(y) for y in labels[t]] for t, c in terms]
-    sums = [short(numeral(sum(column))) for column in zip(*rows, strict=True)]
-    more = ", ..." if len(sums) > _TERMS else ""
-    return sums[0] if len(sums) == 1 else f"({', '.join(sums[:_TERMS])}{more})"
-
-
-def listed(members: list[int]) -> str:
-    return ", ".join(map(str, members[:12])) + (", ..." if len(members) > 12 else "")
-
-
-def short(x: str) -> str:
-    return x if len(x) <= _LENGTH else f"{x[: _LENGTH - 9]}... ({len(x)} characters)"
-
-
-# Comparing.

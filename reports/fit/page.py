@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from typing import Any
+
+import numpy as np
 
 from attncert.reports.report import FIT, Report
 from attncert.reports.words.jsonable import readable_json
@@ -11,10 +12,11 @@ from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain
-from attncert.verify.certificate import TooLarge, canonical_bytes
+from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
-from attncert.verify.near.fitted import SATURATED, Fitted, fit_dict
+from attncert.verify.near.fitted import Fitted, fit_dict
+from attncert.verify.near.heads import SATURATED, Heads
 
 FORMAT = "attncert-fit/1"
 
@@ -39,6 +41,9 @@ def command(fitted: Fitted) -> str:
         "" if settings.value_width is None else f" --value-width {settings.value_width}",
         f" --seed {fitted.attempts[-1].seed if fitted.attempts else settings.seed}",
         " --force" if settings.force else "",
+        "" if settings.optimizer == "lm" else f" --optimizer {settings.optimizer}",
+        "" if settings.steps is None else f" --steps {settings.steps}",
+        "" if settings.device == "auto" else f" --device {settings.device}",
     ]
     return f"attncert fit DATA{''.join(options)}"
 
@@ -50,11 +55,7 @@ def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
     unknowns = len(fitted.near.unknowns)
     if unknowns > MOST_UNKNOWNS:
         return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
-    made = {
-        "version": metadata.version("attncert"),
-        "command": command(fitted),
-        "seed": fitted.settings.seed,
-    }
+    made = produced_by(command(fitted), fitted.settings.seed)
     try:
         return near_certificate(fitted.near, construction="fit", produced_by=made), ""
     except TooLarge as reason:
@@ -82,6 +83,7 @@ def render(fitted: Fitted) -> dict[str, bytes]:
         "level": level.value.capitalize(),
         "meaning": WORDING[level].meaning,
         "threshold": SATURATED,
+        "shares": () if fitted.seen is None else _shares(fitted.seen),
     }
     files = {
         "report.md": page("fit.md.j2", context, plain=plain),
@@ -91,3 +93,8 @@ def render(fitted: Fitted) -> dict[str, bytes]:
     if certificate is not None:
         files["certificate.json"] = canonical_bytes(certificate)
     return files
+
+
+def _shares(seen: Heads) -> tuple[float, float, float]:
+    """The carrier's share: median, least, largest."""
+    return float(np.median(seen.share)), float(seen.share.min()), float(seen.share.max())

@@ -13,8 +13,6 @@ from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.sampling.bases import BasesSearched
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 
-__all__ = ["bases_line", "one_line", "percent", "percent_down", "shard_lines"]
-
 
 def one_line(found: Findings) -> str:
     """The answer in one sentence, for a terminal; every part of it is proved or called undecided.

@@ -8,25 +8,24 @@ vision (cividis; the Okabe-Ito palette).
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import LogNorm, Normalize
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from attncert.reports.proof.graph_figure import graph
-from attncert.reports.proof.view import compact, diagram
+from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.reports.proof.graph import graph
+from attncert.reports.proof.saturation import figure as against_c
+from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND, count
 from attncert.verify.claims.proof import HeadSummary, Proof
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+OWN, LARGEST = "own-weights", "largest-weights"
 MOST_ROWS = 36  # rows of the picture of attention weights
 MOST_CELLS = (240, 480)  # heads × examples of the heat map that are drawn one by one
 WIDTH = 8.0  # inches
@@ -34,33 +33,19 @@ WIDTH = 8.0  # inches
 
 def draw(proof: Proof) -> dict[str, bytes]:
     """Figures by name; those of the heads only where heads were built."""
+    drawn = {"graph": graph(proof.trace, proof.conclusion)}
+    if not proof.heads:
+        return drawn
+    own = own_figure(proof.heads)
     with style():
-        figures = {"graph": graph(compact(diagram(proof.trace)))}
-        if proof.heads:
-            figures["saturation"] = saturation(proof.heads)
-            figures["own-weights"] = own_weights(proof.heads)
-            figures["heads"] = bits_and_condition(proof.heads)
-        return {name: to_svg(figure) for name, figure in figures.items()}
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Our own settings and no others, for drawing and for saving."""
-    ours = {
-        "svg.hashsalt": "attncert", "svg.fonttype": "path", "font.size": 9.0,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10.0,
-        "axes.titlelocation": "left", "figure.facecolor": "white", "savefig.facecolor": "white",
-    }  # fmt: skip
-    defaults = {k: v for k, v in mpl.rcParamsDefault.items() if not k.startswith("backend")}
-    with mpl.rc_context(defaults | ours):
-        yield
-
-
-def to_svg(figure: Figure) -> bytes:
-    out = io.BytesIO()
-    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    FigureCanvasSVG(figure).print_svg(out, metadata=nothing)
-    return out.getvalue()
+        figures = {
+            "saturation": saturation(proof.heads),
+            own: {OWN: own_weights, LARGEST: largest_weights}[own](proof.heads),
+            "heads": bits_and_condition(proof.heads),
+        }
+        against = against_c(proof.heads)
+        figures |= {} if against is None else {"saturation-c": against}
+        return drawn | {name: to_svg(figure) for name, figure in figures.items()}
 
 
 def saturation(heads: Sequence[HeadSummary]) -> Figure:
@@ -107,6 +92,45 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
     axes.set_title("Saturation: share of attention outside the largest weight")
     axes.set_xticks(_whole_ticks(0, T, 10))
     axes.set_yticks(_whole_ticks(1, H, 10))
+    return figure
+
+
+def own_figure(heads: Sequence[HeadSummary]) -> str:
+    """Which figure tells more of the heads on their own groups: every weight, unless most examples
+    attend to all tokens alike, as at the barycentre."""
+    rows = [row for head in heads for row in head.own_weights]
+    uniform = sum(max(row) - min(row) < 0.05 for row in rows)
+    return OWN if 2 * uniform <= len(rows) else LARGEST
+
+
+def largest_weights(heads: Sequence[HeadSummary]) -> Figure:
+    """The largest attention weight of each head on the examples of earlier heads, on its own and on
+    those of later ones: the range over the examples, and the median."""
+    largest = 1 - np.exp2([head.log2_off_peak for head in heads])
+    figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
+    axes = figure.add_subplot()
+    place = {t: k for k, head in enumerate(heads) for t in head.group}
+    order = np.array([place.get(t, len(heads)) for t in range(largest.shape[1])])
+    H, small = len(heads), len(heads) <= 40
+    kinds = (
+        ("examples of earlier heads", BLUE, "s", -0.22, np.less),
+        ("its own examples", RED, "o", 0.0, np.equal),
+        ("examples of later heads", "#777777", "^", 0.22, np.greater),
+    )
+    for label, colour, marker, shift, which in kinds:
+        drawn = [(k, largest[k][which(order, k)]) for k in range(H)]
+        drawn = [(k, values) for k, values in drawn if values.size]
+        x = [k + 1 + shift for k, _ in drawn]
+        axes.vlines(x, [v.min() for _, v in drawn], [v.max() for _, v in drawn], color=colour,
+                    linewidth=2.0 if small else 0.6, alpha=0.55)  # fmt: skip
+        axes.plot(x, [float(np.median(v)) for _, v in drawn], color=colour, linestyle="",
+                  marker=marker, markersize=4.5 if small else 1.5, label=label)  # fmt: skip
+    tokens = next((len(row) for head in heads for row in head.own_weights), 1)
+    axes.axhline(1 / tokens, color="#444444", linewidth=0.8, linestyle=":")
+    axes.set(ylim=(0, 1.03), xlim=(0.5, H + 0.5), xlabel="head", ylabel="largest weight")
+    axes.set_xticks(_whole_ticks(1, H, 12))
+    axes.set_title("Largest attention weight: range over the examples, and median")
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
@@ -186,7 +210,7 @@ def _block(total: int, most: int) -> int:
     return -(-total // most)
 
 
-def _least(bits: np.ndarray) -> np.ndarray:
+def _least(bits: FloatArray) -> FloatArray:
     """Least value of each block, blocks as small as the picture allows."""
     H, T = bits.shape
     rows = np.arange(0, H, _block(H, MOST_CELLS[0]))
@@ -194,7 +218,7 @@ def _least(bits: np.ndarray) -> np.ndarray:
     return np.minimum.reduceat(np.minimum.reduceat(bits, rows, axis=0), columns, axis=1)
 
 
-def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: np.ndarray) -> None:
+def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: FloatArray) -> None:
     width = 1.6 if len(heads) <= 40 else 0.8
     for k, (head, end) in enumerate(zip(heads, ends.tolist(), strict=True), start=1):
         size = len(head.group)
@@ -228,7 +252,7 @@ def _power(bits: float, _position: int) -> str:
 
 def _series(
     axes: mpl.axes.Axes,
-    x: np.ndarray,
+    x: IntArray,
     ys: Sequence[float | None],
     colour: str,
     marker: str,

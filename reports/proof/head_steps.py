@@ -17,6 +17,7 @@ from attncert.reports.words.numbers import count, indices, value, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
 
 MOST_WRITTEN = 24  # steps of heads that are written out
 FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the table of numbers, where there are more
@@ -61,7 +62,7 @@ def head_steps(proof: Proof) -> HeadSteps | None:
         return None
     of = {h: {_step(claim): claim for claim in claims} for h, claims in heads.items()}
     names = _in_order([list(steps) for steps in of.values()])
-    anchors = {name: f"heads-{k}" for k, name in enumerate(names, start=1)}
+    anchors = _step_anchors(names)
     places = {i: f"step-{k}" for k, i in enumerate(proof.trace.order, start=1)}
     alike, columns, rows, complete = _numbers(of, names)
     weak = [c for claims in heads.values() for c in claims
@@ -76,6 +77,20 @@ def head_steps(proof: Proof) -> HeadSteps | None:
         all_numbers=complete,
         written=tuple(weak[:MOST_WRITTEN]),
     )
+
+
+def anchors(trace: ProofTrace) -> dict[ClaimId, str]:
+    """Where on the page each claim is told: "step-3"; of heads, where their step is: "heads-2"."""
+    heads = [[_step(c) for c in claims] for head, claims in by_head(trace) if head is not None]
+    of = _step_anchors(_in_order(heads)) if heads else {}
+    return {
+        claim_id: of[head[1]] if (head := head_and_step(claim_id)) else f"step-{k}"
+        for k, claim_id in enumerate(trace.order, start=1)
+    }
+
+
+def _step_anchors(names: Sequence[str]) -> dict[str, str]:
+    return {name: f"heads-{k}" for k, name in enumerate(names, start=1)}
 
 
 def _step(claim: Claim) -> str:

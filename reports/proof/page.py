@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
-from attncert.reports.proof import rows
-from attncert.reports.proof.figures import caption_saturation, draw
-from attncert.reports.proof.head_steps import HeadSteps, head_steps
-from attncert.reports.proof.mermaid import flowchart
+from attncert.reports.proof import rows, saturation
+from attncert.reports.proof.figures import caption_saturation, draw, own_figure
+from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
+from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import (
     certificate_bytes,
     certificate_sha256,
@@ -27,17 +29,19 @@ from attncert.reports.proof.records import (
     trace_dict,
 )
 from attncert.reports.proof.tables import tables
-from attncert.reports.proof.view import bundle, diagram, pivotal
-from attncert.reports.report import PROOF, Report, figure_file
+from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
+from attncert.reports.report import MARK, PROOF, Report, figure_file
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, page
+from attncert.reports.words.text import markdown, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"
@@ -71,12 +75,27 @@ class Part:
 
 
 def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
-    """Render and write to `folder`; returns the paths. Raises InputError as `write` does."""
+    """Render and write to `folder`; returns the paths. Raises InputError as `write` does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> with TemporaryDirectory() as folder:
+    ...     written = write_report(prove(data, Settings(heads=2)), folder)
+    >>> "certificate.json" in [path.name for path in written]
+    True
+    """
     return write(report(proof), folder)
 
 
 def report(proof: Proof) -> Report:
-    sentences = (one_line(proof),)
+    sentences: tuple[str, ...] = (one_line(proof),)
+    if told := saturation.remedy(proof):
+        command, change, seconds = told
+        sentences += (
+            f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
+            f" (an estimate): {command}",
+        )
     return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
 
 
@@ -84,7 +103,7 @@ def render(proof: Proof) -> dict[str, bytes]:
     """File contents by name. Pure: equal proofs give equal bytes, `timings.json` apart (it alone
     holds times and versions). `certificate.json` only where there is something to certify."""
     files = {
-        "report.md": page("report.md.j2", _context(proof)),
+        "report.md": page("report.md.j2", _context(proof), told=partial(_told, proof.trace)),
         "trace.json": readable_json(trace_dict(proof)),
         "timings.json": readable_json(timings_dict(proof)),
         "tables.tex": tables(proof).encode(),
@@ -93,6 +112,19 @@ def render(proof: Proof) -> dict[str, bytes]:
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
     certificate = certificate_bytes(proof)
     return files if certificate is None else files | {"certificate.json": certificate}
+
+
+def in_notebook(proof: Proof) -> str:
+    """Verdict and hypotheses in Markdown for Jupyter, where mathematics stands between dollars.
+
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> in_notebook(prove(data, Settings(heads=2)))[:54]
+    '> **Proved.** The layer outputs exactly the label, $A('
+    """
+    told = partial(_told, ProofTrace(()))  # whose steps are not there to be linked
+    text = page("notebook.md.j2", _context(proof), told=told).decode()
+    return re.sub(r"\$`(.*?)`\$", r"$\1$", text.removeprefix(MARK)).strip()
 
 
 def references(proof: Proof) -> str:
@@ -106,7 +138,7 @@ def references(proof: Proof) -> str:
 def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
     command = printable(settings.command)
-    view = diagram(trace)
+    view, anchor = diagram(trace), anchors(trace)
     head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
@@ -131,6 +163,10 @@ def _context(proof: Proof) -> dict[str, object]:
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,
+        **_saturation(proof),
+        "own_figure": own_figure(proof.heads),
+        "matrices": matrices(proof.layer),
+        "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "standings": [(s.value, standings[s]) for s in Level if standings[s]],
         "levels": [
@@ -138,13 +174,13 @@ def _context(proof: Proof) -> dict[str, object]:
             for x in Level
             if standings[x] or any(c.level is x for c in trace)
         ],
-        "mermaid": flowchart(view),
+        "boxes": [(box.label, box_anchor(box, anchor)) for box in view.boxes],
+        "apart": [(title(i), anchor[i]) for i in view.apart],
         "view": view,
         "parts": _parts(proof),
         "gaps": rows.gaps(proof),
-        "arithmetic": sorted(
-            {printable(c.arithmetic) for c in trace if c.arithmetic}, key=lambda a: (len(a), a)
-        ),
+        "arithmetic": _arithmetic(c for c in trace if c.level is not Level.KERNEL),
+        "in_coq": _arithmetic(c for c in trace if c.level is Level.KERNEL),
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
@@ -153,18 +189,43 @@ def _context(proof: Proof) -> dict[str, object]:
     }
 
 
+def _saturation(proof: Proof) -> dict[str, object]:
+    columns, table = saturation.table(proof)
+    return {
+        "saturation_line": saturation.verdict(proof),
+        "remedy": saturation.remedy(proof),
+        "saturation_columns": columns,
+        "saturation_rows": table,
+        "saturation_curves": saturation.figure(proof.heads) is not None,
+        "saturation_curves_caption": saturation.caption(proof),
+    }
+
+
+def _arithmetic(claims: Iterable[Claim]) -> list[str]:
+    """What computed these claims, shortest first."""
+    told = {printable(c.arithmetic) for c in claims if c.arithmetic}
+    return sorted(told, key=lambda a: (len(a), a))
+
+
+def _told(trace: ProofTrace, statement: str) -> str:
+    """A statement, for Markdown; where it names a claim ("claim reduction"), with the number of
+    that step."""
+    number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
+
+    def step(named: re.Match[str]) -> str:
+        k = number.get(ClaimId(named[1]))
+        return f"[step {k}, {named[1]}](#step-{k})" if k else named[0]
+
+    return re.sub(r"\bclaim ([a-z]+(?:[.-][a-z]+)*)", step, markdown(sentence(statement)))
+
+
 def _parts(proof: Proof) -> list[Part]:
     """The claims in order, those of all heads together where the first of them stands."""
     trace, heads = proof.trace, head_steps(proof)
     single = {c.id for c in trace if head_and_step(c.id) is None}
     written = single | ({c.id for c in heads.written} if heads else set())
     place = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
-    anchor = {claim_id: f"step-{place[claim_id]}" for claim_id in written}
-    if heads:
-        named = {step.name: step.anchor for step in heads.steps}
-        for claim_id in trace.order:
-            if (of := head_and_step(claim_id)) and claim_id not in anchor:
-                anchor[claim_id] = named[of[1]]
+    anchor = anchors(trace) | {claim_id: f"step-{place[claim_id]}" for claim_id in written}
     parts: list[Part] = []
     for claim in trace:
         if claim.id in single:

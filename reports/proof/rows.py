@@ -10,6 +10,7 @@ from typing import Any
 
 from flint import fmpq_mat
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.reports.proof.records import not_proved, worst_earlier
 from attncert.reports.proof.view import bundle, by_head, causes, title, weakest
@@ -70,7 +71,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         ("construction", _construction(proof)),
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: $n = {data.n}$ rows of width $d = {data.d}$"),
-        ("labels", f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"),
+        ("labels", _labels(data)),
         ("heads $H$", value(s.heads)),
         ("head width $d_h$", value(s.head_width)),
         ("value width $d_v$", value(s.value_width)),
@@ -99,6 +100,11 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
                          strict=True))  # fmt: skip
     more = dict(s.remarks) | ({} if s.rank_memory is None else {"rank_memory": s.rank_memory})
     return rows + [(words(k), value(more[k])) for k in sorted(more)]
+
+
+def _labels(data: Dataset) -> str:
+    each = f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"
+    return each if data.labelled else "none are given"
 
 
 HEAD_COLUMNS = (
@@ -215,7 +221,7 @@ def names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
 def _gap(proof: Proof, claims: list[Claim]) -> Gap:
     first = claims[0]
     why = held_down(proof, first)
-    if first.level is Level.PROVED:
+    if not first.level < Level.PROVED:
         why = f"its own check passed, but {why}"
     else:
         own = WORDING[first.level].gap

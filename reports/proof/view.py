@@ -1,25 +1,25 @@
 """The trace as a reader sees it: claims named in words, heads bundled, the graph kept readable.
 
-A proof with 600 heads has thousands of claims; a diagram with thousands of boxes shows nothing
-(and GitHub refuses to draw it). So the diagram is a quotient of the trace: each box stands for one
-claim, for one head, or for a run of heads, and carries the weakest standing inside it.
+A proof with 600 heads has thousands of claims; a diagram with thousands of boxes shows nothing. So
+the diagram is a quotient of the trace: each box stands for one claim or for all heads that stand
+alike, and carries the weakest standing inside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import networkx as nx
 
 from attncert.reports.words.numbers import indices, words
+from attncert.verify.claims.argument import argued
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, Step, head_and_step, hypothesis_name
 from attncert.verify.claims.trace import ProofTrace
 
-MOST_CLAIMS = 26  # boxes in a diagram with one box per claim
-MOST_HEADS = 12  # heads in a diagram with one box per head
+MOST_CLAIMS = 16  # boxes in a diagram with one box per claim
+MOST_HEADS = 6  # boxes of heads; above it, one for each standing
 MOST_BOXES = 60
 
 
@@ -111,24 +111,29 @@ class Box:
 
 @dataclass(frozen=True)
 class Diagram:
-    """edges: (premise, conclusion) as positions in `boxes`. reduced: edges that follow from others
-    are left out. bundled: some box holds more than one claim."""
+    """What is drawn of a trace, edges as (premise, conclusion), positions in `boxes`.
+
+    rests: what a box rests on (`rests_on`). argued: the way of the written proof, where it is
+    another (`verify.claims.argument`). reduced: edges that follow from others are left out.
+    bundled: some box holds more than one claim. apart: claims without any edge, not drawn.
+    """
 
     boxes: tuple[Box, ...]
-    edges: tuple[tuple[int, int], ...]
+    rests: tuple[tuple[int, int], ...]
+    argued: tuple[tuple[int, int], ...]
     reduced: bool
     bundled: bool
+    apart: tuple[ClaimId, ...]
 
 
 def diagram(trace: ProofTrace) -> Diagram:
-    """The finest quotient of the trace that is still readable."""
-    heads = sorted({h[0] for c in trace if (h := head_and_step(c.id))})
+    """The trace, small enough to be read: where it has many claims, one box holds the heads that
+    stand alike (same premises and conclusions outside the heads, same standing)."""
     if len(trace) <= MOST_CLAIMS:
         return _quotient(trace, title)
-    runs = [[h] for h in heads] if len(heads) <= MOST_HEADS else _runs(trace, heads)
-    name = {h: _run_name(run) for run in runs for h in run}
+    name = _heads_alike(trace)
 
-    def label(claim_id: str) -> str:
+    def label(claim_id: ClaimId) -> str:
         head = head_and_step(claim_id)
         return name[head[0]] if head else title(claim_id)
 
@@ -138,61 +143,64 @@ def diagram(trace: ProofTrace) -> Diagram:
     return _quotient(trace, lambda i: label(i) if head_and_step(i) else i.partition(".")[0])
 
 
-def compact(view: Diagram) -> Diagram:
-    """Heads that stand alike (same premises, same conclusions, same standing) in one box: for a
-    page, where eight equal boxes side by side are too wide to read."""
-    rests = [frozenset(a for a, b in view.edges if b == k) for k in range(len(view.boxes))]
-    carries = [frozenset(b for a, b in view.edges if a == k) for k in range(len(view.boxes))]
-    alike: dict[object, list[int]] = {}
-    for k, box in enumerate(view.boxes):
-        one_head = all(head_and_step(i) for i in box.claims) and len(box.claims) > 1
-        key = (rests[k], carries[k], box.standing) if one_head else k
-        alike.setdefault(key, []).append(k)
-    place = {k: new for new, ks in enumerate(alike.values()) for k in ks}
-    return Diagram(
-        tuple(_merged([view.boxes[k] for k in ks]) for ks in alike.values()),
-        tuple(sorted({(place[a], place[b]) for a, b in view.edges})),
-        view.reduced,
-        view.bundled,
-    )
+def box_anchor(box: Box, anchors: Mapping[ClaimId, str]) -> str:
+    """Where on the page a box is told: at its first claim; heads, where all their steps begin."""
+    heads = len(box.claims) > 1 and all(map(head_and_step, box.claims))
+    return "heads-1" if heads else anchors[box.claims[0]]
 
 
-def _merged(boxes: Sequence[Box]) -> Box:
-    if len(boxes) == 1:
-        return boxes[0]
-    claims = tuple(i for box in boxes for i in box.claims)
-    heads = sorted({head[0] for i in claims if (head := head_and_step(i))})
-    return Box(_run_name(heads), boxes[0].standing, claims)
+def _heads_alike(trace: ProofTrace) -> dict[int, str]:
+    """The name of each head's box."""
+    standing: dict[int, Level] = {}
+    near: dict[int, set[tuple[bool, ClaimId]]] = {}
+    for head, claims in by_head(trace):
+        if head is None:
+            continue
+        standing[head], near[head] = weakest(trace, claims), set()
+        for claim in claims:
+            others = [(True, i) for i in claim.rests_on]
+            others += [(False, i) for i in trace.graph.successors(claim.id)]
+            near[head] |= {(up, i) for up, i in others if not head_and_step(i)}
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for head in sorted(near):
+        alike.setdefault((standing[head], frozenset(near[head])), []).append(head)
+    if len(alike) > MOST_HEADS:
+        alike = {}
+        for head in sorted(near):
+            alike.setdefault((standing[head],), []).append(head)
+    return {head: _heads_name(heads) for heads in alike.values() for head in heads}
 
 
-def _runs(trace: ProofTrace, heads: Sequence[int]) -> list[list[int]]:
-    """Consecutive heads of equal standing; the first and the last head stand alone."""
-    standing = {h: weakest(trace, claims) for h, claims in by_head(trace) if h is not None}
-    runs = [list(run) for _, run in groupby(heads[1:-1], key=standing.__getitem__)]
-    if len(runs) > MOST_HEADS:
-        runs = [list(heads[1:-1])]
-    return [[heads[0]], *runs, [heads[-1]]]
+def _heads_name(heads: Sequence[int]) -> str:
+    return f"head {heads[0]}" if len(heads) == 1 else f"heads {indices(heads, 4)}"
 
 
-def _run_name(run: Sequence[int]) -> str:
-    return f"head {run[0]}" if len(run) == 1 else f"heads {indices(run)}"
-
-
-def _quotient(trace: ProofTrace, label: Callable[[str], str]) -> Diagram:
+def _quotient(trace: ProofTrace, label: Callable[[ClaimId], str]) -> Diagram:
     members: dict[str, list[ClaimId]] = {}
     for claim_id in trace.order:
         members.setdefault(label(claim_id), []).append(claim_id)
-    place = {claim_id: k for k, ids in enumerate(members.values()) for claim_id in ids}
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(len(members)))
-    graph.add_edges_from((place[a], place[b]) for a, b in trace.graph.edges if place[a] != place[b])
-    edges = set(graph.edges)
-    if nx.is_directed_acyclic_graph(graph):  # a bundle of heads can turn a path into a circle
-        edges = set(nx.transitive_reduction(graph).edges)
-    boxes = tuple(
-        Box(name, min(map(trace.standing, ids)), tuple(ids)) for name, ids in members.items()
-    )
+    box_of = {claim_id: name for name, inside in members.items() for claim_id in inside}
+    rests = {(box_of[a], box_of[b]) for a, b in trace.graph.edges} - {(x, x) for x in members}
+    also = {(box_of[a], box_of[b]) for a, b in argued(trace)} - rests - {(x, x) for x in members}
+    joined = {name for edge in rests | also for name in edge} or set(members)
+    drawn = {name: k for k, name in enumerate(name for name in members if name in joined)}
+    solid, dashed = _reduced(rests), _reduced(rests | also) - rests
     return Diagram(
-        boxes, tuple(sorted(edges)), len(edges) < graph.number_of_edges(),
-        any(len(b.claims) > 1 for b in boxes),
-    )  # fmt: skip
+        tuple(
+            Box(name, weakest(trace, map(trace.__getitem__, members[name])), tuple(members[name]))
+            for name in drawn
+        ),
+        tuple(sorted((drawn[a], drawn[b]) for a, b in solid)),
+        tuple(sorted((drawn[a], drawn[b]) for a, b in dashed)),
+        len(solid) + len(dashed) < len(rests) + len(also),
+        any(len(members[name]) > 1 for name in drawn),
+        tuple(i for name, inside in members.items() if name not in joined for i in inside),
+    )
+
+
+def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Without those that follow from others; as they are where bundling closed a circle."""
+    graph = nx.DiGraph(sorted(edges))
+    if not nx.is_directed_acyclic_graph(graph):
+        return edges
+    return set(nx.transitive_reduction(graph).edges)

@@ -7,32 +7,18 @@ equal bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from attncert.reports.report import TIGHTNESS, Report
+from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING
-from attncert.reports.words.numbers import value, words
 from attncert.reports.words.templating import page
-from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.studies import Study
 
 FORMAT = "attncert-tightness/1"
-MOST_WITNESS = 700  # characters of a witness that the page shows; tightness.json has all of it
-
-
-@dataclass(frozen=True)
-class Line:
-    """One claim as the page shows it; standing: with what it rests on."""
-
-    id: str
-    standing: str
-    statement: str
-    numbers: str
-    witness: list[str]
 
 
 def one_line(study: Study) -> str:
@@ -68,7 +54,7 @@ def render(studies: Sequence[Study], title: str) -> dict[str, bytes]:
     levels = {claim.level for study in studies for claim in study.claims}
     context = {
         "title": title,
-        "studies": [(study, paths[study.name], _lines(study)) for study in studies],
+        "studies": [(study, paths[study.name], lines(study.claims)) for study in studies],
         "levels": [(x.value, WORDING[x].meaning) for x in Level if x in levels],
     }
     files = {
@@ -81,20 +67,6 @@ def render(studies: Sequence[Study], title: str) -> dict[str, bytes]:
         if study.certificate is not None:
             files[paths[study.name]] = canonical_bytes(study.certificate)
     return files
-
-
-def _lines(study: Study) -> list[Line]:
-    trace = ProofTrace(study.claims)
-    return [
-        Line(
-            claim.id,
-            trace.standing(claim.id).value,
-            claim.statement,
-            "; ".join(f"{words(k)} {value(x)}" for k, x in claim.numbers.items()),
-            [x for x in readable(claim.witness or {}) if len(x) <= MOST_WITNESS],
-        )
-        for claim in trace
-    ]
 
 
 def _record(study: Study) -> dict[str, object]:

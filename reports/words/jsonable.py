@@ -51,5 +51,5 @@ def about(data: Dataset) -> dict[str, Any]:
     """A data set in numbers."""
     return {
         "name": data.name, "examples": data.T, "context": data.n, "width": data.d,
-        "labels": data.m, "shared": data.shared, "sha256": data.sha256,
+        "labels": data.m if data.labelled else None, "shared": data.shared, "sha256": data.sha256,
     }  # fmt: skip

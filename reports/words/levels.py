@@ -28,6 +28,14 @@ class Wording:
 
 
 WORDING: dict[Level, Wording] = {
+    Level.KERNEL: Wording(
+        "Proved in Coq.",
+        "a theorem proved in Coq and checked by its kernel; the claim names the theorem, its file "
+        "and the hash of that file",
+        "",
+        "#e0d6f6",
+        "#5a3ea6",
+    ),
     Level.PROVED: Wording(
         "Proved.",
         "exact arithmetic over $\\mathbb{Q}$, or a certificate modulo a prime that lifts to it",

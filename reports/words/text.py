@@ -13,8 +13,10 @@ import unicodedata
 from collections.abc import Iterator
 
 from attncert.constructions.foreign import printable
+from attncert.reports.report import REPOSITORY
 
 _MATH = re.compile(r"\$([^$]+)\$")
+_DOCUMENT = re.compile(r"\bdocs/[a-z0-9-]+\.md\b")
 
 
 def markdown(text: str) -> str:
@@ -103,7 +105,13 @@ def _math_markdown(math: str) -> str:
 def _prose_markdown(prose: str) -> str:
     prose = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", re.sub(r"\\", r"\\\\", prose))
     prose = re.sub(r"([`*\[\]~#])", r"\\\1", prose)
-    return _entities(prose).replace("|", "&#124;").replace("$", "<span>$</span>")
+    prose = _entities(prose).replace("|", "&#124;").replace("$", "<span>$</span>")
+    return _DOCUMENT.sub(_document, prose)
+
+
+def _document(name: re.Match[str]) -> str:
+    """A file of docs/, as a link that leads there from any folder."""
+    return f"[{name[0]}]({REPOSITORY}/blob/main/{name[0]})" if REPOSITORY else name[0]
 
 
 def _entities(text: str) -> str:
@@ -169,17 +177,38 @@ _TEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
     "#": r"\#", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{\vert}",
-    "ℚ": r"\ensuremath{\mathbb{Q}}", "ℤ": r"\ensuremath{\mathbb{Z}}",
-    "ℝ": r"\ensuremath{\mathbb{R}}", "≤": r"\ensuremath{\le}", "≥": r"\ensuremath{\ge}",
-    "≠": r"\ensuremath{\ne}", "×": r"\ensuremath{\times}", "·": r"\ensuremath{\cdot}",
-    "≈": r"\ensuremath{\approx}", "√": r"\ensuremath{\surd}", "–": "--", "…": r"\dots{}",
-    "−": "--", "∞": r"\ensuremath{\infty}", "σ": r"\ensuremath{\sigma}",
+    '"': "''", "√": r"\ensuremath{\surd}", "–": "--", "−": "--",
+    "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ł": r"\l{}",
 }  # fmt: skip
+_TEX |= {sign: f"\\ensuremath{{{name}}}" for name, sign in reversed(_SIGNS.items())
+         if len(sign) == 1 and not sign.isascii() and sign not in (_LEFT, _RIGHT, "ᵀ")}  # fmt: skip
+_TEX |= {sign: f"\\ensuremath{{\\mathbb{{{name}}}}}" for name, sign in _BOARD.items()}
+_TEX |= {sign: f"\\textsuperscript{{{c}}}" for c, sign in _UP.items() if c not in "ᵀ*′"}
+_TEX |= {sign: f"\\textsubscript{{{c}}}" for c, sign in _DOWN.items()}
+_ACCENTS = {"\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0308": r"\"",
+            "\u030a": r"\r", "\u0327": r"\c"}  # fmt: skip
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 
 
 def _math_latex(math: str) -> str:
-    return "$" + "".join(c if c.isascii() else _TEX.get(c, c) for c in math) + "$"
+    math = re.sub(r"\\lt\b", "<", re.sub(r"\\gt\b", ">", math))
+    return "$" + "".join(c if c.isascii() else f"\\text{{{_letter_latex(c)}}}" for c in math) + "$"
 
 
 def _prose_latex(prose: str) -> str:
-    return "".join(_TEX.get(c, c if c < "\u0180" else f"[U+{ord(c):04X}]") for c in prose)
+    """Names of options in typewriter, their dashes kept apart."""
+    parts, last = [], 0
+    for option in _OPTION.finditer(prose):
+        parts += [*map(_letter_latex, prose[last : option.start()])]
+        parts.append(rf"\texttt{{{option[0].replace('--', '-{}-')}}}")
+        last = option.end()
+    return "".join([*parts, *map(_letter_latex, prose[last:])])
+
+
+def _letter_latex(c: str) -> str:
+    if c in _TEX or c.isascii():
+        return _TEX.get(c, c)
+    parts = unicodedata.normalize("NFD", c)
+    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
+        return f"{_ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return f"[U+{ord(c):04X}]"

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.near_cases import data_set
 
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.reports.fit import page as report
 from attncert.reports.folder import MARK
+from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near import certificate, fitted
 from attncert.verify.near.fitted import FitSettings, fit_data
+from attncert.verify.rank.engines import devices
 
 
 def content(T: int, n: int = 3, d: int = 4) -> dict[str, Any]:
@@ -45,8 +47,8 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     said = capsys.readouterr()
     assert said.out.startswith("These labels, ") and "enclosed: within " in said.out
     assert said.err == ""
-    files = {"report.md", "fit.json", "timings.json", "certificate.json"}
-    assert {path.name for path in out.iterdir()} == files
+    files = {"report.md", "report.html", "fit.json", "timings.json", "certificate.json"}
+    assert {path.name for path in out.iterdir()} == files | {"checker_near.py"}
     text = (out / "report.md").read_text()
     assert text.startswith(MARK) and "| heads, head width, value width | " in text
     assert "universal" in text and "every labelling" in text  # the notions that it is not about
@@ -57,7 +59,7 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     assert record["attempts"][-1]["effective_parameters"] >= 20
     errors = [error for error, _ in record["attempts"][-1]["steps"]]
     assert errors[0] > 0.1 and errors[-1] < 1e-12
-    assert len(record["saturated"]) == record["attempts"][-1]["heads"]
+    assert len(record["heads"]["saturated"]) == record["attempts"][-1]["heads"]
 
 
 def test_equal_runs_give_equal_bytes_and_the_command_finds_the_weights_again(
@@ -205,3 +207,77 @@ def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_settings_are_judged() -> None:
     with pytest.raises(InputError, match="--heads"):
         FitSettings(heads=True)
+
+
+# Heads, devices, training.
+
+
+def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:
+    assert attncert.main(["fit", str(data), "--out", str(tmp_path / "o"), "--seed", "3"]) == 0
+    record = json.loads((tmp_path / "o" / "fit.json").read_text())["heads"]
+    carriers = [example["carrier"] for example in record["examples"]]
+    assert record["carried"] == [carriers.count(h) for h in range(len(record["carried"]))]
+    largest = np.array([example["largest"] for example in record["examples"]])
+    assert largest.shape == (20, len(record["carried"])) and largest.min() > 0.33
+    text = (tmp_path / "o" / "report.md").read_text()
+    for h, share in enumerate(record["saturated"]):
+        assert f"| {h + 1} | {share:.2f} | {record['carried'][h]} |" in text
+
+
+def test_an_array_library_elsewhere_is_told_apart(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--device decides where the arrays of the fit live; the certificate is made on the host."""
+    import array_api_strict
+
+    monkeypatch.setattr(devices.Device, "namespace", property(lambda self: array_api_strict))
+    seen: list[str] = []
+    true = fitted.fit
+    monkeypatch.setattr(
+        fitted, "fit", lambda *a, **k: seen.append(type(a[0]).__module__) or true(*a, **k)
+    )
+    out = tmp_path / "o"
+    assert attncert.main(["fit", str(data), "--device", "cpu", "--out", str(out)]) == 0
+    assert seen and all(name.startswith("array_api_strict") for name in seen)
+    assert attncert.main(["check", str(out / "certificate.json")]) == 0
+    assert (
+        "--device cpu"
+        in json.loads((out / "certificate.json").read_text())["produced_by"]["command"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--device", "gpu"], "device: must be one of auto, cpu, cuda, not gpu"),
+        (["--device", "cuda"], "device: must be cpu or auto where no CUDA device can be used"),
+        (["--optimizer", "sgd"], "--optimizer: must be lm or adam, not sgd"),
+        (["--optimizer", "adam"], "pip install 'attncert[torch]'"),
+        (["--steps", "5"], "--steps: must be left out without --optimizer adam, not 5"),
+    ],
+)
+def test_what_is_not_there_is_one_line(
+    options: list[str],
+    said: str,
+    data: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("torch", "cupy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert attncert.main(["fit", str(data), *options]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
+
+
+def test_training_comes_first_where_torch_is(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    out = tmp_path / "o"
+    options = ["--optimizer", "adam", "--steps", "200", "--heads", "3", "--out", str(out)]
+    assert attncert.main(["fit", str(data), *options]) == 0
+    last = json.loads((out / "fit.json").read_text())["attempts"][-1]
+    assert last["training"]["steps"] == 200 and last["training"]["error"] > 1e-6 > last["error"]
+    assert last["training"]["moved"] > 0
+    assert last["steps"][0][0] == pytest.approx(last["training"]["errors"][-1][1])
+    assert "these weights, not the trained ones" in (out / "report.md").read_text()
+    assert attncert.main(["check", str(out / "certificate.json")]) == 0

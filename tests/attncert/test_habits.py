@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
+import re
 import sys
 from fractions import Fraction
 from importlib import metadata
@@ -18,6 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer_files import load_layer
 from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.vectors import load_vectors
+from attncert.verify.near.fitted import fit_data
 
 EYE = [[1, 0], [0, 1]]
 QUERIES = [[1, 2], [3, 1], [1, 1]]
@@ -101,9 +104,75 @@ def test_no_labels_are_needed_for_the_rank(
     path.write_text(json.dumps({"contexts": EYE, "queries": QUERIES}))
     out = ["--out", str(tmp_path / "out")]
     assert attncert.main(["prove", str(path), "--heads", "2", *out]) == 2
-    assert "only prove --claim full-rank needs no labels" in capsys.readouterr().err
+    assert "prove --claim full-rank needs no labels" in capsys.readouterr().err
     assert attncert.main(["prove", str(path), "--heads", "2", "--claim", "full-rank", *out]) == 0
-    assert attncert.main(["check", str(tmp_path / "out" / "certificate.json")]) == 0
+    certificate = tmp_path / "out" / "certificate.json"
+    assert attncert.main(["check", str(certificate)]) == 0
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "| labels | none are given |" in report and "and no label," in report
+    assert "the data have no labels" in report  # and so no float64 weights for them
+    assert (
+        attncert.main(["tightness", str(path), "--heads", "2", *out[:1], str(tmp_path / "t")]) == 0
+    )
+    assert "Given labels:" not in (tmp_path / "t" / "report.md").read_text()
+    capsys.readouterr()
+    for source in (path, certificate):  # zeros stand in the file, and are no labels
+        assert attncert.main(["hash", str(source)]) == 0
+        assert attncert.main(["fit", str(source), *out]) == 2
+        assert "needs no labels" in capsys.readouterr().err
+    none = {"contexts": EYE, "queries": QUERIES, "labels": None}
+    (tmp_path / "null.json").write_text(json.dumps(none))
+    assert attncert.main(["prove", str(tmp_path / "null.json"), *out]) == 2
+
+
+def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
+    data = Dataset.of(EYE, QUERIES)
+    assert not data.labelled and data.m == 1 and not data.take([0, 2]).labelled
+    missing = "labels: must be given"
+    for claim in ("auto", "interpolation"):
+        with pytest.raises(attncert.InputError, match=missing):
+            attncert.prove(data, attncert.Settings(heads=2, claim=claim))  # type: ignore[arg-type]
+    for ask in (lambda: data.labels, lambda: data.label_matrix, lambda: fit_data(data)):
+        with pytest.raises(attncert.InputError, match=missing):
+            ask()
+    proof = attncert.prove(data, attncert.Settings(heads=2, claim="full-rank"))
+    assert proof.standing.value == "proved"
+    again = pickle.loads(pickle.dumps(data))
+    assert (again.sha256, again.labelled) == (data.sha256, False)
+
+
+def test_nothing_is_said_of_them_where_nothing_is_built() -> None:
+    """Two examples of one input: no labelling is free, and which one is asked for is not known."""
+    data = Dataset.of(EYE, [[1, 2], [1, 2]])
+    proof = attncert.prove(data, attncert.Settings(heads=2, claim="full-rank"))
+    assert proof.standing.value == "refuted" and proof.certificate is None
+    assert not any(claim.statement.startswith("Given labels") for claim in proof.trace)
+
+
+def test_a_certificate_is_data_and_its_own_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "x.json", tmp_path / "o"
+    path.write_text(
+        json.dumps({"contexts": EYE, "queries": [*QUERIES, [4, 1]], "labels": [5, 1, 7, 9]})
+    )
+    words = ["prove", str(path), "--examples", "3", "--heads", "2", "--out", str(out)]
+    assert attncert.main(words) == 0
+    certificate = out / "certificate.json"
+    assert attncert.main(["hash", str(certificate)]) == 0
+    digest = capsys.readouterr().out.splitlines()[-1].split()[0]
+    assert digest == json.loads(certificate.read_text())["input_sha256"]
+    audit = ["audit", "--out", str(tmp_path / "a"), "--tolerance", "0", "--layer"]
+    for words in (
+        [*audit, str(certificate), str(certificate)],
+        [*audit, str(certificate), str(path), "--examples", "3"],
+        [*audit, "-", str(path), "--examples", "3"],
+    ):
+        piped(monkeypatch, certificate.read_bytes())
+        assert attncert.main(words) == 0
+        assert "Largest error 0, within tolerance 0" in capsys.readouterr().out
+    assert attncert.main(["audit", "--examples", "3"]) == 2
+    assert "--examples: must be given with a data set" in capsys.readouterr().err
 
 
 def test_a_certificate_from_a_pipe(
@@ -120,6 +189,13 @@ def test_a_certificate_from_a_pipe(
         piped(monkeypatch, content[:-9])
         assert attncert.main([command, "-"]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+    piped(monkeypatch, content)
+    words = ["explain", str(tmp_path / "o" / "certificate.json"), "--no-check", "--compare", "-"]
+    assert attncert.main(words) == 0
+    assert "made by: seed" in capsys.readouterr().out
+    piped(monkeypatch, content)
+    assert attncert.main(["explain", "-", "--no-check", "--compare", "-"]) == 2
+    assert "a file, for one argument alone, not empty" in capsys.readouterr().err
 
 
 def test_vectors_from_other_formats(tmp_path: Path) -> None:
@@ -165,7 +241,7 @@ def test_the_first_vectors_alone(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
     """More digits than Python's own limit, as readouts have."""
-    long = Fraction(10**6000 + 1, 3)
+    long = Fraction(10**100_000 + 1, 3**100_000)  # longer than a data set's denominators
     layer = {
         "query": [[1]],
         "key": [[1]],
@@ -175,3 +251,18 @@ def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text(json.dumps(layer))
     found = load_layer(tmp_path / "w.json").layer.output[0, 0]
     assert (int(found.p), int(found.q)) == long.as_integer_ratio()
+
+
+@pytest.mark.slow
+def test_the_readme_certificate_is_its_own_layer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its readout has numbers of more than 4,300 digits, which Python does not read by default."""
+    words = ["prove", "digits", "--heads", "8", "--head-width", "4", "--examples", "25"]
+    assert attncert.main([*words, "--out", str(tmp_path / "o")]) == 0
+    certificate = str(tmp_path / "o" / "certificate.json")
+    assert max(map(len, re.findall("[0-9]+", Path(certificate).read_text()))) > 4300
+    for data in (["digits", "--examples", "25"], [certificate]):
+        words = ["audit", *data, "--layer", certificate, "--out", str(tmp_path / "a")]
+        assert attncert.main(words) == 0
+        assert "Largest error 0, " in capsys.readouterr().out

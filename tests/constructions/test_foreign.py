@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from support import small_certificates
+from support.shares import share
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
@@ -123,7 +124,7 @@ def test_kruskal_writes_where_it_says(
 FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", share(FILES, 3))
 @pytest.mark.parametrize(
     "words",
     [["check"], ["check", "--fast"], ["explain"], ["explain", "--no-check"], ["prove"],

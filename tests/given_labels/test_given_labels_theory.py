@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 
-import given_labels_attack
 import mpmath
 import pytest
-from given_labels_attack import TARGETS, attack
-from given_labels_oracle import (
+from given_labels_zeros import find
+from support.shares import share
+
+from attncert.verify.audit.attack.given import cases as given_cases
+from attncert.verify.audit.attack.given.oracle import (
     PRIME,
     Example,
     Head,
@@ -34,7 +36,7 @@ from given_labels_oracle import (
     rank_mod,
     zero_groups,
 )
-from given_labels_zeros import find
+from attncert.verify.audit.attack.given.search import TARGETS, attack_statement
 
 SHARED = [[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]]
 CONTEXTS = {
@@ -200,7 +202,7 @@ def test_the_simple_formula_fails_where_the_conjecture_says_so() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(2,), (2, 1), (5,), (3, 2)])
-@pytest.mark.parametrize("w", [1, 2, 4])
+@pytest.mark.parametrize("w", share([1, 2, 4], 3))
 def test_groups_that_share_a_matrix(sizes: tuple[int, ...], w: int) -> None:
     rng = random.Random(9)
     heads = zero_groups(rng, sizes, 4, w)
@@ -302,12 +304,12 @@ def test_a_zero_beyond_the_pairs_is_proved() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_small_cases(target: str) -> None:
-    tried, failures = attack(target, 12)
-    assert tried and not failures
+    found = attack_statement(target, cases=6)
+    assert found.tried and not found.failures
 
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        given_labels_attack, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
+        given_cases, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
     )
-    assert attack("law", 30)[1]
+    assert attack_statement("law", cases=30).failures

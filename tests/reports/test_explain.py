@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.near_cases import case
+from support import labelling_cases, near_cases
 from support.small_certificates import CASES, changed, impossible_certificate, sealed, written
 
 from attncert.cli import main
@@ -19,7 +19,8 @@ SAYS = {
     "full-rank": "for every choice of labels some values and output matrix",
     "dependent-set": "are linearly dependent",
     "impossible": "No attention layer outputs the labels in the file",
-    "interpolation-near": "no weight more than 7/10000000000000000 away from its own",
+    "interpolation-near": "there are real weights with which an attention layer outputs exactly",
+    "every-labelling": "Whatever labels 8 examples have",
 }
 
 BELIEVED = {
@@ -27,13 +28,18 @@ BELIEVED = {
     "full-rank": "independent rows serve every labelling",
     "dependent-set": "The sum is the claim",
     "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
-    "interpolation-near": "a checker of under 500 lines (verify/checker_near.py",
+    "interpolation-near": "Banach's fixed point theorem",
+    "every-labelling": "the implicit function theorem",
+}
+EVERY = CASES | {
+    "interpolation-near": lambda: near_cases.case("distinct"),
+    "every-labelling": lambda: labelling_cases.case("pair"),
 }
 
 
-@pytest.mark.parametrize("name", [*CASES, "distinct"])
+@pytest.mark.parametrize("name", EVERY)
 def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
-    certificate = CASES[name]() if name in CASES else case(name)
+    certificate = EVERY[name]()
     path = written(certificate, tmp_path)
     found = explain(path)
     assert (found.status, found.exit_status) == ("holds", 0)
@@ -49,7 +55,7 @@ def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
 
 
 def test_a_claim_nearby_that_is_not_shown_is_not_called_false(tmp_path: Path) -> None:
-    certificate = case("distinct")
+    certificate = near_cases.case("distinct")
     certificate["near"]["radius"] = "1/1" + "0" * 30
     found = explain(written(sealed(certificate), tmp_path))
     assert found.exit_status == 1

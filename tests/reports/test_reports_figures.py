@@ -1,216 +1,37 @@
-"""Diagrams and figures: the graph they show is the trace, and equal runs give equal bytes."""
+"""Figures: what they show, and that equal runs give equal bytes (the graph: test_proof_graph)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support import proof_fixtures as fixtures
 from support.paths import TESTS
 from support.proof_fixtures import KINDS
+from support.shares import share
 
 from attncert import reports
-from attncert.reports.proof import figures, layout
-from attncert.reports.proof.mermaid import escape, flowchart
-from attncert.reports.proof.view import MOST_BOXES, Diagram, compact, diagram, weakest
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.trace import ProofTrace
-
-NODE = re.compile(r'    n(\d+)\["([^"\[\]`<>|{}]*)<br/>([a-z ]+)"\]:::(\w+)')
-OTHER_LINES = re.compile(
-    r'flowchart TD|    n\d+ --> n\d+|    subgraph legend\["standing"\]|        direction LR'
-    r'|        (\w+)_key\["[a-z ]+"\]:::\1|    end'
-    r"|    classDef \w+ fill:#[0-9a-f]{6},stroke:#[0-9a-f]{6},color:#[0-9a-f]{6}"
-    r"(,stroke-dasharray:4 3)?"
-)
-
-
-@st.composite
-def traces(draw: st.DrawFn) -> ProofTrace:
-    """Random proofs: up to 40 claims, some of heads, premises among the earlier ones."""
-    ids: list[str] = []
-    claims = []
-    for k in range(draw(st.integers(1, 40))):
-        head = draw(st.integers(0, 6))
-        ids.append(f"head.{head}.step{k}" if head else f"claim{k}.part")
-        premises = draw(st.lists(st.sampled_from(ids[:-1]), max_size=4, unique=True)) if k else []
-        claims.append(Claim(ids[-1], "s", draw(st.sampled_from(Level)), rests_on=tuple(premises)))
-    return ProofTrace(claims)
-
-
-def read_mermaid(text: str) -> tuple[dict[int, tuple[str, str]], set[tuple[int, int]]]:
-    """Boxes (label, standing) and arrows; fails on a line that is none of the known forms."""
-    boxes, arrows = {}, set()
-    for line in text.splitlines():
-        if match := NODE.fullmatch(line):
-            assert match[3].replace(" ", "_") == match[4]
-            boxes[int(match[1])] = (match[2], match[3])
-        elif match := re.fullmatch(r"    n(\d+) --> n(\d+)", line):
-            arrows.add((int(match[1]), int(match[2])))
-        else:
-            assert OTHER_LINES.fullmatch(line), line
-    assert all(a in boxes and b in boxes and a != b for a, b in arrows)
-    return boxes, arrows
-
-
-def closure(edges: set[tuple[str, str]], nodes: set[str]) -> set[tuple[str, str]]:
-    """By Warshall's algorithm, apart from networkx."""
-    reach = set(edges)
-    for k in sorted(nodes):
-        into = [a for a, b in reach if b == k]
-        out = [b for a, b in reach if a == k]
-        reach |= {(a, b) for a in into for b in out}
-    return reach
-
-
-@given(traces())
-def test_mermaid_shows_the_trace(trace: ProofTrace) -> None:
-    """Every claim in one box, standing the weakest inside, the same paths from box to box."""
-    view = diagram(trace)
-    boxes, arrows = read_mermaid(flowchart(view))
-    assert len(boxes) == len(view.boxes) <= MOST_BOXES
-    held = [claim_id for box in view.boxes for claim_id in box.claims]
-    assert sorted(held) == sorted(trace.order)
-    for k, box in enumerate(view.boxes):
-        assert boxes[k][1] == weakest(trace, [trace[i] for i in box.claims]).value
-    place = {i: str(k) for k, box in enumerate(view.boxes) for i in box.claims}
-    expected = {
-        (place[p], place[c.id]) for c in trace for p in c.rests_on if place[p] != place[c.id]
-    }
-    nodes = set(place.values())
-    drawn = {(str(a), str(b)) for a, b in arrows}
-    assert closure(drawn, nodes) == closure(expected, nodes)
-    assert view.reduced == (drawn != expected)
-
-
-@pytest.mark.parametrize(
-    ("heads", "boxes"),
-    [(1, ["head 1: dual"]), (9, ["head 1", "head 2", "head 9"]), (60, ["heads 2–59", "head 60"])],
-)
-def test_heads_are_bundled_when_there_are_many(heads: int, boxes: list[str]) -> None:
-    labels = [b.label for b in diagram(fixtures.paper_proof(heads, 2, 2, 4).trace).boxes]
-    assert set(boxes) <= set(labels) and len(labels) < 30
-
-
-@given(traces())
-def test_the_compact_diagram_merges_only_what_stands_alike(trace: ProofTrace) -> None:
-    """Blowing the merged boxes up again gives the same arrows."""
-    view = diagram(trace)
-    small = compact(view)
-    place = {i: k for k, box in enumerate(small.boxes) for i in box.claims}
-    where = [place[box.claims[0]] for box in view.boxes]
-    assert all(place[i] == w for box, w in zip(view.boxes, where, strict=True) for i in box.claims)
-    assert all(
-        b.standing is small.boxes[w].standing for b, w in zip(view.boxes, where, strict=True)
-    )
-    blown_up = {
-        (a, b)
-        for a in range(len(where))
-        for b in range(len(where))
-        if (where[a], where[b]) in small.edges
-    }
-    assert blown_up == set(view.edges)
-
-
-def test_heads_that_stand_alike_share_a_box_of_the_figure() -> None:
-    claims = [Claim("hypothesis.A2", "s", Level.PROVED)]
-    for h in range(1, 9):
-        level = Level.NUMERICAL if h == 5 else Level.PROVED
-        claims += [
-            Claim(f"head.{h}.{step}", "s", level, rests_on=("hypothesis.A2",))
-            for step in ("duals", "steering", "weights", "rank")
-        ]
-    labels = {b.label for b in compact(diagram(ProofTrace(claims))).boxes}
-    assert labels == {"hypothesis: A2", "heads 1–4, 6–8", "head 5"}
-
-
-def test_a_weak_head_stays_visible_among_many() -> None:
-    def change(claim: Claim) -> Claim:
-        weak = claim.id == "head.30.separator"
-        return replace(claim, level=Level.NUMERICAL) if weak else claim
-
-    view = diagram(fixtures.paper_proof(60, 2, 2, 4, change=change).trace)
-    standing = {b.label: b.standing for b in view.boxes}
-    assert standing["heads 2–29"] is Level.PROVED
-    assert standing["heads 30–59"] is Level.NUMERICAL  # all later heads rest on it
-
-
-def test_many_claims_outside_heads_are_bundled_by_family() -> None:
-    claims = [Claim(f"family{k % 7}.member{k}", "s", Level.PROVED) for k in range(300)]
-    view = diagram(ProofTrace(claims))
-    assert [b.label for b in view.boxes] == [f"family{k}" for k in range(7)]
-
-
-@given(st.text(max_size=80))
-def test_labels_cannot_leave_their_quotes(label: str) -> None:
-    written = escape(label)
-    assert not set('"`<>[]{}|\n;&\\') & set(re.sub(r"#\d+;", "", written))
-
-
-def test_hostile_ids_stay_inside_the_diagram() -> None:
-    trace = ProofTrace([
-        Claim(fixtures.HOSTILE, "s", Level.PROVED),
-        Claim("end", "s", Level.SAMPLED, rests_on=(fixtures.HOSTILE,)),
-    ])  # fmt: skip
-    boxes, arrows = read_mermaid(flowchart(diagram(trace)))
-    assert len(boxes) == 2 and arrows == {(0, 1)}
-
-
-def test_the_mermaid_reader_sees_a_planted_defect() -> None:
-    good = flowchart(diagram(fixtures.paper_proof().trace))
-    read_mermaid(good)
-    for bad in (good.replace("reduction", 're"duction'), good + "\n    n0 --> n99"):
-        with pytest.raises(AssertionError):
-            read_mermaid(bad)
-
-
-@given(traces())
-def test_boxes_of_the_figure_do_not_overlap(trace: ProofTrace) -> None:
-    """Rows hold a few boxes one apart; arrows run downwards and pass between boxes."""
-    view = diagram(trace)
-    drawn = layout.layered(len(view.boxes), view.edges)
-    assert sorted(k for row in drawn.rows for k in row) == list(range(len(view.boxes)))
-    for y, row in enumerate(drawn.rows):
-        xs = sorted(drawn.place[k][0] for k in row)
-        assert 1 <= len(row) <= layout.MOST_WIDE
-        assert all(drawn.place[k][1] == y for k in row)
-        assert all(b - a >= 1 - 1e-3 for a, b in pairwise(xs))
-    for (a, b), route in zip(view.edges, drawn.routes, strict=True):
-        assert (route[0], route[-1]) == (drawn.place[a], drawn.place[b])
-        for x, y in route[1:-1]:
-            near = [abs(x - drawn.place[k][0]) for k in drawn.rows[int(y)]]
-            assert min(near, default=1) > 0.5
-
-
-def test_the_layout_survives_a_circle() -> None:
-    """Bundling heads can close one; every arrow is still drawn."""
-    drawn = layout.layered(3, [(0, 1), (1, 2), (2, 0)])
-    assert len(drawn.routes) == 3 and len(drawn.rows) == 3
-
+from attncert.reports.proof import figures
 
 # --- figures ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "large"])
+@pytest.mark.parametrize("kind", share(["large", *KINDS], 5))
 def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
     proof, files = fixtures.rendered(kind)
     drawn = {name: content for name, content in files.items() if name.endswith(".svg")}
-    names = ("graph", "saturation", "own-weights", "heads") if proof.heads else ("graph",)
-    assert set(drawn) == {f"figures/{name}.svg" for name in names}
-    for svg in drawn.values():
+    names = ("saturation", figures.own_figure(proof.heads), "heads") if proof.heads else ()
+    assert set(drawn) == {f"figures/{name}.svg" for name in ("graph", *names)}
+    for svg in (drawn[f"figures/{name}.svg"] for name in names):
         root = ElementTree.fromstring(svg)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert float(root.attrib["width"].removesuffix("pt")) <= 1100
@@ -271,6 +92,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.slow
 def test_equal_proofs_give_equal_bytes(tmp_path: Path) -> None:
     """Twice here, once under another user's style, once in a fresh interpreter with another hash
     seed and that user's matplotlibrc."""
@@ -302,12 +124,3 @@ def test_times_and_versions_change_timings_json_alone() -> None:
     a, b = reports.render(first), reports.render(replace(slow, versions={"python": "9.9.9"}))
     assert {name for name in a if a[name] != b[name]} == {"timings.json"}
     assert b"123.456" in b["timings.json"] and b"9.9.9" in b["timings.json"]
-
-
-def test_a_diagram_is_only_what_it_shows() -> None:
-    """Equal diagrams draw equal figures: the figure reads nothing else."""
-    view = diagram(fixtures.paper_proof().trace)
-    with figures.style():
-        one = figures.to_svg(figures.graph(view))
-        two = figures.to_svg(figures.graph(Diagram(view.boxes, view.edges, False, False)))
-    assert one == two

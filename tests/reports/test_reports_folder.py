@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import pytest
 from support import proof_fixtures as fixtures
+from support.small_certificates import CASES
 
 from attncert import reports
 from attncert.constructions.errors import InputError
+from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import AUDIT, KINDS, MARK, PROOF, Report
+from attncert.reports.report import AUDIT, CERTIFICATES, KINDS, MARK, PROOF, Kind, Report
 from attncert.verify.audit.defects.section import FAMILIES
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -23,6 +26,11 @@ OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
 
 def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
     return write(Report(PROOF, files, {}, (), 0), path)
+
+
+def complete(files: dict[str, bytes]) -> dict[str, bytes]:
+    """With what every folder has beside the report's own files."""
+    return folder.contents(Report(PROOF, files, {}, (), 0))
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -45,8 +53,9 @@ def test_a_report_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
     check_folder(out)
     assert list(tmp_path.iterdir()) == []  # the check leaves nothing
     write_folder(out, OLD)
-    assert write_folder(out, REPORT) == [out / "figures/graph.svg", out / "report.md"]
-    assert contents(out) == REPORT  # tables.tex of the old one is gone
+    names = ["figures/graph.svg", "report.html", "report.md"]
+    assert write_folder(out, REPORT) == [out / name for name in names]
+    assert contents(out) == complete(REPORT)  # tables.tex of the old one is gone
     assert [p.name for p in out.parent.iterdir()] == ["report"]
 
 
@@ -55,7 +64,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     check_folder(tmp_path / "out")
     write_folder(tmp_path / "out", REPORT)
-    assert contents(tmp_path) == {f"out/{k}": v for k, v in REPORT.items()}
+    assert contents(tmp_path) == {f"out/{k}": v for k, v in complete(REPORT).items()}
 
 
 def test_the_folder_has_the_user_s_usual_permissions(tmp_path: Path) -> None:
@@ -72,6 +81,7 @@ def test_the_folder_has_the_user_s_usual_permissions(tmp_path: Path) -> None:
         ({**OLD, "figures/mine.svg": b"mine"}, "figures/mine.svg is not from attncert"),
         ({**OLD, "deeper/report.md": b"mine"}, "deeper is not from attncert"),
         ({"report.md": b"# my own report, no mark"}, "report.md is not from attncert"),
+        ({**OLD, "report.html": b"<!doctype html>my own"}, "report.html is not from attncert"),
         ({"certificate.json": b"{}"}, "it holds no report"),
         ({**OLD, ".git/config": b"mine"}, ".git is not from attncert"),
         ({**OLD, "\x1b[2J" + "x" * 99: b"mine"}, f"\\x1b[2J{'x' * 40}… is not from attncert"),
@@ -101,7 +111,7 @@ def test_a_link_to_a_folder_means_that_folder(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write_folder(tmp_path / "link", REPORT)
-    assert (tmp_path / "link").is_symlink() and contents(tmp_path / "real") == REPORT
+    assert (tmp_path / "link").is_symlink() and contents(tmp_path / "real") == complete(REPORT)
 
 
 def test_paths_that_cannot_be_folders_are_refused(
@@ -162,7 +172,7 @@ def test_whatever_stops_it_the_old_folder_stays(
         write_folder(out, REPORT)
     monkeypatch.undo()
     if old:
-        assert contents(tmp_path) == {f"new/out/{k}": v for k, v in old.items()}
+        assert contents(tmp_path) == {f"new/out/{k}": v for k, v in complete(old).items()}
         assert [p.name for p in out.parent.iterdir()] == ["out"]
     else:
         assert list(tmp_path.iterdir()) == []
@@ -192,7 +202,7 @@ def test_what_ends_the_process_between_the_renames_waits(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.returncode == -sign
-    assert contents(out) == REPORT and [p.name for p in tmp_path.iterdir()] == ["report"]
+    assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
 
 
 def test_handlers_are_as_before(tmp_path: Path) -> None:
@@ -213,8 +223,9 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     paths = reports.write_report(proof, tmp_path / "out")
     files = reports.render(proof)
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
-    assert names == set(files) and all(map(PROOF.holds, names))
-    assert contents(tmp_path / "out") == files
+    checkers = {"checker.py", "checker_data.py"} if "certificate.json" in files else set()
+    assert names == {*files, "report.html"} | checkers and all(map(PROOF.holds, names))
+    assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
     reports.write_report(fixtures.full_rank(), tmp_path / "out")
     assert strange(tmp_path / "out") == ""
@@ -233,3 +244,27 @@ def test_a_page_without_our_mark_is_no_report() -> None:
     for files in ({}, {"report.md": b"# no mark"}, {"trace.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(PROOF, files, {}, (), 0)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_copied_checker_judges_alone(tmp_path: Path, kind: Kind) -> None:
+    """Away from attncert and from every package: it reads a certificate of its claim."""
+    named = next((name for name in kind.files if name in CERTIFICATES), "")
+    report = Report(kind, {kind.page: MARK.encode()} | ({named: b"{}"} if named else {}), {}, (), 0)
+    write(report, tmp_path / "out")
+    assert set(kind.checkers) & set(contents(tmp_path / "out")) == set(
+        kind.checkers if named else ()
+    )
+    if not named:
+        return
+    claim = {"checker_labelling.py": "every-labelling", "checker_near.py": "interpolation-near"}
+    case = claim.get(kind.checkers[0], "interpolation" if kind is PROOF else "dependent-set")
+    certificate = next((make() for make in CASES.values() if make()["claim"] == case), None)
+    file = tmp_path / "out" / named
+    file.write_text(json.dumps(certificate) if certificate else "{}")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(tmp_path / "out" / kind.checkers[0]), str(file)],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == (0 if certificate else 2), done.stderr
+    assert "Traceback" not in done.stderr

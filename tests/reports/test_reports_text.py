@@ -77,9 +77,10 @@ def test_no_markdown_cell_holds_a_bar(raw: str) -> None:
 @given(ANY_TEXT)
 def test_latex_prose_has_no_bare_special_character(raw: str) -> None:
     written = text.latex_verbatim(raw)
-    for command in (r"\textbackslash{}", r"\textasciicircum{}", r"\textasciitilde{}"):
-        written = written.replace(command, "")
-    written = re.sub(r"\\ensuremath\{[^{}]*\}", "", written)
+    written = re.sub(r"\\(text(backslash|asciicircum|asciitilde)|ss|o|O|ae|AE|l)\{\}", "", written)
+    written = re.sub(r"\\ensuremath\{([^{}]|\\mathbb\{.\})*\}", "", written)
+    written = re.sub(r"\\([`'^~\"rc]|text(super|sub)script)\{[^{}]\}", "", written)
+    written = re.sub(r"\\texttt\{-\{\}-[a-z0-9-]+\}", "", written)
     written = re.sub(r"\\[{}$&%#_]", "", written)
     assert not re.search(r"[\\{}$&%#_^~]", written)
 
@@ -238,3 +239,14 @@ def test_no_wording_promotes_a_level() -> None:
     assert with_word == {Level.PROVED}
     assert set(WORDING) == set(Level)
     assert all(bool(WORDING[x].gap) == (x is not Level.PROVED) for x in Level)
+
+
+def test_files_of_docs_are_links_once_the_repository_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = "ours; docs/width-one.md, section 3"
+    assert text.markdown(told) == told or text.REPOSITORY
+    monkeypatch.setattr(text, "REPOSITORY", "https://example.org/name/attncert")
+    link = "[docs/width-one.md](https://example.org/name/attncert/blob/main/docs/width-one.md)"
+    assert text.markdown(told) == f"ours; {link}, section 3"
+    assert text.markdown("docs/../evil.md") == "docs/../evil.md"

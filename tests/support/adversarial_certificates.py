@@ -186,12 +186,33 @@ def short_rows(size: int) -> Certificate:
     return vectors([[str(i + 1000)] for i in range(50 * size)])
 
 
+def saturated(size: int) -> Certificate:
+    """As many bits as tokens, of which all but one are as far behind: one short power each."""
+    head = {"key": [["1"]], "query": [["1"]]}
+    file = layer("full-rank", T=2, n=size, d=1, H=2, heads=[head] * 2, contexts=[
+        [[str(size + 50)], *[["0"]] * (size - 1)], [[str(size + 50)], *[["0"]] * (size - 1)],
+    ])  # fmt: skip
+    told = {"saturation": {"bits": size, "own": True}, "rounding": None, "data_file": None}
+    return sealed(file | told | {"format": "attncert/2", "groups": [[0], [1]]})
+
+
+def rounded(size: int) -> Certificate:
+    """Short numbers, rounded from long ones with a denominator of their own each."""
+    numbers = [[str(i)] for i in range(size)]
+    before = [[f"{i * (2**400 + i) + 1}/{2**400 + i}"] for i in range(size)]
+    file = layer("interpolation", n=size, contexts=[numbers])
+    data = file["data"] | {"contexts": [before]}
+    rounding = {"grid": "1", "largest_change": "0", "data": data}
+    told = {"saturation": None, "rounding": rounding, "data_file": None}
+    return sealed(file | told | {"format": "attncert/2"})
+
+
 MAKERS: dict[str, Callable[[int], Certificate]] = {
     maker.__name__: maker
     for maker in (
         colliding, powers, partial_sums, long_outputs, many_heads, kinds, one_kind, equal_tokens,
         colliding_kinds, long_numbers, medium_numbers, divisors, long_exponents, residues,
         independent, shuffled_groups, keys_in_free_text, objects_in_free_text, wide_text,
-        short_rows,
+        short_rows, saturated, rounded,
     )
 }  # fmt: skip

@@ -20,6 +20,7 @@ ENVELOPE = ["format", "claim", "construction", "dims", "data", "produced_by"]
 ENVELOPE += ["input_sha256", "digest"]
 
 
+SECOND = ["saturation", "rounding", "data_file"]
 LONGEST = 3000  # digits of a number
 SPREAD = 10**5  # bits between two logits
 
@@ -77,12 +78,64 @@ def judgement(certificate: Any) -> bool | None:
             "dependent-set": is_dependent,
             "impossible": is_impossible,
         }
+        if certificate["format"] == "attncert/2":
+            demand({*SECOND} <= {*certificate} and certificate["data_file"] is None)
+            more = saturates(certificate) and is_rounded(certificate)
+            certificate = {key: x for key, x in certificate.items() if key not in SECOND}
+            certificate["format"] = "attncert/1"
+        else:
+            more = True
         demand(certificate["format"] == "attncert/1")
-        return bool(claims[certificate["claim"]](certificate))
+        return bool(claims[certificate["claim"]](certificate)) and more
     except OutOfReach:
         return None
     except (Malformed, KeyError, TypeError, ValueError, OverflowError, MemoryError):
         return False
+
+
+def saturates(certificate: Any) -> bool:
+    if certificate["saturation"] is None:
+        return True
+    told = record(certificate["saturation"], ["bits", "own"])
+    demand(type(told["bits"]) is int and told["bits"] > 0 and type(told["own"]) is bool)
+    within_reach(told["bits"] < SPREAD)
+    groups, heads = certificate["groups"], certificate["layer"]["heads"]
+    head_keys = sorted(heads[0])
+    layer_keys = sorted(certificate["layer"])
+    contexts, queries, _, weights = layer_parts(certificate, layer_keys, head_keys)
+    demand(len(groups) <= len(heads))
+    for h, group in enumerate(groups):
+        for t in [t for before in groups[:h] for t in before] + (group if told["own"] else []):
+            logits = logits_of(contexts[t], queries[t], *weights[h])
+            within_reach(max(logits) - min(logits) < SPREAD)
+            demand(all(x.denominator == 1 for x in logits))
+            powers = [Fraction(2) ** int(x - max(logits)) for x in logits]
+            if 1 - max(powers) / sum(powers) >= Fraction(1, 2 ** told["bits"]):
+                return False
+    return True
+
+
+def is_rounded(certificate: Any) -> bool:
+    if certificate["rounding"] is None:
+        return True
+    told = record(certificate["rounding"], ["grid", "largest_change", "data"])
+    grid, change = numbers(told["grid"]), numbers(told["largest_change"])
+    before = record(told["data"], ["contexts", "queries", "labels"])
+    demand(grid > 0 and type(before["contexts"]) is list)
+    T, n, d, *_ = sizes_of(certificate["dims"], [*certificate["dims"]])[:4]
+    after, changes = certificate["data"], [Fraction(0)]
+    count = len(after["contexts"])
+    for name, sizes in (("contexts", (count, n, d)), ("queries", (T, d))):
+        both = [flat(numbers(data[name], *sizes)) for data in (before, after)]
+        for x, y in zip(*both, strict=True):
+            if y != round(x / grid) * grid:  # Python rounds ties to even
+                return False
+            changes.append(abs(x - y))
+    return before["labels"] == after["labels"] and max(changes) == change
+
+
+def flat(nested: Any) -> list[Fraction]:
+    return [x for y in nested for x in flat(y)] if isinstance(nested, list) else [nested]
 
 
 def is_dependent(certificate: Any) -> bool:

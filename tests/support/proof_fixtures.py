@@ -23,6 +23,7 @@ from attncert.reports import render
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.coq.theorems import in_coq
 from attncert.verify.methods import registry
 
 EXACT = "exact over ℚ (FLINT)"
@@ -342,7 +343,8 @@ def _paper_claims(
               {"asked": f"T at most {T}", "found": f"T = {T}"}, arithmetic="integers",
               source="paper, Theorem 1"),
         Claim("reduction", "rank $Z = T$ is enough: $ZV = Y$ is then solvable for all labels",
-              Level.ARGUED, source="ours, docs/mathematics.md, section 1"),
+              Level.KERNEL, arithmetic=in_coq("reduction.reduction"),
+              source="ours, docs/mathematics.md, section 1"),
     ]  # fmt: skip
     for h, group in enumerate(groups, start=1):
         claims += _head_claims(h, group, n)

@@ -196,6 +196,45 @@ def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
     return {name: text(matrix) for name, matrix in head.items()}
 
 
+def second(claim: str, own: bool = False, **sizes: Any) -> Certificate:
+    """Of attncert/2: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in random
+    heads drawn until it is so; and data rounded to whole numbers, from thirds and halves."""
+    seed, pairs = 0, [(1, t) for t in (0, 1)] + [(h, 2 * h + i) for h in (0, 1) for i in (0, 1)]
+    while True:
+        certificate = layer_certificate(claim, seed=seed, spread=3, **sizes)
+        if all(leads_by_two(certificate, h, t) for h, t in pairs[: 6 if own else 2]):
+            break
+        seed += 1
+    before = copy.deepcopy(certificate["data"])
+    before["contexts"] = moved_by(before["contexts"], Fraction(1, 3))
+    before["queries"] = [[halfway(x) for x in row] for row in before["queries"]]
+    rounding = {"grid": "1", "largest_change": "1/2", "data": before}
+    told = {"saturation": {"bits": 1, "own": own}, "rounding": rounding, "data_file": None}
+    return sealed(certificate | {"format": "attncert/2"} | told)
+
+
+def leads_by_two(certificate: Certificate, h: int, t: int) -> bool:
+    contexts, head = certificate["data"]["contexts"], certificate["layer"]["heads"][h]
+    query = [Fraction(x) for x in certificate["data"]["queries"][t]]
+    numbers = (fractions(m) for m in (contexts[t % len(contexts)], head["key"], head["query"]))
+    context, key, weight = numbers
+    logits = sorted(logits_of(context, query, key, weight))
+    return bool(logits[-1] - logits[-2] >= 2)
+
+
+def fractions(rows: Any) -> Matrix:
+    return [[Fraction(x) for x in row] for row in rows]
+
+
+def moved_by(numbers: Any, step: Fraction) -> Any:
+    return [moved_by(x, step) if isinstance(x, list) else str(Fraction(x) + step) for x in numbers]
+
+
+def halfway(x: str) -> str:
+    """Even numbers from half above, which is a tie; odd ones as they are."""
+    return x if int(x) % 2 else str(int(x) + Fraction(1, 2))
+
+
 def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certificate:
     """Five vectors of width 3, with a relation between four of them."""
     draw = random.Random(f"dependent set {seed}")
@@ -284,6 +323,8 @@ CASES: dict[str, Callable[[], Certificate]] = {
     "full-rank, shared": lambda: layer_certificate(
         "full-rank", shared=True, rational=True, m=2, d_v=2
     ),
+    "interpolation, second": lambda: second("interpolation"),
+    "full-rank, second": lambda: second("full-rank", own=True),
     "dependent-set": dependent_set_certificate,
     "dependent-set, rational": lambda: dependent_set_certificate(seed=1, rational=True),
     **{

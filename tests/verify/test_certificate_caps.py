@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
+from support.shares import share
 from support.small_certificates import CASES as CERTIFICATES
 
 from attncert.constructions.data.dataset import Dataset
@@ -73,7 +74,7 @@ def test_asked_for_by_name_the_verdict_says_that_there_is_no_certificate() -> No
 
 
 @pytest.mark.parametrize("cap", CAPS)
-@pytest.mark.parametrize("construction", ["paper", "rank-one", "generic"])
+@pytest.mark.parametrize("construction", share(["paper", "rank-one", "generic"], 3))
 def test_whatever_the_caps_no_certificate_is_above_them(
     cap: str, construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

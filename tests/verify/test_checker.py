@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -30,7 +31,11 @@ from attncert.verify import checker
 from attncert.verify.checker import EXIT, Verdict, check_file
 
 CHECKER = Path(checker.__file__)
-SCHEMA = json.loads((CHECKER.parent / "schema" / "attncert-1.schema.json").read_text())
+ONE, TWO = (
+    json.loads((CHECKER.parent / "schema" / f"attncert-{k}.schema.json").read_text())
+    for k in (1, 2)
+)
+KNOWN = Registry().with_resource("attncert-1.schema.json", Resource.from_contents(ONE))
 LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
@@ -50,8 +55,11 @@ def test_true_certificates_hold(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_schema_admits_true_certificates(name: str) -> None:
-    Draft202012Validator.check_schema(SCHEMA)
-    assert list(Draft202012Validator(SCHEMA).iter_errors(CASES[name]())) == []
+    certificate = CASES[name]()
+    schema, other = (ONE, TWO) if certificate["format"] == "attncert/1" else (TWO, ONE)
+    Draft202012Validator.check_schema(schema)
+    assert list(Draft202012Validator(schema, registry=KNOWN).iter_errors(certificate)) == []
+    assert not Draft202012Validator(other, registry=KNOWN).is_valid(certificate)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +82,22 @@ def test_the_schema_refuses_malformed_ones(path: str, value: Any) -> None:
     certificate = copy.deepcopy(changed(CASES["interpolation"](), path, value))
     if path == "digest":
         certificate["digest"] = value
-    assert not Draft202012Validator(SCHEMA).is_valid(certificate)
+    assert not Draft202012Validator(ONE).is_valid(certificate)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("saturation.bits", 0),
+        ("saturation.own", 1),
+        ("rounding.grid", "1e3"),
+        ("rounding.data.queries.0", []),
+        ("data_file", {}),
+    ],
+)
+def test_the_second_schema_refuses_malformed_ones(path: str, value: Any) -> None:
+    certificate = changed(CASES["interpolation, second"](), path, value)
+    assert not Draft202012Validator(TWO, registry=KNOWN).is_valid(certificate)
 
 
 def test_unreduced_numbers_and_any_white_space_are_fine(tmp_path: Path) -> None:

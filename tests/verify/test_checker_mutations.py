@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.certificate_judge import judgement, true_statement
 from support.file_strategies import certificates, garbage, mutants, mutated
+from support.shares import SEVENTH_OR_ALL
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -86,6 +87,10 @@ def other_values(place: Place, value: Any) -> list[Any]:
     """Changes of one leaf: well-formed numbers first, then what is no number."""
     if place[0] == "data" or (place[0] == "layer" and place[1] != "logit_unit"):
         return [*other_numbers(value), value + " ", 1, None]
+    if place[0] == "rounding":
+        return [*other_numbers(value), "1/2", "-1", 1, None]
+    if value is None:
+        return [0, "", {}]
     if isinstance(value, int):
         return [value + 1, value - 1, -value - 1, str(value), True, None, 10**9, [value]]
     if place == ("rank", "prime"):
@@ -95,32 +100,44 @@ def other_values(place: Place, value: Any) -> list[Any]:
     return ["", "interpolation", "full-rank", "dependent-set", "impossible", f"{value}0", 0, None]
 
 
+def changes(certificate: Certificate) -> list[tuple[Place, Any]]:
+    """Every leaf with every other value."""
+    return [
+        (place, other)
+        for place, value in leaves(certificate)
+        for other in other_values(place, value)
+        if other != value or type(other) is not type(value)
+    ]
+
+
+@SEVENTH_OR_ALL
 @pytest.mark.parametrize("name", CASES)
-def test_a_changed_leaf_under_the_old_digest_is_rejected(name: str, tmp_path: Path) -> None:
+def test_a_changed_leaf_under_the_old_digest_is_rejected(
+    name: str, every: int, tmp_path: Path
+) -> None:
     certificate = CASES[name]()
-    count = 0
-    for place, value in leaves(certificate):
-        for other in other_values(place, value)[:3]:
-            if other != value or type(other) is not type(value):
-                verdict = check_file(written(replaced(certificate, place, other), tmp_path))
-                assert verdict.status in ("wrong", "unusable"), (place, other)
-                count += 1
-    assert count > 60 or "one" in name or "dependent" in name
+    tried = changes(certificate)[::every]
+    for place, other in tried:
+        verdict = check_file(written(replaced(certificate, place, other), tmp_path))
+        assert verdict.status in ("wrong", "unusable"), (place, other)
+    assert len(tried) * every > 100
 
 
+@SEVENTH_OR_ALL
 @pytest.mark.parametrize("name", CASES)
-def test_a_changed_leaf_under_a_fresh_digest_is_judged(name: str, tmp_path: Path) -> None:
+def test_a_changed_leaf_under_a_fresh_digest_is_judged(
+    name: str, every: int, tmp_path: Path
+) -> None:
     certificate = CASES[name]()
     accepted = rejected = 0
-    for place, value in leaves(certificate):
+    for place, other in changes(certificate)[::every]:
         if place[0] in ("digest", "input_sha256"):
             continue
-        for other in other_values(place, value):
-            changed = sealed(replaced(certificate, place, other))
-            verdict = check_file(written(changed, tmp_path))
-            assert (verdict.status == "holds") == true_statement(changed), (place, other, verdict)
-            accepted += verdict.status == "holds"
-            rejected += verdict.status != "holds"
+        changed = sealed(replaced(certificate, place, other))
+        verdict = check_file(written(changed, tmp_path))
+        assert (verdict.status == "holds") == true_statement(changed), (place, other, verdict)
+        accepted += verdict.status == "holds"
+        rejected += verdict.status != "holds"
     assert accepted > 0 and rejected > accepted, "free text may change, numbers rarely"
 
 
@@ -178,7 +195,7 @@ some = partial(
 )
 
 
-@some(max_examples=600)
+@some(max_examples=150)
 @given(mutant=mutants(), fresh=st.sampled_from([sealed, digested, dict]))
 def test_no_mutant_is_accepted_that_is_not_true(mutant: Any, fresh: Any, tmp_path: Path) -> None:
     judged(fresh(mutant), tmp_path)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.small_certificates import (
@@ -28,6 +30,8 @@ LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
 TIED = CASES["impossible"]()
+TWO = CASES["interpolation, second"]()
+NONE = {"saturation": None, "rounding": None, "data_file": None}
 Content = Certificate | bytes | str
 
 
@@ -53,6 +57,12 @@ def one_head() -> Certificate:
     certificate["dims"]["heads"] = 1
     certificate["layer"]["heads"] = certificate["layer"]["heads"][:1]
     return sealed(certificate)
+
+
+def halves_below(certificate: Certificate) -> Any:
+    """Every query half below what it was rounded to: of two neighbours the odd one, somewhere."""
+    rows = certificate["data"]["queries"]
+    return [[str(Fraction(x) - Fraction(1, 2)) for x in row] for row in rows]
 
 
 REJECTIONS: dict[str, tuple[Content, str, str]] = {
@@ -87,7 +97,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "ValueError: 'Exceeds the limit",
     ),
     "not an object": ("[]", "unusable", "the format is not attncert/1"),
-    "another format": (changed(LAYER, "format", "attncert/2"), "unusable", "not attncert/1"),
+    "another format": (changed(LAYER, "format", "attncert/3"), "unusable", "not attncert/1"),
     "an unknown claim": (changed(LAYER, "claim", "everything"), "unusable", "must be one of"),
     "a claim that is no string": (changed(LAYER, "claim", ["full-rank"]), "unusable", "one of"),
     "an unknown key": (changed(LAYER, "extra", 1), "unusable", "with the keys format claim"),
@@ -280,6 +290,55 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "another token": (changed(TIED, "data.contexts.2.1.0", "9"), "wrong", "some weights break"),
     "another coefficient": (changed(TIED, "relation.0", "2"), "wrong", "some weights break"),
     "one example alone": (changed(TIED, "relation.2", "0"), "wrong", "some weights break"),
+    "format 1 with keys of 2": (changed(TWO, "format", "attncert/1"), "unusable", "with the keys"),
+    "format 2 without them": (changed(LAYER, "format", "attncert/2"), "unusable", "with the keys"),
+    "a data file": (changed(TWO, "data_file", {}), "unusable", "data_file must be null"),
+    "bits that are no number": (
+        changed(TWO, "saturation.bits", "1"),
+        "unusable",
+        "saturation.bits",
+    ),
+    "no bits": (changed(TWO, "saturation.bits", 0), "unusable", "saturation.bits must"),
+    "neither true nor false": (changed(TWO, "saturation.own", 0), "unusable", "saturation.own"),
+    "more bits than there are": (changed(TWO, "saturation.bits", 99), "wrong", "1-p >= 2^-99"),
+    "more groups than heads": (
+        changed(TWO, "groups", [[0], [1], [2], [3]]),
+        "wrong",
+        "more groups than heads",
+    ),
+    "saturated vectors": (
+        sealed(SET | NONE | {"format": "attncert/2", "saturation": {}}),
+        "unusable",
+        "must be null",
+    ),
+    "saturation without heads": (
+        sealed(TIED | NONE | {"format": "attncert/2", "saturation": {}}),
+        "unusable",
+        "must be null",
+    ),
+    "rounded vectors": (
+        sealed(SET | NONE | {"format": "attncert/2", "rounding": TWO["rounding"]}),
+        "unusable",
+        "data to be rounded",
+    ),
+    "a grid of 0": (changed(TWO, "rounding.grid", "0"), "unusable", "grid must be above 0"),
+    "another grid": (changed(TWO, "rounding.grid", "2"), "wrong", "contexts are not rounded"),
+    "a tie to the odd": (
+        changed(TWO, "rounding.data.queries", halves_below(TWO)),
+        "wrong",
+        "queries are not rounded",
+    ),
+    "labels rounded too": (
+        changed(TWO, "rounding.data.labels.0.0", "1/7"),
+        "wrong",
+        "changed the labels",
+    ),
+    "one context for all": (
+        changed(TWO, "rounding.data.contexts", TWO["rounding"]["data"]["contexts"][:1]),
+        "wrong",
+        "number of contexts",
+    ),
+    "a smaller change": (changed(TWO, "rounding.largest_change", "1/3"), "wrong", "is another"),
     "no relation": (changed(SET, "relation.coefficients.3", "-2"), "wrong", "combination is not 0"),
 }
 
@@ -335,12 +394,13 @@ def test_a_file_of_300_megabytes_is_refused(tmp_path: Path) -> None:
 
 def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No call of `need` in the checker is without a case above that it rejects."""
-    lines: set[int] = set()
+    lines: set[tuple[str, int]] = set()
     need = checker.need
 
     def noting(condition: object, message: str, status: str = "unusable") -> None:
         if not condition:
-            lines.add(sys._getframe(1).f_lineno)
+            caller = sys._getframe(1)
+            lines.add((Path(caller.f_code.co_filename).name, caller.f_lineno))
         need(condition, message, status)
 
     monkeypatch.setattr(checker, "need", noting)
@@ -349,9 +409,10 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     too_large(tmp_path, monkeypatch)
     check_file(str(tmp_path))
     calls = [
-        (node.lineno, node.end_lineno)
-        for node in ast.walk(ast.parse(CHECKER.read_text()))
+        {(path.name, line) for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+        for path in (CHECKER, CHECKER.with_name("checker_data.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
     ]
-    assert len(calls) > 20
-    assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
+    assert len(calls) > 30
+    assert [call for call in calls if not call & lines] == []

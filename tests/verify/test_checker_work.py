@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.adversarial_certificates import MAKERS, layer
 from support.counted_work import Counted, Noting, gcd, lcm
+from support.shares import share
 from support.small_certificates import CASES, Certificate, sealed, written
 
 from attncert.verify import checker, fast_check
@@ -77,10 +78,10 @@ def test_what_costs_too_much_is_refused_at_once(name: str, tmp_path: Path) -> No
 
 def test_denominators_of_one_hash(tmp_path: Path) -> None:
     """A hundred thousand of them took minutes in a set."""
-    path = made("colliding", tmp_path, 5000)
+    path = made("colliding", tmp_path, 2500)
     start = time.process_time()
     checker.check_file(path)
-    assert time.process_time() - start < 8
+    assert time.process_time() - start < 4
 
 
 def test_a_million_vectors_that_are_not_there(tmp_path: Path) -> None:
@@ -114,13 +115,16 @@ def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool = False) -> 
 
 @pytest.mark.parametrize(
     "shape",
-    [
-        (30, 5000, 1, 30, True),
-        (300, 4, 20, 20, False),
-        (100, 300, 2, 60, True, True),
-        (4, 3, 10, 1000, True),
-        (2, 30_000, 1, 2, True),
-    ],
+    share(
+        [
+            ((300, 4, 20, 20, False),),
+            ((30, 5000, 1, 30, True),),
+            ((4, 3, 10, 1000, True),),
+            ((100, 300, 2, 60, True, True),),
+            ((2, 30_000, 1, 2, True),),
+        ],
+        4,
+    ),
 )
 def test_memory_of_the_fast_re_check(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

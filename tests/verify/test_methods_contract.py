@@ -160,9 +160,9 @@ def test_attacked_where_it_promises_something(name: str) -> None:
         with pytest.raises(attncert.InputError, match="must be paper or width-one"):
             attack(name, cases=1)
         return
-    report = attack(name, cases=60, seed=2)
-    assert report.failures == () and report.built.total() >= 5
-    assert str(report).startswith("0 failures in cases 0 to 59: ")
+    report = attack(name, cases=20, seed=2)
+    assert report.failures == () and report.built.total() >= 2
+    assert str(report).startswith("0 failures in cases 0 to 19: ")
 
 
 def test_an_audit_of_data_runs_those_that_use_the_assumptions() -> None:

@@ -144,6 +144,7 @@ def test_settings_of_a_proof() -> None:
     assert prove(PROVED["regrouped"][0]).settings.regrouped is True
 
 
+@pytest.mark.slow
 def test_the_handwritten_digits(tmp_path: Path) -> None:
     """H = 8, d_h = 4, T = 25: the main job."""
     data = digits().take(25)
@@ -433,7 +434,7 @@ def test_a_condition_number_beyond_float64_is_left_out() -> None:
     assert proof.heads[0].condition is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     datasets(numbers, max_T=4, max_n=3, max_d=4),
     st.sampled_from([None, 1, 2, 5]),

@@ -124,7 +124,7 @@ def section(scope: Scope) -> AuditSection:
     if scope.data is not None and scope.data.T <= _LARGEST:
         heads = fewest_heads(scope.data.T, scope.data.n, scope.data.n) or 1
         claims = impossibility(scope.data, heads, seed=scope.seed)
-        findings += [_user(claim) for claim in claims[-2:]]
+        findings += map(Finding.of, claims[-2:])
     return AuditSection(
         "impossibility",
         "What no weights can do",
@@ -160,19 +160,6 @@ def _run(case: Case) -> tuple[Level, Level, str]:
             path.write_text(json.dumps(certificate_of(data, broken, {"command": "attncert audit"})))
             status = checker.check_file(str(path)).status
     return claims[ids.IMPOSSIBLE_GIVEN].level, claims[ids.IMPOSSIBLE_UNIVERSAL].level, status
-
-
-def _user(claim: Claim) -> Finding:
-    """The user's data refuted counts against it; what is open is undecided."""
-    if claim.level.holds:
-        return Finding(claim.statement, Standing.OK, yours=True)
-    against = claim.level is Level.REFUTED
-    return Finding(
-        claim.statement,
-        Standing.AGAINST if against else Standing.UNDECIDED,
-        claim.witness,
-        yours=True,
-    )
 
 
 def _moved(context: list[list[int]]) -> list[list[int]]:

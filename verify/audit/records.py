@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, Level
 
 __all__ = ["Audit", "AuditSection", "Finding", "Matrix", "Scope", "Standing", "Table", "audit"]
 
@@ -57,6 +58,16 @@ class Finding:
     standing: Standing
     witness: Mapping[str, Any] | None = None
     yours: bool = False
+
+    @classmethod
+    def of(cls, claim: Claim, said: str = "") -> Finding:
+        """A claim about the user's data or layer: refuted counts against it, what is open is
+        undecided. said: in place of its statement."""
+        if claim.level.holds:
+            return cls(said or claim.statement, Standing.OK, yours=True)
+        against = claim.level is Level.REFUTED
+        standing = Standing.AGAINST if against else Standing.UNDECIDED
+        return cls(said or claim.statement, standing, claim.witness, yours=True)
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,11 @@ class AuditSection:
     claims: tuple[Claim, ...] = ()
     answer: str = ""
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.id, self.standing, findings=len(self.findings), claims=len(self.claims)
+        )
+
     @property
     def standing(self) -> Standing:
         return worst(finding.standing for finding in self.findings)
@@ -153,6 +169,11 @@ class Audit:
     data: Dataset | None = None
     quick: bool = False
     seed: int = 0
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.standing, sections=tuple(section.id for section in self.sections)
+        )
 
     @property
     def standing(self) -> Standing:

@@ -22,10 +22,7 @@ from attncert.verify.settings import Asked, Settings
 __all__ = ["section"]
 
 MOST, QUICK_MOST = 100, 25  # examples looked at
-_WORDS = {
-    Level.PROVED: "proved",
-    Level.NOT_APPLICABLE: "does not apply",
-}
+_WORDS = {Level.PROVED: "proved", Level.NOT_APPLICABLE: "does not apply"}
 _BY_RANK = "not counted: heads certified by rank alone"
 READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
 _SEVERITY = {Level.REFUTED: Standing.AGAINST}

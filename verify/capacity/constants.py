@@ -31,6 +31,7 @@ from attncert.constructions.construction import Construction, SteeringHead, capa
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.modular import features_float
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify import features
@@ -247,7 +248,7 @@ def _independent(data: Dataset, tables: list[ObjectArray]) -> bool:
 
 def _condition(data: Dataset, tables: list[ObjectArray]) -> float:
     contexts = data.contexts.floats()
-    blocks = [features.mix_float(features.softmax_float(table), contexts) for table in tables]
+    blocks = [features_float(table, contexts) for table in tables]
     spectrum = np.linalg.svd(np.hstack(blocks), compute_uv=False)
     if len(spectrum) < data.T or spectrum[data.T - 1] * LARGEST_CONDITION <= spectrum[0]:
         return math.inf

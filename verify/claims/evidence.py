@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from attncert.constructions.brief import in_brief
 from attncert.verify.claims.ids import ClaimId
 
 RATIONAL = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
-    """How a claim is known; the value is the word that reports use."""
+    """How a claim is known; the value is the word that reports use.
 
+    >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
+    (True, True, False)
+    """
+
+    KERNEL = "kernel"  # a theorem that Coq's kernel has checked, named with the claim
     PROVED = "proved"  # exact arithmetic over Q, or a certificate mod p that lifts
     ENCLOSED = "enclosed"  # rigorous ball arithmetic
     ARGUED = "argued"  # a written proof in docs/, not checked by machine
@@ -35,11 +41,7 @@ class Level(enum.Enum):
         return self in _HOLDS
 
     def __lt__(self, other: Level) -> bool:
-        """Weaker than.
-
-        >>> Level.SAMPLED < Level.PROVED
-        True
-        """
+        """Weaker than."""
         return _RANK[self] > _RANK[other]
 
 
@@ -90,6 +92,9 @@ class Claim:
                 this sense. None for every other claim. Kept out of `trace.json`, where the id says
                 it.
     seconds:    time taken; kept out of reports and of equality.
+
+    >>> Claim("parity", "The features are the identity modulo 2", Level.PROVED)
+    Claim('parity', 'proved', 'The features are the identity modulo 2')
     """
 
     id: ClaimId
@@ -103,6 +108,9 @@ class Claim:
     uses: Mapping[str, str] = field(default_factory=dict)
     about: About | None = None
     seconds: float = field(default=0.0, compare=False)
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.id, self.level, self.statement)
 
     @classmethod
     def checked(
@@ -135,14 +143,5 @@ class Claim:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form for `trace.json`, without the time."""
-        return {
-            "id": self.id,
-            "statement": self.statement,
-            "level": self.level.value,
-            "numbers": dict(self.numbers),
-            "witness": None if self.witness is None else dict(self.witness),
-            "arithmetic": self.arithmetic,
-            "rests_on": list(self.rests_on),
-            "source": self.source,
-            "uses": dict(self.uses),
-        }
+        told = {x.name: getattr(self, x.name) for x in fields(self)[:-2]}  # about, seconds
+        return told | {"level": self.level.value, "rests_on": list(self.rests_on)}

@@ -14,8 +14,19 @@ from __future__ import annotations
 import re
 from typing import Final, NewType
 
-ClaimId = NewType("ClaimId", str)  # "head.3.selector"
-Step = NewType("Step", str)  # "selector": the same for every head
+ClaimId = NewType("ClaimId", str)
+ClaimId.__doc__ = """What a claim is called, for type checkers; at run time a string.
+
+    >>> ClaimId("head.3.selector") == of_head(3, SELECTOR)
+    True
+    """
+Step = NewType("Step", str)
+Step.__doc__ = """A step of the proof, the same for every head; at run time a string.
+
+    >>> head_and_step(of_head(2, Step("alone")))
+    (2, 'alone')
+    """
+__test__ = {"ClaimId": ClaimId.__doc__, "Step": Step.__doc__}  # which doctest does not find
 
 _HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
 _HYPOTHESIS: Final = "hypothesis."
@@ -98,6 +109,12 @@ READOUT: Final = ClaimId("readout")
 RATIONAL: Final = ClaimId("interpolation.rational")
 SYMBOLIC: Final = ClaimId("interpolation.symbolic")
 MULTIPRECISION: Final = ClaimId("interpolation.multiprecision")
+ROUNDING: Final = ClaimId("rounding")
+SATURATION_RATIONAL: Final = ClaimId("saturation.rational")
+SATURATION_SYMBOLIC: Final = ClaimId("saturation.symbolic")
+SATURATION_MULTIPRECISION: Final = ClaimId("saturation.multiprecision")
+SATURATION_LEAST: Final = ClaimId("saturation.least")
+SATURATION_ASKED: Final = ClaimId("saturation.asked")
 AGREEMENT: Final = ClaimId("interpolation.agreement")
 ENCLOSURE_ERROR: Final = ClaimId("enclosure.error")
 MEMORIZATION: Final = ClaimId("memorization")
@@ -118,6 +135,9 @@ SHARED_APPLIES: Final = ClaimId("shared.applies")
 SHARED_BOUND: Final = ClaimId("shared.bound")
 SHARED_REACHED: Final = ClaimId("shared.reached")
 SHARED_UNIVERSAL: Final = ClaimId("shared.universal")
+HEADS_REACHED: Final = ClaimId("heads.reached")
+HEADS_BOUND: Final = ClaimId("heads.bound")
+HEADS_EXACT: Final = ClaimId("heads.exact")
 VALUES_UNIVERSAL: Final = ClaimId("values.universal")
 LABELS_RANK: Final = ClaimId("labels.rank")
 GIVEN_APPLIES: Final = ClaimId("given.applies")
@@ -151,6 +171,19 @@ LAYER_MEMORIZES: Final = ClaimId("layer.memorizes")
 LAYER_RANK: Final = ClaimId("layer.rank")
 LAYER_NEAR: Final = ClaimId("layer.near")
 INTERPOLATION_NEAR: Final = ClaimId("interpolation.near")
+LABELLING_SEPARATOR: Final = ClaimId("labelling.separator")
+LABELLING_RATES: Final = ClaimId("labelling.rates")
+LABELLING_BLOCKS: Final = ClaimId("labelling.blocks")
+LABELLING_WEIGHTS: Final = ClaimId("labelling.weights")
+LABELLING_ZERO: Final = ClaimId("labelling.zero")
+LABELLING_RANK: Final = ClaimId("labelling.rank")
+EVERY_LABELLING: Final = ClaimId("labelling.every")
+LAW_BOUND: Final = ClaimId("law.bound")
+LAW_RANK: Final = ClaimId("law.rank")
+LAW_THESE: Final = ClaimId("law.labellings")
+LAW_EVERY: Final = ClaimId("law.every-labelling")
+LAW_TWICE: Final = ClaimId("law.twice-the-heads")
+LAW_UNIVERSAL: Final = ClaimId("law.universal")
 THEOREM1_CAPACITY: Final = ClaimId("theorem1.capacity")
 THEOREM1_GROUPS: Final = ClaimId("theorem1.groups")
 THEOREM1_SATURATION: Final = ClaimId("theorem1.saturation")

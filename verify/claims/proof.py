@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
+from attncert.constructions.numerals import numeral
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.ids import ClaimId, Step
 from attncert.verify.claims.trace import ProofTrace
+
+if TYPE_CHECKING:
+    from attncert.reports.proof.plots import Plots
 
 Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
 
@@ -27,6 +34,10 @@ class Outline:
     whether a head may do without its later steps.
     whole: claims about the whole layer. rests_on: what the claim of a step or of the whole layer
     must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
+
+    >>> rests_on = {"alone": ("hypothesis.even",)}
+    >>> Outline(first=("alone",), hypotheses=("even",), rests_on=rests_on).steps
+    ('alone', 'rank')
     """
 
     first: tuple[Step, ...] = ()
@@ -54,6 +65,9 @@ class Voice:
     numbers: the paragraph above the table of heads. others: what the heat map shows left of a
              head's own group. general: what one instance does not show. without_a1: what carries
              the answer where A1 does not hold.
+
+    >>> Voice(title="heads that single out one example each", placed="examples, $H$").others
+    'which the head may move'
     """
 
     title: str = ""
@@ -76,6 +90,7 @@ class Setup:
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
     usable_width: what r stands for, in LaTeX, where it depends on the heads' width.
+    saturation: what was asked of every head, None where nothing was. rounding: of the data.
     command:    normalised: no paths. regrouped: whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
@@ -90,22 +105,58 @@ class Setup:
     command: str
     outline: Outline = Outline()
     voice: Voice = Voice()
+    saturation: Saturation | None = None
+    rounding: Rounding | None = None
     asked_as: str = ""
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
-    device: str = "cpu"
+    device: Literal["cpu", "cuda"] = "cpu"
     rank_memory: str | None = None
     regrouped: bool = False
     usable_width: str = ""
     remarks: Mapping[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.construction, claim=self.claim, heads=self.heads, command=self.command
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, remarks among the rest; what was not computed is left out."""
         named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
                  "parameters", "device", "seed", "command", "regrouped")  # fmt: skip
-        memory = {} if self.rank_memory is None else {"rank_memory": self.rank_memory}
-        return {name: getattr(self, name) for name in named} | memory | dict(self.remarks)
+        more: dict[str, Any] = {}
+        if self.rank_memory is not None:
+            more["rank_memory"] = self.rank_memory
+        if self.saturation is not None:
+            more |= {"saturate": self.saturation.bits, "saturate_own": self.saturation.own}
+        if self.rounding is not None:
+            change = numeral(self.rounding.largest_change)
+            more |= {"round": str(self.rounding.grid), "largest_change": change}
+            more["sha256_before_rounding"] = self.rounding.original.sha256
+        return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
+
+
+@dataclass(frozen=True)
+class Steered:
+    """A head's saturation against c.
+
+    rows:           L_s of each earlier example: the row with all the weight as c grows.
+    rate:           bits of saturation that one more unit of c adds in the end, at the slowest of
+                    the examples: exact. None where n = 1.
+    least_to_lead, least_for_bits, least_for_rank: the least c ≥ 1 at which 1-p < 1/2 for all of
+                    them; at which they saturate as was asked; at which the rank is certified, all
+                    else in the head as it is. None: not asked, not looked for, or not found.
+    curve:          (c, worst log2(1-p) over the earlier examples), float64.
+    """
+
+    rows: tuple[int, ...]
+    rate: int | None
+    least_to_lead: int | None
+    least_for_bits: int | None
+    least_for_rank: int | None
+    curve: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
@@ -120,6 +171,7 @@ class HeadSummary:
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     condition:    condition number of Z after this head (float64, numerical).
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf where n = 1).
+    steered:      saturation against c; None where the head has no such term.
     own_weights:  softmax weights, one row of n per example of the group (float64).
     """
 
@@ -132,6 +184,10 @@ class HeadSummary:
     condition: float | None
     log2_off_peak: tuple[float, ...]
     own_weights: tuple[tuple[float, ...], ...]
+    steered: Steered | None = None
+
+    def __repr__(self) -> str:
+        return in_brief(self, group=self.group, c=self.c, bits=self.bits, logit_range=self.z_bits)
 
 
 @dataclass(frozen=True)
@@ -142,6 +198,12 @@ class Proof:
     layer, heads: None and empty where nothing could be built (a hypothesis fails).
     certificate: the `attncert/1` object, or None where there is nothing to certify.
     versions:    of Python and the libraries used (reported once, apart from the results).
+
+    >>> from attncert import Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> proof = prove(data, Settings(heads=2))
+    >>> proof.standing.value, proof.trace["memorization"].numbers["examples"], proof.exit_status
+    ('proved', 3, 0)
     """
 
     data: Dataset
@@ -153,6 +215,30 @@ class Proof:
     heads: tuple[HeadSummary, ...] = ()
     certificate: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.standing,
+            self.trace[self.conclusion].statement,
+            data=self.data.name,
+            examples=self.data.T,
+            heads=self.settings.heads,
+            construction=self.settings.construction,
+        )
+
+    def _repr_markdown_(self) -> str:
+        """In a notebook: verdict and hypotheses. As all that is written, by the storey above."""
+        from attncert.reports.proof.page import in_notebook
+
+        return in_notebook(self)
+
+    @property
+    def plot(self) -> Plots:
+        """The report's figures: `proof.plot.saturation()` and others are Matplotlib figures."""
+        from attncert.reports.proof.plots import Plots
+
+        return Plots(self)
 
     @property
     def standing(self) -> Level:

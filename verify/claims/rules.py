@@ -42,6 +42,8 @@ _WHOLE = {
     ids.UNIVERSAL: (ids.RANK, ids.REDUCTION),
     ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
 }
+_SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
+               ids.SATURATION_LEAST, ids.SATURATION_ASKED)  # fmt: skip
 _ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.READOUT,
            ids.UNIVERSAL, ids.MEMORIZATION)  # fmt: skip
 
@@ -70,9 +72,12 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
-    ids.REDUCTION: Level.ARGUED,
+    ids.REDUCTION: Level.KERNEL,
+    ids.PARTITION_MEMORIZES: Level.KERNEL,
+    ids.PLACED_MEMORIZES: Level.KERNEL,
     ids.ALMOST_ALL: Level.ARGUED,
     ids.MULTIPRECISION: Level.NUMERICAL,
+    ids.SATURATION_MULTIPRECISION: Level.NUMERICAL,
     ids.ENCLOSURE_ERROR: Level.ENCLOSED,
 }
 _WORDS = {
@@ -113,11 +118,11 @@ def trace_claims(proof: Proof) -> list[Claim]:
         ),
     }
     return [
-        Claim(
+        Claim.checked(
             name,
             statement,
-            Level.REFUTED if found else Level.PROVED,
-            witness={"violations": found} if found else None,
+            not found,
+            {"violations": found},
             arithmetic="comparison of words and integers",
             source="ours; verify/claims/rules.py",
         )
@@ -132,6 +137,8 @@ def _missing(proof: Proof) -> Iterator[str]:
     trace, outline = proof.trace, _outline(proof)
     always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
     always += [ids.PARTITION] if outline.partition else []
+    always += [ids.ROUNDING] if proof.settings.rounding else []
+    always += _SATURATION if proof.settings.saturation else ()
     always += [ids.THEOREM] if proof.settings.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
     rank = (ids.RANK_SO_FAR,) if proof.data.T <= RANKS_EACH_HEAD else ()
@@ -171,16 +178,27 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
         return [p if ids.hypothesis_name(p) else of_head(number, Step(p)) for p in names]
     if claim.id == ids.THEOREM:
         return [*map(ids.hypothesis, outline.hypotheses)]
+    if claim.id in (ids.SATURATION_LEAST, ids.SATURATION_ASKED):
+        return _of_saturation(claim, len(proof.groups)) if claim.level.holds else ()
     if claim.id in outline.whole:
         return outline.rests_on.get(claim.id, ())
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return routes or [ids.RANK]
+        return [*(routes or [ids.RANK]), *([ids.ROUNDING] if proof.settings.rounding else [])]
     premises = _WHOLE.get(claim.id, ())
     if claim.id == ids.AGREEMENT:
         return [p for p in premises if p in trace and trace[p].level.holds]
     return premises
+
+
+def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
+    """What c multiplies is a head's formula; which row is meant, its step on saturation."""
+    step = ids.WEIGHTS if claim.id == ids.SATURATION_LEAST else ids.SATURATION
+    whole = (
+        () if claim.id == ids.SATURATION_LEAST else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST)
+    )
+    return [*whole, *(of_head(h, step) for h in range(2, heads + 1))]
 
 
 def _too_strong(proof: Proof) -> Iterator[str]:
@@ -262,10 +280,15 @@ def _miscounted(proof: Proof) -> Iterator[str]:
             for name in (ids.A1, ids.A1_AT_R)
         },
     }  # fmt: skip
-    placed = 0
+    placed = pairs = 0
+    asked = settings.saturation
     for h, group in enumerate(proof.groups, start=1):
+        pairs += placed + (len(group) if asked and asked.own else 0)
         placed += len(group)
         right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
+    for name in (ids.SATURATION_RATIONAL, ids.SATURATION_MULTIPRECISION) if asked else ():
+        right[name] = {"pairs": pairs}
+    right[ids.SATURATION_ASKED] = {"bits": asked.bits} if asked else {}
     for name, numbers in right.items():
         if name not in proof.trace:
             continue

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import networkx as nx
 
+from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 
@@ -56,6 +58,17 @@ class ProofTrace:
         self._standing: dict[ClaimId, Level] = {}
         for claim_id in self.order:
             self._standing[claim_id] = self._derive(self._claims[claim_id])
+
+    def __repr__(self) -> str:
+        found = Counter(self.standing(name).value for name in self.order)
+        counts = {level.name.lower(): found[level.value] or None for level in Level}
+        return in_brief(self, claims=len(self), **counts)
+
+    def _repr_svg_(self) -> str:
+        """In a notebook: the graph, as in a report. Drawn by the storey above."""
+        from attncert.reports.proof.plots import drawn
+
+        return drawn(self)
 
     def _derive(self, claim: Claim) -> Level:
         if not claim.level.holds:

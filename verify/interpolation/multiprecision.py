@@ -48,7 +48,7 @@ WORK_LIMIT = 3 * 10**10  # see `affordable_bits`: 10 to 20 seconds
 MOST_BITS = 2**18  # of the default working precision, even where there is little to compute
 
 _ID = ids.MULTIPRECISION
-_SOURCE = "step 10; ours: error bound and precision (verify/interpolation/multiprecision.py)"
+_SOURCE = "ours: error bound and precision (verify/interpolation/multiprecision.py)"
 
 
 def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) -> Claim:
@@ -78,7 +78,7 @@ def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) 
         reason = f"more than {limit} bits are needed for a tolerance of 2^{plan.ceiling}"
         witness: dict[str, Any] | None = {"reason": reason}
         return Claim(_ID, statement, Level.UNDECIDED, numbers, witness, arithmetic, source=_SOURCE)
-    mp = _context(plan.precision)
+    mp = context(plan.precision)
     labels = _rows(mp, data.label_matrix)
     differences: list[list[Any]] = []  # T×m
     off_peak: list[int] = []  # log2(1 - p_max) per example and head, rounded up
@@ -122,17 +122,8 @@ def _plan(
     data: Dataset, layer: Layer, values: list[fmpq_mat], output: fmpq_mat, max_bits: int
 ) -> _Plan:
     """Working precision and tolerance, as derived at the top."""
-    heads = layer.heads
-    contexts = [data.context(t) for t in range(1 if data.shared else data.T)]
-    context_size, label_size = _size(contexts), _size([data.label_matrix])
-    logit_size = (
-        context_size
-        + _size([data.query_matrix])
-        + _size([head.key for head in heads])
-        + _size([head.query for head in heads])
-        + (data.d**2 * layer.head_width).bit_length()
-    )  # λ: ln 2 < 1
-    logit_size = max(0, logit_size)
+    context_size, label_size = _size(_contexts(data)), _size([data.label_matrix])
+    logit_size = logit_bits(data, layer)
     terms = data.d * int(output.nrows())
     output_size = context_size + _size(values) + _size([output]) + terms.bit_length()
     output_size = max(output_size, label_size) + 1  # θ
@@ -151,6 +142,22 @@ def _plan(
     return _Plan(precision, 7 + scale - precision, ceiling, separates)
 
 
+def logit_bits(data: Dataset, layer: Layer) -> int:
+    """λ ≥ 0 with |E_i| |K| |Q|ᵀ |e| ≤ 2^λ for all heads, examples and rows (ln 2 < 1)."""
+    sizes = (
+        _size(_contexts(data))
+        + _size([data.query_matrix])
+        + _size([head.key for head in layer.heads])
+        + _size([head.query for head in layer.heads])
+        + (data.d**2 * layer.head_width).bit_length()
+    )
+    return max(0, sizes)
+
+
+def _contexts(data: Dataset) -> list[fmpq_mat]:
+    return [data.context(t) for t in range(1 if data.shared else data.T)]
+
+
 def _softmax_bits(data: Dataset, layer: Layer, logit_size: int) -> int | None:
     """Bits of Π_h S_h in the worst example; None where a logit over ln 2 is not whole.
 
@@ -159,10 +166,10 @@ def _softmax_bits(data: Dataset, layer: Layer, logit_size: int) -> int | None:
     """
     keys, queries = [h.key for h in layer.heads], [h.query for h in layer.heads]
     unit = _unit(keys) * _unit(queries) * data.contexts.denominator * data.queries.denominator
-    mp = _context(logit_size + unit.bit_length() + GUARD)
+    mp = context(logit_size + unit.bit_length() + GUARD)
     margin = mp.fdiv(1, int(2 * unit))
     totals = [0] * data.T
-    for t, tables in enumerate(_logits(mp, data, layer)):
+    for t, tables in enumerate(real_logits(mp, data, layer)):
         for logits in tables:
             multiples = [x / mp.ln2 for x in logits]
             if any(abs(x - mp.nint(x)) >= margin for x in multiples):
@@ -183,7 +190,7 @@ def _evaluate(
         part = [column[h * width : (h + 1) * width] for column in columns]
         blocks.append([[mp.fdot(row, column) for row in rows] for column in part])
     for tables, projected in zip(
-        _logits(mp, data, layer), _projections(mp, data, blocks), strict=True
+        real_logits(mp, data, layer), _projections(mp, data, blocks), strict=True
     ):
         terms: list[list[Any]] = []
         rests = []
@@ -196,7 +203,7 @@ def _evaluate(
         yield [mp.fsum(column) for column in zip(*terms, strict=True)], rests
 
 
-def _logits(mp: MPContext, data: Dataset, layer: Layer) -> Iterator[list[list[Any]]]:
+def real_logits(mp: MPContext, data: Dataset, layer: Layer) -> Iterator[list[list[Any]]]:
     """Example by example, head by head: the n logits E_i K (ln2 Q)ᵀ e, as real numbers."""
     real_queries = [
         [[mp.ln2 * x for x in column] for column in _columns(mp, head.query)]
@@ -227,7 +234,7 @@ def _projections(
         yield projected
 
 
-def _context(precision: int) -> MPContext:
+def context(precision: int) -> MPContext:
     """A context of its own: mpmath's global precision is left alone."""
     context = MPContext()
     context.prec = precision

@@ -17,6 +17,7 @@ No fraction is ever reduced (with entries of 10^5 bits the gcds would cost more 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
@@ -32,7 +33,7 @@ MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an ex
 _ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"
 _ARITHMETIC = "exact over ℚ (FLINT), integers after clearing denominators"
-_SOURCE = "step 10; ours: logits in units of ln 2 (verify/interpolation/rational.py)"
+_SOURCE = "ours: logits in units of ln 2 (verify/interpolation/rational.py)"
 
 
 def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
@@ -94,11 +95,9 @@ def _compare(
                     first = {"example": t, "label": c, "output_minus_label": difference}
                 if t not in failing[-1:]:
                     failing.append(t)
-    numbers = {"examples": data.T, "bits": bits}
-    if failing:
-        witness = first | {"failing_examples": failing}
-        return Claim(_ID, _STATEMENT, Level.REFUTED, numbers, witness, _ARITHMETIC, source=_SOURCE)
-    return Claim(_ID, _STATEMENT, Level.PROVED, numbers, None, _ARITHMETIC, source=_SOURCE)
+    numbers, witness = {"examples": data.T, "bits": bits}, first | {"failing_examples": failing}
+    rest: dict[str, Any] = {"numbers": numbers, "arithmetic": _ARITHMETIC, "source": _SOURCE}
+    return Claim.checked(_ID, _STATEMENT, not failing, witness, **rest)
 
 
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:

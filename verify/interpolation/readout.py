@@ -8,7 +8,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify import features
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.evidence import RATIONAL, Claim
 
 
 def readout_solves(data: Dataset, layer: Layer) -> Claim:
@@ -36,12 +36,12 @@ def readout_solves(data: Dataset, layer: Layer) -> Claim:
     difference = (z * v - data.label_matrix).tolist()
     wrong = [t for t, row in enumerate(difference) if any(row)]
     bits = max((int(x.height_bits()) for x in v.entries()), default=0)
-    return Claim(
+    return Claim.checked(
         ids.READOUT,
         "The readout solves $ZV=Y$ exactly.",
-        Level.REFUTED if wrong else Level.PROVED,
+        not wrong,
+        {"examples": wrong},
         numbers={"columns used": count, "bits": bits},
-        witness={"examples": wrong} if wrong else None,
         arithmetic=RATIONAL,
         source="docs/mathematics.md, section 1",
     )

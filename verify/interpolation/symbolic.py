@@ -45,7 +45,7 @@ _STATEMENT = (
     r"$y_1, \dots, y_T$, and the layer is the case of the given labels"
 )
 _ARITHMETIC = "exact, SymPy: log(2) and exp, then polynomials over ℤ in the labels"
-_SOURCE = "steps 1, 9, 10; ours: symbolic labels (verify/interpolation/symbolic.py)"
+_SOURCE = "ours: symbolic labels (verify/interpolation/symbolic.py)"
 
 
 def symbolic(

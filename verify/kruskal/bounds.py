@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
@@ -34,17 +35,13 @@ class Bound:
     dependency: Dependency | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return in_brief(self, self.end, self.value, self.method, level=self.level)
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form."""
-        return {
-            "end": self.end,
-            "value": self.value,
-            "method": self.method,
-            "statement": self.statement,
-            "level": self.level.value,
-            "dependency": None if self.dependency is None else self.dependency.as_dict(),
-            "numbers": dict(self.numbers),
-        }
+        witness = None if self.dependency is None else self.dependency.as_dict()
+        return asdict(self) | {"level": self.level.value, "dependency": witness}
 
 
 def witnessed(dependency: Dependency, method: str, **numbers: Any) -> Bound:
@@ -70,6 +67,9 @@ class Interval:
     trail: tuple[Bound, ...] = ()
     stopped: str = ""
     timed: bool = False
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.lower.value, self.upper.value, self.stopped)
 
     @classmethod
     def trivial(cls, vectors: Vectors) -> Interval:

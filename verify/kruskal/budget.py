@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from attncert.constructions.errors import InputError
 
-__all__ = ["SHARE", "Budget", "Limit", "Weighed", "plain"]
-
 SHARE = 0.2
 """Of what is left of a budget, for each of the two searches for witnesses."""
 

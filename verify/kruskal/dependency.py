@@ -16,8 +16,6 @@ from attncert.constructions.numerals import integer
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation, find_relation
 
-__all__ = ["Dependency"]
-
 
 @dataclass(frozen=True)
 class Dependency(Relation):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
@@ -29,8 +30,6 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
 from attncert.verify.scale.log import ShardLog
-
-__all__ = ["Findings", "Rounding", "examine"]
 
 _SHARE = 0.25
 _ROUNDED_SUBSETS = 8
@@ -65,6 +64,11 @@ class Findings:
     rounding: tuple[Rounding, ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, self.vectors.name, self.interval, k=self.question.k, answer=self.answer
+        )
 
     @property
     def answer(self) -> bool | None:
@@ -126,13 +130,7 @@ def examine(
         if question.budget is not None:
             limit = time.monotonic() + (start + question.budget - time.monotonic()) / left
         results = run_job(
-            job,
-            vectors,
-            question,
-            log=log,
-            backend=backend,
-            deadline=limit,
-            progress=progress,
+            job, vectors, question, log=log, backend=backend, deadline=limit, progress=progress
         )
         if job.plan.kind == BASES:
             searched = searched_of(job.plan, job.settings, results)

@@ -8,7 +8,7 @@ budget decides is only how close the ends come.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -128,16 +128,12 @@ class _Search:
     weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
 
 
-Method = Callable[[_Search, Interval], Iterator[Bound]]
+Method = Callable[[_Search, Interval], Iterable[Bound]]
 
 
 def settled(interval: Interval, k: int | None) -> bool:
     """Whether the Kruskal rank, or the answer for k, is known."""
     return interval.decided or (k is not None and interval.answers(k) is not None)
-
-
-def _parallel(search: _Search, interval: Interval) -> Iterator[Bound]:
-    yield from parallel_bounds(search.vectors)
 
 
 def _rank(search: _Search, interval: Interval) -> Iterator[Bound]:
@@ -148,13 +144,10 @@ def _rank(search: _Search, interval: Interval) -> Iterator[Bound]:
         why = f"The rank of {counted(v.N, 'vector', 'the')} modulo {found.prime} is {v.N}."
         yield Bound("lower", v.N, "rank", why)
     elif found.rank < min(v.N, v.d):
-        witness = Dependency.among(v, [*found.rows, _first_other(found.rows, v.N)])
+        other = next(i for i in range(v.N) if i not in set(found.rows))
+        witness = Dependency.among(v, [*found.rows, other])
         if witness is not None:
             yield witnessed(witness, "rank", rank=found.rank)
-
-
-def _first_other(rows: tuple[int, ...], N: int) -> int:
-    return next(i for i in range(N) if i not in set(rows))
 
 
 def _coherence(search: _Search, interval: Interval) -> Iterator[Bound]:
@@ -185,10 +178,6 @@ def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
         search.vectors, interval.upper.value, part, seed=search.seed, progress=search.progress
     )
     search.budget.charge(part.charged)
-
-
-def _circuits(search: _Search, interval: Interval) -> Iterator[Bound]:
-    yield from _small_circuits(search, interval, search.budget.share(SHARE))
 
 
 def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
@@ -229,23 +218,15 @@ def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:
     search.weighed.clear()  # what was too dear for a share of the budget is weighed again
 
 
-def _the_rest(search: _Search, interval: Interval) -> Iterator[Bound]:
-    yield from _small_circuits(search, interval, search.budget.share(1.0), later=1)
-
-
-def _small_circuits(
-    search: _Search, interval: Interval, part: Budget, later: int = 0
-) -> Iterator[Bound]:
+def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> Iterator[Bound]:
     """Bases from a seed of their own, so that a second search does not repeat the first."""
-    below = interval.upper.value + 1
-    seed = 2 * search.seed + later
-    bases = None if math.isfinite(part.left) else _BASES
+    part = search.budget.share(1.0 if later else SHARE)
     for found in circuits.small_circuits(
         search.vectors,
-        below=below,
+        below=interval.upper.value + 1,
         budget=part,
-        seed=seed,
-        bases=bases,
+        seed=2 * search.seed + later,
+        numbers=None if math.isfinite(part.left) else range(_BASES),
         progress=partial(search.progress, "more circuits" if later else "small circuits"),
     ):
         yield witnessed(found.dependency, "circuits", bases=found.bases, outside=found.outside)
@@ -253,7 +234,7 @@ def _small_circuits(
 
 
 METHODS: dict[str, Method] = {
-    "parallel": _parallel,
+    "parallel": lambda search, _: parallel_bounds(search.vectors),
     "rank": _rank,
     "coherence": _coherence,
     "information sets": _information_sets,
@@ -261,5 +242,5 @@ METHODS: dict[str, Method] = {
     "sparse vectors": _supports,
     "small circuits": _circuits,
     "all sets": _exhaustive,
-    "more circuits": _the_rest,
+    "more circuits": partial(_circuits, later=True),
 }

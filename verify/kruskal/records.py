@@ -27,8 +27,6 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.log import Judge, Rules, Unfit
 from attncert.verify.scale.shards import Identity, Plan, Result, Shard
 
-__all__ = ["rules"]
-
 _MOST = 10**9  # items of a plan, as in `Question`
 _MOST_VECTORS = 2**24  # to draw from where the vectors are not at hand: 128 MiB
 _MOST_NUMBERS = 2**31  # no file of vectors that is read has more

@@ -16,15 +16,13 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.data import loading
+from attncert.constructions.data import archives, loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.verify.rank.rational import integer_matrix
 from attncert.verify.rank.residues import as_table
-
-__all__ = ["Vectors", "load_vectors"]
 
 _NAMES = ("vectors", "queries")
 
@@ -43,6 +41,11 @@ class Vectors:
     >>> Vectors.of([[1.0, float("nan")]])
     Traceback (most recent call last):
     attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row \
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, N=self.N, d=self.d, dtype=str(self.array.dtype))
+
+
 0, column 1
     """
 
@@ -120,7 +123,7 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     readers: loading.Readers[Vectors] = {
         "npz": _from_npz,
         "json": _from_json,
-        "npy": lambda file, name, shown: Vectors.of(loading.read_npy(file, shown), name),
+        "npy": lambda file, name, shown: Vectors.of(archives.read_npy(file, shown), name),
         "csv": _from_csv,
     }
     return loading.read_source(source, readers)
@@ -134,7 +137,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
         if len(shapes[0]) != 2 or 0 in shapes[0]:
             raise InputError("vectors", "an (N, d) matrix, no size 0", f"of shape {shapes[0]}")
 
-    (array,) = loading.read_arrays(file, source, choose, check).values()
+    (array,) = archives.read_arrays(file, source, choose, check).values()
     return Vectors.of(array, name)
 
 

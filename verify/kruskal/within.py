@@ -17,8 +17,6 @@ from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods import coherence, exhaustive, information_sets
 from attncert.verify.kruskal.vectors import Vectors
 
-__all__ = ["MOST", "decide_within", "work_needed"]
-
 MOST = 10**7
 """Nominal seconds: no command line takes more."""
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import Step, hypothesis_name
 from attncert.verify.claims.proof import Outline, Voice
@@ -24,13 +26,15 @@ class Asked(Protocol):
     """What a construction may read of the settings (`attncert.Settings`).
 
     heads: H, None for the construction's default. seed: of its random searches. interior: paper
-    only. width(data): d_h.
+    only. saturation: asked of every head, only where `Method.saturates`. width(data): d_h.
     """
 
     @property
     def heads(self) -> int | None: ...
     @property
     def interior(self) -> bool: ...
+    @property
+    def saturation(self) -> Saturation | None: ...
     @property
     def seed(self) -> int: ...
     def width(self, data: Dataset) -> int: ...
@@ -51,20 +55,33 @@ class HeadClaims(Protocol):
 class Attack:
     """How a search for failures runs the construction.
 
-    build:     key and query weights for data, H, d_h, and one choice between two variants.
+    build:     key and query weights for data, H, d_h, and one choice between two variants. None:
+               what `Method.build` returns, with as many heads as it takes.
     width_one: whether every case has d_h = 1.
     promises:  whether the theorem promises to place these data (H, d_h). None: what the search
                decides by itself, A2 and A1 or the partition condition; T ≤ H(r-1)+1 with
                r = min(n, d_h) (width one: n) in every case.
+    adapt:     changes a drawn case (`verify.audit.attack.cases.Case`) so that it meets a hypothesis
+               that chance rarely meets: a coordinate that is always 1, one shared context.
+
+    >>> from attncert import Settings
+    >>> Settings("width-one").method.attack.width_one
+    True
     """
 
-    build: Callable[[Dataset, int, int, bool], Layer]
+    build: Callable[[Dataset, int, int, bool], Layer] | None = None
     width_one: bool = True
     promises: Callable[[Dataset, int, int], bool] | None = None
+    adapt: Callable[[Any], Any] = lambda case: case
 
 
 def require(claims: Iterable[Claim]) -> None:
-    """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold."""
+    """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold.
+
+    >>> require([Claim.checked("hypothesis.even", "The number $n$ is even.", False, {"n": 3})])
+    Traceback (most recent call last):
+    attncert.constructions.errors.HypothesisFails: it is not true that the number $n$ is even
+    """
     for claim in claims:
         if not claim.level.holds:
             name = hypothesis_name(claim.id) or claim.id
@@ -89,12 +106,18 @@ class Method:
                  capacity need only be named in the outline.
     bound:       the theorem's capacity, None where it names none. width: the default d_h for n
                  tokens. only_width: the one d_h that there is, or None.
+    saturates:   whom its heads can saturate on demand: nobody (""), the earlier examples
+                 ("earlier"), their own group's too ("own").
     uses_a1_a2:  whether the proof uses Assumptions 1 and 2.
     follows:     what the finished weights show beside the answer; may rest on any claim before it.
     remarks:     what a reader should know about the weights that were found, by name.
     strength:    names of the steps that place a group and that give it its logits, for the count of
                  how strongly each hypothesis is used; None where no step uses one.
     voice:       a report's words. attack: how to search for failures; None where nothing promises.
+
+    >>> from attncert import Settings
+    >>> Settings("paper").method
+    Method('paper', theorem='Theorem 1', source='paper, Theorem 1')
     """
 
     name: str
@@ -110,11 +133,15 @@ class Method:
     bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1
     only_width: int | None = None
+    saturates: Literal["", "earlier", "own"] = ""
     uses_a1_a2: bool = False
     follows: Callable[[Dataset, Construction], Iterable[Claim]] = lambda data, built: ()
     remarks: Callable[[Dataset, Construction], Mapping[str, str]] = lambda data, built: {}
     strength: tuple[Step, Step] | None = None
     attack: Attack | None = None
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, theorem=self.theorem, source=self.source)
 
     @property
     def certificate_name(self) -> str:

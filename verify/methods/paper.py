@@ -21,6 +21,7 @@ def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
         head_width=settings.width(data),
         heads=settings.heads,
         interior=settings.interior,
+        saturation=settings.saturation,
         seed=settings.seed,
         progress=progress,
     )
@@ -64,6 +65,7 @@ METHOD = Method(
     ),
     bound=paper.BOUND,
     width=lambda n: n,
+    saturates="own",
     uses_a1_a2=True,
     follows=certified_partition,
     remarks=_remarks,

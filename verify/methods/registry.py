@@ -32,6 +32,12 @@ def register(method: Method) -> Method:
     A second one of the same name takes the place of the first (a notebook's cell is run again), but
     none of ours. Raises InputError for a name that is not made of lower-case words joined by
     hyphens, or that another construction has, in certificates included.
+
+    >>> register(paper.METHOD) is method("paper")
+    True
+    >>> register("paper")
+    Traceback (most recent call last):
+    attncert.InputError: construction: must be a Method, not of type str
     """
     if not isinstance(method, Method):
         raise InputError("construction", "a Method", f"of type {type(method).__name__}")

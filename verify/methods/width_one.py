@@ -15,7 +15,13 @@ from attncert.verify.steps.width_one import head_claims
 
 
 def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
-    return width_one.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
+    return width_one.build(
+        data,
+        heads=settings.heads,
+        saturation=settings.saturation,
+        seed=settings.seed,
+        progress=progress,
+    )
 
 
 def _attacked(data: Dataset, heads: int, head_width: int, saturated: bool) -> Layer:
@@ -47,6 +53,7 @@ METHOD = Method(
     ),
     bound=Bound(),
     only_width=1,
+    saturates="earlier",
     uses_a1_a2=True,
     follows=paper.certified_partition,
     remarks=_remarks,

@@ -10,22 +10,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, whole
-from attncert.constructions.given.attention import Shape, attend
-from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.errors import InputError, require_seed, require_sizes, whole
+from attncert.constructions.given.adam import STEPS, Training, load_torch, train
+from attncert.constructions.given.attention import Shape
+from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.near.certificate import Near, certify, claim
+from attncert.verify.near.heads import Heads, heads
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
+from attncert.verify.rank.residues import to_host
 
-SATURATED = 0.99  # the paper's threshold for a head that attends to one token
 TRIES = 2  # starts for each number of heads
+OPTIMIZERS = ("lm", "adam")
 _MOST_HEADS = 2**14
+_MOST_STEPS = 10**9
 
 Progress = Callable[[str, int, int], None]
 
@@ -34,7 +40,9 @@ Progress = Callable[[str, int, int], None]
 class FitSettings:
     """heads: None for the fewest that the law allows, and then more until a fit is found.
 
-    value_width: None for the labels' width. force: fit even where T·m is above N.
+    value_width: None for the labels' width. force: fit even where T·m is above N. optimizer: "lm",
+    or "adam" to train `steps` steps first (None: 50,000) and fit from there. device: of the fit,
+    "auto", "cpu" or "cuda"; training runs on the CPU.
     """
 
     heads: int | None = None
@@ -42,42 +50,76 @@ class FitSettings:
     value_width: int | None = None
     seed: int = 0
     force: bool = False
+    optimizer: str = "lm"
+    steps: int | None = None
+    device: DeviceChoice = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("heads", "head_width", "value_width"):
-            value = getattr(self, name)
-            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        if self.optimizer not in OPTIMIZERS:
+            raise InputError("--optimizer", " or ".join(OPTIMIZERS), self.optimizer)
+        if self.optimizer == "adam":
+            load_torch()
+        if self.steps is not None:
+            if self.optimizer != "adam":
+                raise InputError("--steps", "left out without --optimizer adam", self.steps)
+            if not (whole(self.steps) and 1 <= self.steps <= _MOST_STEPS):
+                raise InputError("--steps", f"a whole number from 1 to {_MOST_STEPS}", self.steps)
+        require_sizes(self, _MOST_HEADS)
         require_seed(self.seed)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start: heads, its seed, N for so many heads, and how it ended."""
+    """One start: heads, its seed, N for so many heads, and how it ended.
+
+    fit: by Levenberg-Marquardt, from where the training ended, if there was one.
+    """
 
     heads: int
     seed: int
     bound: int
     fit: Fit
+    training: Training | None = None
+
+    @property
+    def moved(self) -> float | None:
+        """How far the fit went from the trained weights, in the maximum norm."""
+        if self.training is None:
+            return None
+        return float(np.abs(self.fit.weights - self.training.weights).max())
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, heads=self.heads, seed=self.seed, found=self.fit.found, error=self.fit.error
+        )
 
 
 @dataclass(frozen=True)
 class Fitted:
     """attempts: in order, the last one decides. near: what was shown of weights that fit, if any.
 
-    beyond: half a sentence where nothing was tried because T·m is above N. saturated: for each
-    head, the share of examples whose largest softmax weight exceeds `SATURATED` (float64).
+    beyond: half a sentence where nothing was tried because T·m is above N. seen: what each head
+    does, where weights were found.
     """
 
     data: Dataset
     settings: FitSettings
-    spans: Spans
+    law: Law
     attempts: tuple[Attempt, ...]
     near: Near | None = None
-    saturated: tuple[float, ...] = ()
+    seen: Heads | None = None
     beyond: str = ""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.data.name,
+            examples=self.data.T,
+            holds=self.holds,
+            heads=self.attempts[-1].heads if self.attempts else None,
+            why=self.why or None,
+        )
 
     @property
     def holds(self) -> bool:
@@ -111,61 +153,68 @@ def fit_data(
     """Weights for these labels, and whether real weights nearby output them exactly.
 
     Arithmetic: float64 for the fit; balls and proved bounds for the claim. Raises InputError where
-    the data are beyond the range of float64.
+    the data are beyond the range of float64, and for a device that is not there.
     """
     settings = settings or FitSettings()
+    place = choose_device(settings.device)
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     for name, array in zip(("contexts", "queries", "labels"), arrays, strict=True):
         largest = float(np.max(np.abs(array)))
         if not largest < 1e100:
             raise InputError(name, "made of numbers below 1e100 in size", largest)
     start = time.perf_counter()
-    found = spans(data)
+    found = law(data)
     took = {"law": time.perf_counter() - start}
     value_width = settings.value_width or data.m
     wanted, attempts = data.T * data.m, list[Attempt]()
     beyond = _beyond(found, settings, data.T, value_width)
     if beyond:
         return Fitted(data, settings, found, (), beyond=beyond, seconds=took)
-    near, saturated = None, tuple[float, ...]()
+    near = None
     took |= {"fit": 0.0, "certify": 0.0}
-    for heads, seed in _starts(found, settings, data.T, value_width):
-        shape = Shape(data.d, data.m, heads, settings.head_width, value_width)
-        bound = found.bound(heads, settings.head_width, value_width)
-        stage, start = f"fit, {heads} heads", time.perf_counter()
-
-        def step(k: int, error: float, stage: str = stage) -> None:
-            progress(stage, k, MAX_STEPS)
-
-        tried = fit(*arrays, shape, seed, progress=step)
-        attempts.append(Attempt(heads, seed, bound, tried))
+    tokens, asked, labels = (place.namespace.asarray(array) for array in arrays)
+    for number, seed in _starts(found, settings, value_width):
+        shape = Shape(data.d, data.m, number, settings.head_width, value_width)
+        which = f"{counted(number, 'head')}, start {seed - settings.seed + 1}"
+        bound = found.bound(number, settings.head_width, value_width)
+        training, begin = None, seed
+        if settings.optimizer == "adam":
+            start, steps = time.perf_counter(), settings.steps or STEPS
+            step = _stage(progress, f"training, {which}", steps)
+            training = train(*arrays, shape, seed, steps=steps, progress=step)
+            begin = place.namespace.asarray(training.weights)
+            took["train"] = took.get("train", 0.0) + time.perf_counter() - start
+        start = time.perf_counter()
+        step = _stage(progress, f"fit, {which}", MAX_STEPS)
+        tried = fit(tokens, asked, labels, shape, begin, progress=step)
+        tried = replace(tried, weights=to_host(tried.weights))
+        attempts.append(Attempt(number, seed, bound, tried, training))
         took["fit"] += time.perf_counter() - start
         if not tried.found:
             continue
         start = time.perf_counter()
         progress(f"certificate, {wanted} unknowns", 0, 1)
-        near = certify(data, np.asarray(tried.weights), shape)
+        near = certify(data, tried.weights, shape)
         took["certify"] += time.perf_counter() - start
         if near.holds:
-            saturated = saturation(arrays[0], arrays[1], tried)
             break
-    return Fitted(data, settings, found, tuple(attempts), near, saturated, seconds=took)
+    seen = None
+    if attempts and attempts[-1].fit.found:
+        seen = heads(arrays[0], arrays[1], attempts[-1].fit.weights, attempts[-1].fit.shape)
+    return Fitted(data, settings, found, tuple(attempts), near, seen, seconds=took)
 
 
-def saturation(contexts: np.ndarray, queries: np.ndarray, found: Fit) -> tuple[float, ...]:
-    """For each head, the share of examples whose largest softmax weight exceeds 0.99 (float64)."""
-    key, query, _, _ = found.shape.split(found.weights)
-    weights = attend(contexts, queries, key, query)[0].max(axis=1)
-    return tuple(float(x) for x in (weights > SATURATED).mean(axis=0))
+def _stage(progress: Progress, name: str, of: int) -> Callable[[int, float], None]:
+    return lambda step, error: progress(name, step, of)
 
 
-def _beyond(found: Spans, settings: FitSettings, T: int, value_width: int) -> str:
+def _beyond(found: Law, settings: FitSettings, T: int, value_width: int) -> str:
     """Why nothing is tried: T·m above N for the heads asked for, or for any number of heads."""
-    wanted = T * found.labels
+    wanted = T * found.whole.labels
     if settings.force:
         return ""
     if settings.heads is None:
-        if found.fewest_heads(T, settings.head_width, value_width) is not None:
+        if found.fewest_heads(settings.head_width, value_width) is not None:
             return ""
         what = "no number of heads has so many"
     else:
@@ -180,19 +229,17 @@ def _beyond(found: Spans, settings: FitSettings, T: int, value_width: int) -> st
     )
 
 
-def _starts(
-    found: Spans, settings: FitSettings, T: int, value_width: int
-) -> Iterator[tuple[int, int]]:
+def _starts(found: Law, settings: FitSettings, value_width: int) -> Iterator[tuple[int, int]]:
     """(heads, seed), from the fewest heads that the law allows to half as many more."""
     if settings.heads is not None:
         counts: list[int] = [settings.heads]
     else:
-        least = found.fewest_heads(T, settings.head_width, value_width) or 1
+        least = found.fewest_heads(settings.head_width, value_width) or 1
         step = max(1, math.ceil(least / 10))
         counts = list(range(least, least + 5 * step + 1, step))
-    for heads in counts:
+    for count in counts:
         for k in range(TRIES):
-            yield heads, settings.seed + k
+            yield count, settings.seed + k
 
 
 def fit_dict(fitted: Fitted) -> dict[str, Any]:
@@ -205,9 +252,9 @@ def fit_dict(fitted: Fitted) -> dict[str, Any]:
         "data": {"sha256": data.sha256, "examples": data.T, "labels": data.m},
         "settings": vars(fitted.settings),
         "law": {
-            "differences": fitted.spans.differences,
-            "common": fitted.spans.common,
-            "queries": fitted.spans.queries,
+            "differences": fitted.law.whole.differences,
+            "common": fitted.law.whole.common,
+            "queries": fitted.law.whole.queries,
         },
         "attempts": [
             {
@@ -219,12 +266,25 @@ def fit_dict(fitted: Fitted) -> dict[str, Any]:
                 "why": attempt.fit.why,
                 "error": _finite(attempt.fit.error),
                 "steps": [[_finite(s.error), _finite(s.damping)] for s in attempt.fit.steps],
+                "training": _training(attempt),
             }
             for attempt in fitted.attempts
         ],
         "condition": None if near is None else _finite(near.condition),
-        "saturated": list(fitted.saturated),
+        "heads": None if fitted.seen is None else fitted.seen.as_dict(),
         "claim": None if shown is None else shown.as_dict(),
+    }
+
+
+def _training(attempt: Attempt) -> dict[str, Any] | None:
+    done, moved = attempt.training, attempt.moved
+    if done is None or moved is None:
+        return None
+    return {
+        "steps": done.steps,
+        "error": _finite(done.error),
+        "errors": [[step, _finite(error)] for step, error in done.errors],
+        "moved": _finite(moved),
     }
 
 

@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.rank.directions import Direction, direction
 
-__all__ = ["Part", "Sizes", "upper_bound"]
-
 _FLATS = 20_000  # pairs, or triples, whose spans are looked at
 
 
@@ -53,10 +51,7 @@ class Part:
 
 
 def upper_bound(
-    data: Dataset,
-    examples: Sequence[int],
-    sizes: Sizes,
-    left_out: Sequence[int] = (),
+    data: Dataset, examples: Sequence[int], sizes: Sizes, left_out: Sequence[int] = ()
 ) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
 

@@ -18,13 +18,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError, require_positive
 from attncert.constructions.search.grouping import consecutive, find, violation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.coq.theorems import in_coq
 from attncert.verify.partition.bound import Sizes, upper_bound
 from attncert.verify.partition.search import Groups, place
 from attncert.verify.steps import hypotheses
@@ -184,7 +185,8 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
         f"{width} serve every labelling of {counted(placed, 'example', 'these')}, because the "
         "proof asks for A2 and the partition condition of this grouping alone. "
         "Assumption 1 is not among its premises.",
-        Level.ARGUED,
+        Level.KERNEL,
+        arithmetic=in_coq("real.steering_real"),
         numbers={"examples": placed, "heads": len(groups), "of": of},
         witness={"groups": [list(group) for group in groups]},
         rests_on=(ids.A2, ids.PARTITION),
@@ -200,15 +202,7 @@ def _contexts_of(data: Dataset, examples: Sequence[int]) -> Claim:
     context = examples[claim.witness["context"]]
     numbers = dict(claim.numbers)
     numbers["found"] = f"{str(numbers['found']).rpartition(' in ')[0]} in context {context}"
-    return Claim(
-        claim.id,
-        claim.statement,
-        claim.level,
-        numbers,
-        {**claim.witness, "context": context},
-        claim.arithmetic,
-        source=claim.source,
-    )
+    return replace(claim, numbers=numbers, witness={**claim.witness, "context": context})
 
 
 def _independent_contexts(data: Dataset) -> list[int]:

@@ -28,13 +28,7 @@ _LARGE = 10**5
 Groups = tuple[tuple[int, ...], ...]
 
 
-def place(
-    data: Dataset,
-    examples: Sequence[int],
-    sizes: Sizes,
-    enough: int,
-    seed: int,
-) -> Groups:
+def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, seed: int) -> Groups:
     """Groups of these sizes with as many of the examples as could be placed.
 
     Stops at `enough` of them. Deterministic for a seed.

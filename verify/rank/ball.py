@@ -35,14 +35,6 @@ from flint import arb, arb_mat, ctx, fmpq_mat, fmpz_mat
 from attncert.constructions.errors import InputError
 from attncert.verify.rank.residues import as_table
 
-__all__ = [
-    "FullRowRank",
-    "SingularValue",
-    "certify_full_row_rank",
-    "enclosed_solution",
-    "smallest_singular_value",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class FullRowRank:

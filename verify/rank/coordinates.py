@@ -30,8 +30,6 @@ from attncert.constructions.arrays import FloatArray, IntArray, ResidueArray
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.arithmetic import matmul
 
-__all__ = ["Systematic", "projected_width", "random_projection", "systematic", "worth_systematic"]
-
 
 @dataclass(frozen=True, eq=False)
 class Systematic:

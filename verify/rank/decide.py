@@ -16,8 +16,6 @@ from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import Relation, find_relation
 from attncert.verify.rank.residues import as_subsets, as_table
 
-__all__ = ["Decision", "decide", "settle"]
-
 
 @dataclass(frozen=True)
 class Decision:

@@ -31,8 +31,6 @@ from attncert.constructions.errors import InputError
 from attncert.verify.rank.decide import Decision, decide
 from attncert.verify.rank.residues import as_table
 
-__all__ = ["NumericalRank", "Robustness", "Verdict", "numerical_rank", "robustness"]
-
 _FORMATS: dict[str, Any] = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 

@@ -31,7 +31,7 @@ from attncert.verify.rank.coordinates import (
 )
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.arithmetic import modulus
-from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.residues import as_subsets, as_table, residues, to_host
 
@@ -126,7 +126,7 @@ def independent_subsets(
     table: Any,
     subsets: Any,
     *,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     seed: int = 0,
     memory: int = DEFAULT_MEMORY,
 ) -> SubsetRanks:
@@ -149,7 +149,7 @@ def certify_prefixes(
     table: Any,
     permutations: Any,
     *,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     seed: int = 0,
     memory: int = DEFAULT_MEMORY,
 ) -> PrefixRanks:
@@ -194,7 +194,7 @@ class IndependenceTester:
         self,
         table: Any,
         *,
-        device: str = "auto",
+        device: DeviceChoice = "auto",
         seed: int = 0,
         memory: int = DEFAULT_MEMORY,
         coordinates: str = "auto",

@@ -19,17 +19,6 @@ from flint import fmpz
 
 from attncert.constructions.errors import InputError
 
-__all__ = [
-    "PRIMES_31",
-    "PRIMES_FLOAT64",
-    "PRIME_62",
-    "PRIME_FLOAT32",
-    "is_safe_with_primitive_two",
-    "order_of_two",
-    "require_order_of_two",
-    "safe_primes_below",
-]
-
 PRIME_FLOAT32 = 1019
 """For elimination in float32: a sum of 56 products of residues stays below 2^24."""
 

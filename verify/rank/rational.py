@@ -20,21 +20,12 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import as_table, residues
-
-__all__ = [
-    "RationalRank",
-    "Relation",
-    "find_relation",
-    "integer_matrix",
-    "null_vectors",
-    "rank",
-    "relations",
-]
 
 
 @dataclass(frozen=True)
@@ -47,6 +38,9 @@ class Relation:
 
     indices: tuple[int, ...]
     coefficients: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return in_brief(self, indices=self.indices, coefficients=self.coefficients)
 
     @classmethod
     def of(cls, indices: Sequence[int], coefficients: Sequence[int]) -> Relation:
@@ -199,10 +193,7 @@ def integer_matrix(array: AnyArray) -> fmpz_mat:
 
 
 def _fundamental(
-    array: AnyArray,
-    pivots: IntArray,
-    columns: IntArray,
-    targets: Sequence[int] | None = None,
+    array: AnyArray, pivots: IntArray, columns: IntArray, targets: Sequence[int] | None = None
 ) -> list[Relation] | None:
     """Exact relations of the target rows (default: all others) with the pivot rows.
 

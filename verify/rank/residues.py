@@ -20,8 +20,6 @@ from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, Intege
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
 
-__all__ = ["as_subsets", "as_table", "residues", "to_host"]
-
 _BLOCK = 1 << 15  # entries converted at a time: the temporaries stay in cache
 _LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <= |m| < 1
 

@@ -20,8 +20,6 @@ from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.shards import Result, Shard
 
-__all__ = ["Work", "dask", "run"]
-
 Work = Callable[..., Result]
 """work(shard, *shared): a function that a process can import (picklable)."""
 
@@ -50,6 +48,7 @@ def run(
     wanted = list(dict.fromkeys(shards))
     pending = [shard for shard in wanted if shard not in finished]
     done = len(wanted) - len(pending)
+    progress("shards", done, len(wanted))
     for shard, result in _results(_until(deadline, pending), work, shared, jobs, backend):
         if log is not None:
             log.append(shard, result)

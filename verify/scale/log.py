@@ -27,20 +27,8 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, path_errors
 from attncert.verify.scale.shards import Identity, Plan, Result, Shard, plans_of
-
-__all__ = [
-    "FORMAT",
-    "Judge",
-    "LogContent",
-    "Rules",
-    "ShardLog",
-    "Unfit",
-    "difference",
-    "read_log",
-    "write_log",
-]
 
 FORMAT = "attncert-shards/1"
 _ARGUMENT = "--log"
@@ -82,11 +70,11 @@ class ShardLog:
 
     def __init__(self, path: str | os.PathLike[str], identity: Identity, rules: Rules) -> None:
         self.path = Path(path)
-        with _one_line_errors(self.path):
+        with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
             _require_file(self.path)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            with _one_line_errors(self.path):
+            with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
                 self._lock()
                 self.finished = self._resume(identity, rules)
         except BaseException:
@@ -99,7 +87,7 @@ class ShardLog:
         if len(line) > MAX_JSON_BYTES:
             must = f"left out where a result takes over {MAX_JSON_BYTES} bytes"
             raise InputError(_ARGUMENT, must, "given")
-        with _one_line_errors(self.path):
+        with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
             self._write(line)
         self.finished[shard] = result
 
@@ -157,7 +145,7 @@ def read_log(
     argument: what a message calls the path. ours: the run that it must belong to, if given.
     """
     place = Path(path)
-    with _one_line_errors(place, argument):
+    with path_errors(argument, _USABLE[argument], place):
         _require_file(place, argument)
         with place.open("rb") as file:
             return _read(file, place, rules, argument, ours)
@@ -173,7 +161,7 @@ def write_log(
     target, argument = Path(path), "--out"
     lines = [_line({"format": FORMAT, "run": dict(identity)})]
     lines += [_line({"shard": s.as_list(), "result": finished[s]}) for s in sorted(finished)]
-    with _one_line_errors(target, argument):
+    with path_errors(argument, _USABLE[argument], target):
         _require_file(target, argument)
         if target.exists():
             with target.open("rb") as file:
@@ -323,17 +311,3 @@ def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
 def _require_file(path: Path, argument: str = _ARGUMENT) -> None:
     if path.exists() and not path.is_file():  # a device may never end
         raise InputError(argument, "a file", f"something else: {path}")
-
-
-@contextlib.contextmanager
-def _one_line_errors(path: Path, argument: str = _ARGUMENT) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        place = str(path) if len(str(path)) <= 80 else f"…{str(path)[-79:]}"
-        got = f"{place} ({error.strerror or error})"
-        raise InputError(argument, _USABLE[argument], got) from None
-    except ValueError as error:
-        if isinstance(error, InputError) or "null" not in str(error):
-            raise
-        raise InputError(argument, "a path", "one with a null character") from None

@@ -10,8 +10,6 @@ from attncert.constructions.errors import InputError
 from attncert.verify.scale.log import LogContent, Rules, difference, read_log
 from attncert.verify.scale.shards import Identity, Plan, Result, Shard
 
-__all__ = ["United", "unite"]
-
 _MOST = 10**6
 
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from attncert.constructions.errors import InputError
-
-__all__ = ["Identity", "Part", "Plan", "Result", "Shard", "plans_of"]
 
 Result = Mapping[str, Any]
 """JSON-able."""
@@ -83,7 +81,7 @@ class Plan:
         return cls(**value) if fits and value["count"] >= 0 and value["size"] >= 1 else None
 
     def as_dict(self) -> dict[str, str | int]:
-        return {"kind": self.kind, "seed": self.seed, "count": self.count, "size": self.size}
+        return asdict(self)
 
 
 def plans_of(run: Any) -> tuple[Plan, ...] | None:

@@ -23,7 +23,7 @@ from attncert.constructions.construction import PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.verify import features
+from attncert.constructions.exact.modular import features_float
 
 _LARGEST = 400  # rows above which singular values are not computed
 
@@ -56,7 +56,7 @@ class Conditioning:
         rows = [*head.earlier, *head.group]
         if len(rows) > _LARGEST:
             return HeadNumbers(None, None, None)
-        block = features.mix_float(features.softmax_float(table), self._contexts)
+        block = features_float(table, self._contexts)
         c = bits = None
         if isinstance(head, SteeringHead) and rows_of_u is not None and self.data.n > 1:
             bits = self._bits(head, block, rows)

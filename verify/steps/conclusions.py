@@ -15,6 +15,8 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.coq.theorems import in_coq
+from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
 from attncert.verify.steps.hypotheses import EXACT
@@ -35,11 +37,12 @@ _ANSWER = "docs/mathematics.md, sections 1 and 3"
 def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
     """Does the theorem, as stated, cover this data? No other claim rests on this one."""
     false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
-    return Claim(
+    return Claim.checked(
         ids.THEOREM,
         f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
-        Level.NOT_APPLICABLE if false else Level.PROVED,
-        witness={"hypotheses that do not hold": false} if false else None,
+        not false,
+        {"hypotheses that do not hold": false},
+        failed=Level.NOT_APPLICABLE,
         rests_on=tuple(c.id for c in premises),
         source=source,
     )
@@ -60,7 +63,7 @@ def parameters(count: int) -> Claim:
 def full_rank(
     data: Dataset,
     layer: Layer,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     progress: Progress = silent,
 ) -> Claim:
@@ -90,7 +93,7 @@ def full_rank(
     )
 
 
-def in_blocks(data: Dataset, layer: Layer, device: str = "auto") -> bool:
+def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
     """Whether the rank is left to `verify.rank.whole_layer.layer`: by the size of Z alone, so that
     equal input gives equal output on every machine, or because a GPU was asked for."""
     return device == "cuda" or data.T * len(_distinct(layer).heads) * data.d >= BLOCKS_FROM
@@ -101,11 +104,7 @@ def _distinct(layer: Layer) -> Layer:
 
 
 def _rank_in_blocks(
-    data: Dataset,
-    layer: Layer,
-    device: str,
-    memory: int,
-    progress: Progress,
+    data: Dataset, layer: Layer, device: DeviceChoice, memory: int, progress: Progress
 ) -> tuple[int, int]:
     try:
         found = layer_rank(data, layer, device=device, memory=memory, progress=progress)
@@ -120,7 +119,8 @@ def reduction() -> Claim:
         ids.REDUCTION,
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
         "values and output: $ZV=Y$ is solvable for every $Y$.",
-        Level.ARGUED,
+        Level.KERNEL,
+        arithmetic=in_coq("reduction.reduction"),
         source="docs/mathematics.md, section 1",
     )
 
@@ -144,12 +144,12 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
     exact = [c.id for c in routes if c.level is Level.PROVED]
-    agreement = Claim(
+    agreement = Claim.checked(
         ids.AGREEMENT,
         f"None of the {len(routes)} routes that ran ({names}) contradicts the equality.",
-        Level.REFUTED if against else Level.PROVED,
+        not against,
+        {c.id: dict(c.witness or {}) for c in against},
         numbers={"routes": len(routes)},
-        witness={c.id: dict(c.witness or {}) for c in against} or None,
         arithmetic="comparison of the routes",
         rests_on=tuple(c.id for c in routes if c.level.holds),
         source="ours",
@@ -178,7 +178,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list
         Claim(
             ids.MEMORIZATION,
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
-            "$Y$. By step 1 (argued) every labelling of these examples is then memorized."
+            "$Y$. By claim reduction (kernel) every labelling of these examples is then memorized."
             + _uncertified(uncertified),
             Level.PROVED,
             numbers={"examples": data.T},

@@ -23,14 +23,15 @@ from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES
-from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.kruskal.within import MOST, decide_within, work_needed
 from attncert.verify.rank.modular import independent_subsets
 from attncert.verify.rank.rational import find_relation
 
+COUNTED = "comparison of integers"
 EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
 PARTITION = (
     "In this grouping each group's queries are independent and no earlier query lies in the span "
@@ -45,26 +46,26 @@ A1_WORK = 30.0  # nominal seconds for each question about many subsets
 
 def sizes(data: Dataset) -> Claim:
     """n ≤ d."""
-    return Claim(
-        id=ids.CONTEXT_SIZE,
-        statement="The context size does not exceed the width: $n \\le d$.",
-        level=Level.PROVED if data.n <= data.d else Level.REFUTED,
+    return Claim.checked(
+        ids.CONTEXT_SIZE,
+        "The context size does not exceed the width: $n \\le d$.",
+        data.n <= data.d,
+        {"n": data.n, "d": data.d},
         numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
-        witness=None if data.n <= data.d else {"n": data.n, "d": data.d},
-        arithmetic="comparison of integers",
+        arithmetic=COUNTED,
         source="paper, Theorem 1",
     )
 
 
 def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
     """d_v ≥ m."""
-    return Claim(
-        id=ids.VALUE_WIDTH,
-        statement="A head's values are at least as wide as the labels: $d_v \\ge m$.",
-        level=Level.PROVED if width >= data.m else Level.REFUTED,
+    return Claim.checked(
+        ids.VALUE_WIDTH,
+        "A head's values are at least as wide as the labels: $d_v \\ge m$.",
+        width >= data.m,
+        {"d_v": width, "m": data.m},
         numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
-        witness=None if width >= data.m else {"d_v": width, "m": data.m},
-        arithmetic="comparison of integers",
+        arithmetic=COUNTED,
         source=source,
     )
 
@@ -75,82 +76,76 @@ def capacity(
     """T is at most what H heads place by the theorem."""
     most = bound.places(heads, r)
     sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
-    return Claim(
-        id=ids.CAPACITY,
-        statement=f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
-        level=Level.PROVED if examples <= most else Level.REFUTED,
+    return Claim.checked(
+        ids.CAPACITY,
+        f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
+        examples <= most,
+        {"T": examples, "capacity": most},
         numbers={"asked": f"T at most {most} ({sizes})", "found": f"T = {examples}"},
-        witness=None if examples <= most else {"T": examples, "capacity": most},
-        arithmetic="comparison of integers",
+        arithmetic=COUNTED,
         source=source,
     )
 
 
 def independent_contexts(data: Dataset) -> Claim:
     """A2: every context has rank n; refuted with the context and the exact dependency."""
-    statement = "Every context has $n$ independent rows (Assumption 2)."
-    common: dict[str, Any] = {
-        "id": ids.A2,
-        "arithmetic": EXACT,
-        "source": "paper, Assumption 2",
-    }
+    found = f"rank {data.n} in " + (
+        "the shared context" if data.shared else f"all {data.T} contexts"
+    )
+    witness: dict[str, Any] = {}
     for t in range(len(data.contexts)):
         rows = data.contexts[t].integer_matrix()
-        if _independent(rows):
-            continue
-        return Claim(
-            statement=statement,
-            level=Level.REFUTED,
-            witness={"context": t, "coefficients": _coefficients(rows.tolist())},
-            numbers={"asked": f"rank {data.n}", "found": f"rank {int(rows.rank())} in context {t}"},
-            **common,
-        )
-    return Claim(
-        statement=statement,
-        level=Level.PROVED,
-        numbers={
-            "asked": f"rank {data.n}",
-            "found": f"rank {data.n} in "
-            + ("the shared context" if data.shared else f"all {data.T} contexts"),
-        },
-        **common,
+        if not _independent(rows):
+            found = f"rank {int(rows.rank())} in context {t}"
+            witness = {"context": t, "coefficients": _coefficients(rows.tolist())}
+            break
+    return Claim.checked(
+        ids.A2,
+        "Every context has $n$ independent rows (Assumption 2).",
+        not witness,
+        witness,
+        numbers={"asked": f"rank {data.n}", "found": found},
+        arithmetic=EXACT,
+        source="paper, Assumption 2",
     )
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     """The partition condition for this grouping: what the proof really needs of the queries."""
-    common: dict[str, Any] = {
-        "id": ids.PARTITION,
-        "arithmetic": EXACT,
-        "source": "ours; read off the paper's proof (steps 2 and 3)",
-    }
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
-    asked = {"asked": f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"}
+    asked = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
+    found, witness = _failing_group(data, groups)
+    return Claim.checked(
+        ids.PARTITION,
+        PARTITION,
+        not witness,
+        witness,
+        numbers={"asked": asked, "found": found},
+        arithmetic=EXACT,
+        source="ours; read off the paper's proof (steps 2 and 3)",
+    )
+
+
+def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
+    """In words, and as a relation; {} where none fails."""
     queries = data.queries.integer_matrix().tolist()
     earlier: list[int] = []
-    for h, group in enumerate(groups):
+    for h, group in enumerate(groups, start=1):
         rows = [queries[t] for t in group]
         if not _independent(fmpz_mat(rows)):
-            return _failed(common, asked, h, list(group), rows, "is dependent")
+            return f"group {h} is dependent", {"group": h, **_between(group, rows)}
         for s in _suspects(rows, queries, earlier):
-            if not _independent(fmpz_mat([*rows, queries[s]])):
-                return _failed(
-                    common, asked, h, [*group, s], [*rows, queries[s]], f"spans query {s}"
-                )
+            if not _independent(fmpz_mat(more := [*rows, queries[s]])):
+                return f"group {h} spans query {s}", {"group": h, **_between([*group, s], more)}
         earlier += group
-    return Claim(
-        statement=PARTITION,
-        level=Level.PROVED,
-        numbers=asked | {"found": "all independent, no span meets an earlier query"},
-        **common,
-    )
+    return "all independent, no span meets an earlier query", {}
 
 
 def kruskal_at_least(
     data: Dataset,
     strength: int,
-    claim_id: str,
+    claim_id: ClaimId,
     seed: int,
     work: float = A1_WORK,
     progress: StageProgress = silent,
@@ -166,18 +161,35 @@ def kruskal_at_least(
     k = min(strength, data.T)
     queries = data.queries.integer_matrix().tolist()
     total = math.comb(data.T, k)
-    statement = f"Every {k} of the {data.T} queries are independent"
-    common: dict[str, Any] = {
-        "id": claim_id,
-        "source": f"paper, Assumption 1, at strength {k}",
-    }
-    asked = {"asked": f"every {k} of {data.T} queries independent"}
+    said = f"Every {k} of the {data.T} queries are independent"
+
+    def claim(level: Level, arithmetic: str, found: str, **more: Any) -> Claim:
+        numbers = {"asked": f"every {k} of {data.T} queries independent", "found": found}
+        return Claim(
+            claim_id,
+            more.pop("statement", f"{said} (Assumption 1)."),
+            level,
+            numbers | more.pop("numbers", {}),
+            arithmetic=arithmetic,
+            source=f"paper, Assumption 1, at strength {k}",
+            **more,
+        )
+
     exhaustive = total <= _EXHAUSTIVE
     if not exhaustive:
         vectors = Vectors.queries_of(data)
         bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
-        if bound is not None and (bound.end == "lower" or bound.dependency is not None):
-            return _decided(bound, queries, f"{statement} (Assumption 1).", asked, common)
+        if bound is not None and bound.dependency is not None:
+            examples = bound.dependency.indices
+            witness = _between(examples, [queries[t] for t in examples])
+            found = f"{len(examples)} dependent queries"
+            told: dict[str, Any] = {"method": bound.method}
+            return claim(Level.REFUTED, EXACT, found, numbers=told, witness=witness)
+        if bound is not None and bound.end == "lower":
+            how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
+            told = {"method": bound.method, "every": bound.value, **bound.numbers}
+            found = _clause(bound.statement)
+            return claim(bound.level, f"{how}; {bound.method}", found, numbers=told)
     tried, known = 0, _certified(data, k, seed) if not exhaustive else frozenset()
     for subset in _subsets(data.T, k, exhaustive, seed):
         tried += 1
@@ -185,62 +197,21 @@ def kruskal_at_least(
             continue
         rows = [queries[t] for t in subset]
         if not _independent(fmpz_mat(rows)):
-            return Claim(
-                statement=f"{statement} (Assumption 1).",
-                level=Level.REFUTED,
-                numbers=asked | {"found": f"a dependent set, {counted(tried, 'subset')} tried"},
-                witness=_between(subset, rows),
-                arithmetic=EXACT,
-                **common,
-            )
+            found = f"a dependent set, {counted(tried, 'subset')} tried"
+            return claim(Level.REFUTED, EXACT, found, witness=_between(subset, rows))
     if exhaustive:
-        return Claim(
-            statement=f"{statement} (Assumption 1).",
-            level=Level.PROVED,
-            numbers=asked | {"found": f"all {total:,} subsets independent"},
-            arithmetic=EXACT + ", all subsets",
-            **common,
-        )
+        found = f"all {total:,} subsets independent"
+        return claim(Level.PROVED, EXACT + ", all subsets", found)
     fraction = float(beta.ppf(_CONFIDENCE, 1, tried))
-    return Claim(
-        statement=f"{statement}: {tried} random subsets of {k} were all independent. With 95 % "
+    return claim(
+        Level.SAMPLED,
+        EXACT + ", random subsets",
+        f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of all is not "
+        "(95 %)",
+        numbers=_to_decide(vectors, k),
+        statement=f"{said}: {tried} random subsets of {k} were all independent. With 95 % "
         f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
         "rank is not bounded by this.",
-        level=Level.SAMPLED,
-        numbers=asked
-        | {
-            "found": f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of "
-            "all is not (95 %)",
-        }
-        | _to_decide(vectors, k),
-        arithmetic=EXACT + ", random subsets",
-        **common,
-    )
-
-
-def _decided(
-    bound: Bound, queries: list[Any], statement: str, asked: dict[str, str], common: dict[str, Any]
-) -> Claim:
-    """What a method of `verify/kruskal/` proved."""
-    if bound.dependency is not None:
-        examples = bound.dependency.indices
-        return Claim(
-            statement=statement,
-            level=Level.REFUTED,
-            numbers=asked | {"found": f"{len(examples)} dependent queries", "method": bound.method},
-            witness=_between(examples, [queries[t] for t in examples]),
-            arithmetic=EXACT,
-            **common,
-        )
-    how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
-    return Claim(
-        statement=statement,
-        level=bound.level,
-        numbers=asked
-        | {"found": _clause(bound.statement), "method": bound.method}
-        | {"every": bound.value, **bound.numbers},
-        arithmetic=f"{how}; {bound.method}",
-        **common,
     )
 
 
@@ -280,23 +251,6 @@ def _certified(data: Dataset, k: int, seed: int) -> frozenset[tuple[int, ...]]:
     subsets = list(_subsets(data.T, k, False, seed))
     ranks = independent_subsets(data.queries, np.array(subsets), device="cpu")
     return frozenset(s for s, proved in zip(subsets, ranks.certified, strict=True) if proved)
-
-
-def _failed(
-    common: dict[str, Any],
-    asked: dict[str, str],
-    group: int,
-    examples: list[int],
-    rows: list[list[int]],
-    how: str,
-) -> Claim:
-    return Claim(
-        statement=PARTITION,
-        numbers=asked | {"found": f"group {group + 1} {how}"},
-        level=Level.REFUTED,
-        witness={"group": group + 1, **_between(examples, rows)},
-        **common,
-    )
 
 
 def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[int]:

@@ -13,41 +13,16 @@ from functools import partial
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import ObjectArray
+from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
-from attncert.constructions.paper.theorem import Construction, PaperHead
+from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
-from attncert.verify.features import Progressive, log2_off_peak
-from attncert.verify.steps.shared import (
-    Check,
-    claim,
-    finite_rank,
-    head_by_head,
-    lead,
-    leads,
-    limit_independence,
-    placement,
-    query_rows,
-    selector,
-    separator,
-)
-
-__all__ = [
-    "duals",
-    "finite_rank",
-    "head_claims",
-    "head_weights",
-    "lead",
-    "limit_independence",
-    "placement",
-    "saturation",
-    "selector",
-    "separator",
-    "steering",
-]
+from attncert.verify.features import log2_off_peak
+from attncert.verify.steps import in_order, shared
 
 
 def head_claims(
@@ -55,36 +30,27 @@ def head_claims(
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
 
-    def before(record: PaperHead, weights: Head, number: int) -> Iterator[Check]:
+    def before(record: PaperHead, weights: Head, number: int) -> Iterator[in_order.Check]:
         yield partial(duals, data, record, number)
         yield partial(steering, data, record, number)
         if record.earlier:
-            yield partial(selector, data, record, number)
-            yield partial(separator, data, record, number)
+            yield partial(shared.selector, data, record, number)
+            yield partial(shared.separator, data, record, number)
         yield partial(head_weights, data, record, weights, construction.r, number)
 
-    def after(
-        record: PaperHead, table: ObjectArray, seen: Progressive | None, number: int
-    ) -> Iterator[Check]:
-        if record.earlier:
-            yield partial(saturation, data, record, table, number)
-            if seen is not None:
-                yield partial(limit_independence, data, record, table, seen, number)
-        if seen is not None:
-            yield partial(finite_rank, data, record, table, seen, number)
-
-    return head_by_head(data, construction, before, after, with_ranks=with_ranks)
+    after = in_order.after_steering(data, saturation)
+    return in_order.head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
 
 def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
     """Step 2: ê_t·e_t' = 1 if t = t', else 0, for t, t' in the group."""
-    queries = query_rows(data, head.group)
+    queries = shared.query_rows(data, head.group)
     table = queries * _side_by_side(head.duals, data.d)
     size = len(head.group)
     wrong = [
         (i, j) for i in range(size) for j in range(size) if table[i, j] != (1 if i == j else 0)
     ]
-    return claim(
+    return shared.claim(
         number,
         ids.DUALS,
         "The dual vectors $\\hat e_t$ of the group satisfy $\\hat e_t\\cdot e_{t'}=\\delta_{tt'}$.",
@@ -110,7 +76,7 @@ def steering(data: Dataset, head: PaperHead, number: int) -> Claim:
             wrong.append(t)
     spread = max((max(g) - min(g) for g in head.logits), default=0)
     uniform = sum(len(set(g)) == 1 for g in head.logits)
-    return claim(
+    return shared.claim(
         number,
         ids.STEERING,
         "The steering vectors $w_t$ give the group its logits: $E^{(t)}w_t=g_t$.",
@@ -135,11 +101,11 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
     if head.separator is not None and head.selector is not None:
         formula += head.separator * head.selector.transpose() * fmpq(head.c)
     rank = int(built.rank())
-    return claim(
+    return shared.claim(
         number,
         ids.WEIGHTS,
         "The layer's $M_h = W_K W_Q^\\top$ is $c\\,uv^\\top+\\sum_t w_t\\hat e_t^\\top$ (up to "
-        "$\\ln 2$) and has rank at most $r\\le d_h$; by steps 2 and 3 its group's logits are "
+        "$\\ln 2$) and has rank at most $r\\le d_h$; so its group's logits are "
         "$g_t$, free of $c$.",
         built == formula and rank <= r,
         {"rank of M": rank, "r": r, "head width": weights.width},
@@ -158,11 +124,11 @@ def saturation(data: Dataset, head: PaperHead, table: ObjectArray, number: int) 
     L_s is where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits or more:
     each other weight is then at most 2^-B of the target's.
     """
-    limit, rows = leads(lead(data, head), head.targets), table[list(head.earlier)]
+    limit, rows = shared.leads(shared.lead(data, head), head.targets), table[list(head.earlier)]
     wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
-    bits = min(leads(rows, head.targets), default=None)
+    bits = min(shared.leads(rows, head.targets), default=None)
     off_peak = log2_off_peak(rows)
-    return claim(
+    return shared.claim(
         number,
         ids.SATURATION,
         "Every earlier $s$ attends to the row $L_s$ where $(v\\cdot e_s)E^{(s)}u$ is largest: "

@@ -23,8 +23,6 @@ from attncert.verify.tightness.probes import best_rank
 from attncert.verify.tightness.separated import separated_layer
 from attncert.verify.tightness.shared import applies
 
-__all__ = ["KINDS", "degenerate_queries", "explore_distinct_queries"]
-
 KINDS = ("line", "signed pairs", "shifted line", "plane", "powers of two")
 _SHAPES = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (5, 2))  # (n, H)
 

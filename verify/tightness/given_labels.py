@@ -25,6 +25,7 @@ from fractions import Fraction
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
@@ -50,6 +51,9 @@ class Fit:
 
     claims: tuple[Claim, ...]
     layer: Layer | None
+
+    def __repr__(self) -> str:
+        return in_brief(self, claims=len(self.claims), layer=self.layer)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from attncert.verify.certificate import impossible_certificate
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.coq.theorems import in_coq
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
@@ -39,11 +40,20 @@ __all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
 _ROWS = "ours; docs/tightness.md, section 3"
 
 
-def certificate_of(data: Dataset, broken: Broken, produced_by: Mapping[str, Any]) -> dict[str, Any]:
-    """The `attncert/1` object of the claim "impossible", of a broken relation that is checkable:
-    verify/checker.py decides it alone."""
+def certificate_of(
+    data: Dataset,
+    broken: Broken,
+    produced_by: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The certificate of the claim "impossible", of a broken relation that is checkable:
+    verify/checker.py decides it alone. more: further keys, of `attncert/2`."""
     return impossible_certificate(
-        data, broken.relation, construction=kind(data, broken.relation), produced_by=produced_by
+        data,
+        broken.relation,
+        construction=kind(data, broken.relation),
+        produced_by=produced_by,
+        more=more,
     )
 
 
@@ -90,7 +100,8 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     escape = Claim(
         ids.IMPOSSIBLE_INESCAPABLE,
         "$\\sum_tc_tz_t=0$ for every choice of weights, in any number of heads of any width.",
-        Level.ARGUED,
+        Level.KERNEL,
+        arithmetic=in_coq("impossible.tied_features"),
         rests_on=(structure.id,),
         source=_ROWS,
     )

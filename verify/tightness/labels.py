@@ -6,16 +6,16 @@ rank Y ≤ H·d_v, whatever the weights and the data. About given labels, not un
 
 from __future__ import annotations
 
+from typing import Any
+
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, About, Claim, counted
 from attncert.verify.rank import rational
-
-__all__ = ["label_rank"]
 
 _SHOWN = 60  # rows of a minor in a witness, at most
 
@@ -33,7 +33,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     labels = data.labels.numerators
     found = rational.rank(labels)
     most = heads * value_width
-    witness = None
+    witness: dict[str, Any] = {}
     if found.rank > most:
         size = min(found.rank, most + 1)
         rows, columns = _minor(labels.tolist(), found.rows, size)
@@ -44,13 +44,13 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
             "determinant of these numerators": numeral(minor) if size <= _SHOWN else "not shown",
             "denominator": numeral(data.labels.denominator),
         }
-    return Claim(
+    return Claim.checked(
         ids.LABELS_RANK,
         f"Given labels: $\\operatorname{{rank}}Y\\le Hd_v={most}$, as it is for the outputs of "
         f"every layer of {counted(heads, 'head')} with values of width {value_width}.",
-        Level.REFUTED if witness else Level.PROVED,
+        not witness,
+        witness,
         numbers={"rank Y": found.rank, "H d_v": most, "H": heads, "d_v": value_width},
-        witness=witness,
         arithmetic=RATIONAL,
         source="ours; docs/tightness.md, section 5",
         about=About.THESE_LABELS,

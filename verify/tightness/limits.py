@@ -25,8 +25,8 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     claims: list[Claim] = []
     if heads is not None:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
-        labels = label_rank(data, heads, value_width)
-        claims += [labels] if labels.level is Level.REFUTED else []
+        labels = [label_rank(data, heads, value_width)] if data.labelled else []
+        claims += [claim for claim in labels if claim.level is Level.REFUTED]
     if len(tied_examples(data)) <= MOST_ROWS and row_relations(data):
         claims += row_bound(data, probes=3)
     if heads is not None:

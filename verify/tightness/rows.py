@@ -18,9 +18,9 @@ e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f).
 
 The φ of different classes may be tied, too, where their queries lie on one line and their rows have
 equal sums (sums.py): then some φ_κ are written in terms of others, and the equations are those for
-what is left. With these there are no other relations, wherever sums.py could decide its part. For
-n ≤ 2, and for contexts of rank n that are equal up to the order of their rows, no φ of different
-classes are tied (docs/tightness.md, sections 3 and 4).
+what is left. With these there are no other relations, wherever sums.py could decide its part. No φ
+of different classes are tied where the rows of every context with e ≠ 0 and C ≠ 0 are affinely
+independent, as they are for n ≤ 2 (docs/tightness.md, Theorem 6).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from flint import fmpz_mat
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
@@ -45,19 +46,6 @@ from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.probes import adversarial_layers, annihilates, random_layer
 from attncert.verify.tightness.sums import Rows, ties
-
-__all__ = [
-    "MOST_ROWS",
-    "Broken",
-    "broken_relation",
-    "class_by_class",
-    "complete",
-    "row_bound",
-    "row_relations",
-    "same_rows",
-    "shortest",
-    "tied_examples",
-]
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
 _SOURCE = "ours; docs/tightness.md, section 3"
@@ -152,7 +140,8 @@ def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, 
         place = {t: k for k, t in enumerate(tied)}
         local = [replace(r, indices=tuple(place[t] for t in r.indices)) for r in relations]
         claims.append(_tested(data.take(tied), local, probes, seed))
-    return (*claims, _universal(data, relations), _labels(data, relations))
+    given = (_labels(data, relations),) if data.labelled else ()
+    return (*claims, _universal(data, relations), *given)
 
 
 def complete(data: Dataset) -> bool:
@@ -211,10 +200,17 @@ def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
 
 
 def _untied(data: Dataset) -> bool:
-    """Known to have no ties between classes: docs/tightness.md, sections 3 and 4."""
+    """The rows of every live context are affinely independent: docs/tightness.md, Theorem 6."""
     if data.n <= 2:
         return True
-    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
+    live = data.queries.numerators.any(axis=1)
+    used = [0] if data.shared and live.any() else np.flatnonzero(live).tolist()
+    for t in used:
+        E = data.contexts[t].numerators
+        differences = integers.subtract(E[1:], E[:1])
+        if differences.any() and int(integers.to_flint(differences).rank()) < data.n - 1:
+            return False
+    return True
 
 
 def _parts(data: Dataset) -> list[_Parts]:
@@ -313,17 +309,17 @@ def _broken(data: Dataset, relations: Iterable[Relation]) -> Broken | None:
 def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     broken = broken_relation(data)
     found = "" if complete(data) else " found here"
-    witness = None
+    witness: dict[str, Any] = {}
     if broken is not None:
         gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
-    return Claim(
+    return Claim.checked(
         ids.ROWS_LABELS,
         f"Given labels: they satisfy every relation{found} between rows that holds for all "
         "weights.",
-        Level.REFUTED if witness else Level.PROVED,
+        not witness,
+        witness,
         numbers={"relations": len(relations)},
-        witness=witness,
         arithmetic=RATIONAL,
         rests_on=(ids.ROWS_RELATIONS,),
         source=_SOURCE,

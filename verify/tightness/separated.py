@@ -29,8 +29,6 @@ from attncert.constructions.layer import Head, Layer
 from attncert.verify.features import rank_of
 from attncert.verify.tightness.probes import Reached
 
-__all__ = ["logit_patterns", "separated_layer"]
-
 _ATTEMPTS = 40  # doublings of s
 _DRAWS = 64  # vectors v tried for each bound on their entries
 

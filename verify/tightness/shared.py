@@ -24,8 +24,6 @@ from attncert.verify.tightness.probes import Reached, best_rank
 from attncert.verify.tightness.rows import same_rows
 from attncert.verify.tightness.separated import separated_layer
 
-__all__ = ["Largest", "applies", "largest_rank", "shared_capacity"]
-
 _SOURCE = "ours; docs/tightness.md, section 4"
 
 
@@ -80,42 +78,35 @@ def shared_capacity(
     """
     require_positive(heads=heads)
     if not applies(data):
-        return (
-            Claim(
-                ids.SHARED_APPLIES,
-                "The contexts are equal up to the order of their rows and have rank $n$.",
-                Level.NOT_APPLICABLE,
-                numbers={
-                    "equal up to order": same_rows(data),
-                    "rank of the first": int(data.contexts[0].integer_matrix().rank()),
-                    "n": data.n,
-                },
-                arithmetic="exact comparison; rank over ℚ (FLINT)",
-                source=_SOURCE,
-            ),
-        )
+        rank = int(data.contexts[0].integer_matrix().rank())
+        found = {"equal up to order": same_rows(data), "rank of the first": rank, "n": data.n}
+        return (_applies(Level.NOT_APPLICABLE, found),)
     largest = largest_rank(data, heads)
     reached = best_rank(data, heads, largest.rank, draws=draws, seed=seed)
     random = reached.rank == largest.rank
     if not random:
         reached = separated_layer(data, heads, largest.examples, largest.rank)
     return (
-        *_bounds(data, largest, heads),
+        _applies(Level.PROVED, {"n": data.n}),
+        _bound(largest, heads),
         _reached(reached, random, seed),
         _universal(data, largest),
     )
 
 
-def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
-    applied = Claim(
+def _applies(level: Level, numbers: dict[str, int]) -> Claim:
+    return Claim(
         ids.SHARED_APPLIES,
         "The contexts are equal up to the order of their rows and have rank $n$.",
-        Level.PROVED,
-        numbers={"n": data.n},
+        level,
+        numbers=numbers,
         arithmetic="exact comparison; rank over ℚ (FLINT)",
         source=_SOURCE,
     )
-    limit = Claim(
+
+
+def _bound(largest: Largest, heads: int) -> Claim:
+    return Claim(
         ids.SHARED_BOUND,
         f"$\\operatorname{{rank}}Z\\le{largest.rank}$ for every choice of weights of "
         f"{counted(heads, 'head')} of any width.",
@@ -129,7 +120,6 @@ def _bounds(data: Dataset, largest: Largest, heads: int) -> tuple[Claim, Claim]:
         rests_on=(ids.SHARED_APPLIES,),
         source=_SOURCE,
     )
-    return applied, limit
 
 
 def _reached(reached: Reached, random: bool, seed: int) -> Claim:
@@ -149,13 +139,14 @@ def _reached(reached: Reached, random: bool, seed: int) -> Claim:
 
 def _universal(data: Dataset, largest: Largest) -> Claim:
     full = largest.rank == data.T
-    return Claim(
+    found = {"T": data.T, "largest rank": largest.rank}
+    return Claim.checked(
         ids.SHARED_UNIVERSAL,
         "Universal memorization: some keys and queries of these heads serve every labelling of "
         f"{counted(data.T, 'example', 'the')}.",
-        Level.PROVED if full else Level.REFUTED,
-        numbers={"T": data.T, "largest rank": largest.rank},
-        witness=None if full else {"T": data.T, "largest rank": largest.rank},
+        full,
+        found,
+        numbers=found,
         rests_on=(ids.SHARED_REACHED,) if full else (ids.SHARED_BOUND,),
         source=_SOURCE,
         about=About.UNIVERSAL,

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 from attncert.constructions import generic
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
-from attncert.verify.certificate import TooLarge, certificate
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.certificate import TooLarge, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
+from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
 from attncert.verify.tightness.given_labels import fit_given_labels
@@ -32,7 +34,6 @@ from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
-_PRODUCED = {"version": metadata.version("attncert"), "command": "attncert tightness"}
 MOST_FEATURES = 200_000  # T·H·d up to which layers are drawn and relations tested
 
 
@@ -50,6 +51,15 @@ class Study:
     claims: tuple[Claim, ...]
     certificate: Mapping[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.name,
+            universal=self.universal,
+            claims=len(self.claims),
+            certificate=self.certificate is not None,
+        )
+
     @property
     def universal(self) -> Level:
         """Universal memorization by these heads: proved, refuted, or undecided."""
@@ -59,7 +69,11 @@ class Study:
 
 
 def study(
-    data: Dataset, heads: int | None = None, value_width: int | None = None, seed: int = 0
+    data: Dataset,
+    heads: int | None = None,
+    value_width: int | None = None,
+    seed: int = 0,
+    progress: StageProgress = silent,
 ) -> Study:
     """Everything that is known of these examples for every choice of weights of H heads.
 
@@ -76,13 +90,21 @@ def study(
         if not 1 <= value <= 10**4:
             raise InputError(argument, "a whole number from 1 to 10,000", value)
     small = data.T * heads * data.d <= MOST_FEATURES
+    progress("columns of Z", 0, 1)
     claims = [*(affine_bound if small else column_bound)(data, heads)]
+    progress("rows of Z", 0, 1)
     claims += row_bound(data) if len(tied_examples(data)) <= MOST_ROWS else []
-    claims += shared_capacity(data, heads, seed=seed) if small and applies(data) else []
+    if small and applies(data):
+        progress("shared contexts", 0, 1)
+        claims += shared_capacity(data, heads, seed=seed)
+    if small:
+        progress("ranks by heads", 0, 1)
+        claims += claims_by_heads(data, by_heads(data, seed))
     claims = all_at_value_width(claims, data, heads, value_width)
-    claims.append(label_rank(data, heads, value_width))
+    claims += [label_rank(data, heads, value_width)] if data.labelled else []
     proof = None
     if small:
+        progress("small weights", 0, 1)
         try:
             built = generic.build(data, heads=heads, seed=seed)
             proof = (
@@ -127,7 +149,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
             fit.layer,
             [range(examples)],
             construction="given labels (docs/tightness.md, section 5)",
-            produced_by=_PRODUCED | {"seed": seed},
+            produced_by=produced_by("attncert tightness", seed),
             value_width=1,
         ),
     )
@@ -230,7 +252,7 @@ def _full_rank(
             layer,
             [range(data.T)],
             construction="small random integers (docs/tightness.md)",
-            produced_by=_PRODUCED | {"seed": seed},
+            produced_by=produced_by("attncert tightness", seed),
             value_width=value_width,
             prime=prime,
         )

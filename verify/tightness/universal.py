@@ -23,8 +23,6 @@ from attncert.verify.tightness.rows import row_relations, shortest
 from attncert.verify.tightness.separated import separated_layer
 from attncert.verify.tightness.shared import applies
 
-__all__ = ["Bound", "bound_from_above", "universal"]
-
 
 @dataclass(frozen=True)
 class Bound:

@@ -29,8 +29,6 @@ from attncert.constructions.layer import parameter_count
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 
-__all__ = ["all_at_value_width", "at_value_width", "too_few_parameters"]
-
 _OF_THESE_HEADS = (ids.TIGHTNESS_UNIVERSAL, ids.SHARED_UNIVERSAL)  # rows.universal: of some number
 _SOURCE = "ours; verify/tightness/values.py"
 
@@ -91,19 +89,18 @@ def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: 
     d, m = data.d, data.m
     k, rank = min(head_width, d), min(value_width, d, m)
     free = heads * (k * (2 * d - k) + rank * (d + m - rank))
-    enough = free >= data.T * m
     numbers = {
         "P": free,
         "T m": data.T * m,
         "all parameters": parameter_count(d, m, heads, head_width, value_width),
     }
-    return Claim(
+    return Claim.checked(
         ids.IMPOSSIBLE_COUNT,
         "There are at least as many free parameters as numbers to fit: $P\\ge Tm$ (else almost no "
         "labelling is memorized, even by weights that depend on it).",
-        Level.PROVED if enough else Level.REFUTED,
+        free >= data.T * m,
+        numbers,
         numbers=numbers,
-        witness=None if enough else numbers,
         arithmetic="counting",
         source=_SOURCE,
         about=About.EVERY_LABELLING,

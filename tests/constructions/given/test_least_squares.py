@@ -118,6 +118,15 @@ def test_labels_out_of_reach_are_not_found() -> None:
     assert not fit(contexts, queries, labels, Shape(3, 1, 3, 1, 1), 0).found
 
 
+def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
+    """Two examples that are equal but for 10⁻¹⁰ in the label: J Jᵀ is singular, μ far below it."""
+    J = np.array([[1.25, 0.0], [1.25, 0.0]])
+    assert np.isnan(direction(J, np.ones(2), 1e-30)).all()
+    labels = np.array([[0.5], [0.5 + 1e-10]])
+    found = fit(np.full((1, 1, 1), 1.25), np.ones((2, 1)), labels, Shape(1, 1, 1, 1, 1), 0)
+    assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
+
+
 def test_steps_are_counted_and_limited() -> None:
     data, seen = arrays(20, 3, 4, 1, 0), list[int]()
     found = fit(*data, Shape(4, 1, 3, 1, 1), 0, max_steps=3, progress=lambda k, _: seen.append(k))

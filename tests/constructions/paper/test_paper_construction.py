@@ -10,16 +10,11 @@ from flint import fmpq, fmpq_mat
 from support.oracles import rank
 from support.small_layers import features, fractions, outputs, times, transpose
 
+from attncert.constructions.construction import Construction, capacity, fewest_heads
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.paper.theorem import (
-    Construction,
-    PaperHead,
-    build,
-    capacity,
-    fewest_heads,
-)
+from attncert.constructions.paper.theorem import PaperHead, build
 from attncert.constructions.readout.solve import (
     pivot_system,
     predicted_bits,

@@ -22,8 +22,7 @@ from attncert.verify.audit.defects.runs import PAPER, Built, paper
 from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.readout import readout_solves
-from attncert.verify.steps import conclusions
-from attncert.verify.steps import paper as paper_steps
+from attncert.verify.steps import conclusions, shared
 from attncert.verify.steps.apriori import Conditioning
 
 
@@ -168,7 +167,7 @@ def test_the_a_priori_bound(name: str) -> None:
     conditioning = Conditioning(data)
     for number, (found, layer_head) in enumerate(zip(built.heads, built.layer.heads, strict=True)):
         table = verify_features.logits(layer_head, data)
-        lead = None if found.selector is None else paper_steps.lead(data, found)
+        lead = None if found.selector is None else shared.lead(data, found)
         numbers = conditioning.add(found, table, lead)
         assert numbers.condition is not None and numbers.condition >= 1
         if lead is None:
@@ -210,7 +209,7 @@ def test_the_a_priori_bound_does_not_depend_on_the_scale(scale: int | Fraction) 
         bits.append([])
         for found, layer_head in zip(b.heads, b.layer.heads, strict=True):
             table = verify_features.logits(layer_head, E)
-            lead = None if found.selector is None else paper_steps.lead(E, found)
+            lead = None if found.selector is None else shared.lead(E, found)
             bits[-1].append(conditioning.add(found, table, lead).apriori_bits)
     assert bits[0] == bits[1] and bits[0][1] is not None
 

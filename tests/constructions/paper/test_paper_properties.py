@@ -29,7 +29,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.prove import Settings, prove
 
-EACH = 14  # data sets of every shape in the normal suite
+EACH = 10  # data sets of every shape in the normal suite
 EACH_SLOW = 125
 PROVED_EACH = 3  # of them, one in three goes through the whole pipeline
 READOUT_BITS = 50_000

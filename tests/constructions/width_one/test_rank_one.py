@@ -23,18 +23,13 @@ from support.oracles import (
 from support.small_layers import features, fractions, outputs
 from support.strategies import families
 
+from attncert.constructions.construction import Construction, capacity, fewest_heads
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
-from attncert.constructions.width_one.theorem import (
-    Construction,
-    WidthOneHead,
-    build,
-    fewest_width_one_heads,
-    width_one_capacity,
-)
+from attncert.constructions.width_one.theorem import WidthOneHead, build
 
 
 def rational() -> Dataset:
@@ -317,9 +312,10 @@ def test_capacity_is_kept_to() -> None:
 
 @pytest.mark.parametrize(("heads", "n"), [(1, 1), (5, 1), (1, 4), (3, 4), (20, 32)])
 def test_the_fewest_heads_are_the_fewest(heads: int, n: int) -> None:
-    examples = width_one_capacity(heads, n)
-    assert fewest_width_one_heads(examples, n) == (1 if n == 1 else heads)
-    more = fewest_width_one_heads(examples + 1, n)
+    examples = capacity(heads, n, n)
+    assert examples == heads * (n - 1) + 1
+    assert fewest_heads(examples, n, n) == (1 if n == 1 else heads)
+    more = fewest_heads(examples + 1, n, n)
     assert more is None if n == 1 else more == heads + 1
 
 

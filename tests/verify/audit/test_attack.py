@@ -56,24 +56,24 @@ def test_no_failure_among_the_first_cases(construction: str) -> None:
 def test_every_kind_is_drawn() -> None:
     seen: Counter[str] = Counter()
     shapes = set()
-    for number in range(3000):
+    for number in range(1000):
         case = case_number(0, number)
         contexts, queries = case.kind.split(", ")
         seen[contexts] += 1
         seen[queries] += 1
         shapes.add((case.contexts.shape[1], case.contexts.shape[2], case.heads))
     assert len(seen) == len(attack_data._CONTEXTS) + len(attack_data._QUERIES)
-    assert min(seen.values()) > 200
+    assert min(seen.values()) > 60
     assert shapes == {(n, n + k, h) for n in (1, 2, 3, 4) for k in (0, 1, 2) for h in (1, 2, 3)}
 
 
 def test_a_search_can_be_resumed_and_cut() -> None:
-    whole = attack("width-one", cases=60, seed=2)
+    whole = attack("width-one", cases=30, seed=2)
     first, second = (
-        attack("width-one", cases=25, seed=2),
-        attack("width-one", cases=35, seed=2, start=25),
+        attack("width-one", cases=12, seed=2),
+        attack("width-one", cases=18, seed=2, start=12),
     )
-    assert second.stop == whole.stop == 60
+    assert second.stop == whole.stop == 30
     for name in ("built", "partition", "outside"):
         assert getattr(first, name) + getattr(second, name) == getattr(whole, name)
     one, again = case_number(2, 41), case_number(2, 41)
@@ -182,9 +182,8 @@ def test_faults_are_shrunk_to_the_bone() -> None:
 
 
 def test_several_failures_can_be_collected() -> None:
-    report = attack(spoilt, cases=100, seed=6, most_failures=3)
-    assert len(report.failures) == 3
-    assert len({failure.number for failure in report.failures}) == 3
+    report = attack(spoilt, cases=100, seed=6, most_failures=2)
+    assert len({failure.number for failure in report.failures}) == len(report.failures) == 2
 
 
 def test_bad_arguments() -> None:

@@ -159,7 +159,7 @@ def test_a_broken_check_is_found_by_the_section() -> None:
         claim = right(data, head, number)  # type: ignore[arg-type]
         return replace(claim, level=Level.PROVED)
 
-    with patch("attncert.verify.steps.paper.separator", blind):
+    with patch("attncert.verify.steps.shared.separator", blind):
         found = examine(FAMILIES[NAMES.index("paper")])
     assert len(found.missed) == 3 and all("Eu" in name for name in found.missed)
     assert "separator" in found.unneeded

@@ -308,6 +308,7 @@ def test_a_log_of_other_data_is_refused(
 # The same result, however it is run.
 
 
+@pytest.mark.slow
 def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> None:
     """Here; in a process with other hashes and a log; and on two workers."""
     words = ["kruskal", planted, *QUICK, "--out"]

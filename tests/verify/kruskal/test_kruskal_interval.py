@@ -89,6 +89,7 @@ def test_one_k_is_answered(k: int, answer: bool) -> None:
     assert found.answers(k) is answer
 
 
+@pytest.mark.slow
 def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     found = close(vandermonde(300, 8), budget_s=None, work=0.2)
     assert not found.decided

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -251,8 +252,9 @@ def test_information_sets_meet_a_planted_circuit() -> None:
 def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
     true = truth(vectors)
     below = vectors.N + 1
+    three = range(3)
     for found in small_circuits(
-        vectors, below=below, budget=Budget(), seed=seed, threads=1, bases=3
+        vectors, below=below, budget=Budget(), seed=seed, threads=1, numbers=three
     ):
         assert true < found.dependency.size < below
         assert found.dependency.is_circuit(vectors)
@@ -265,9 +267,8 @@ def test_each_number_of_vectors_outside_the_basis_shows_a_planted_circuit(outsid
     vectors, members = planted(60, 24, 5, seed=2)
     seen = set()
     for seed in range(40):
-        run = small_circuits(
-            vectors, below=6, budget=Budget(), seed=seed, depth=outside, bases=4, threads=1
-        )
+        limits: dict[str, Any] = {"budget": Budget(), "depth": outside, "numbers": range(4)}
+        run = small_circuits(vectors, below=6, seed=seed, threads=1, **limits)
         for found in run:
             assert found.dependency.indices == members
             seen.add(found.outside)
@@ -278,9 +279,9 @@ def test_each_number_of_vectors_outside_the_basis_shows_a_planted_circuit(outsid
 def test_the_probability_of_meeting_a_circuit_is_what_is_seen() -> None:
     vectors, _ = planted(60, 24, 5, seed=3)
     expected = meeting_probability(5, 60, 24, 2)
+    limits: dict[str, Any] = {"budget": Budget(), "depth": 2, "numbers": range(1)}
     met = sum(
-        any(small_circuits(vectors, below=6, budget=Budget(), seed=s, depth=2, bases=1, threads=1))
-        for s in range(200)
+        any(small_circuits(vectors, below=6, seed=s, threads=1, **limits)) for s in range(200)
     )
     assert abs(met / 200 - expected) < 4 * math.sqrt(expected * (1 - expected) / 200)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
-from support.near_cases import CASES, Certificate, case, certificate, data_set, distance, number
+from support.near_cases import CASES, Certificate, case, certificate
 from support.small_certificates import written
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.verify import checker_near
+from attncert.verify.audit.attack.given.near import claimed, refuted
+from attncert.verify.audit.attack.given.newton import data_set, distance, number
+from attncert.verify.audit.attack.given.search import attack_statement
 from attncert.verify.near import fast
 
 
@@ -39,3 +45,32 @@ def test_weights_exist_within_the_radius_on_random_data(seed: int, tmp_path: Pat
 def test_weights_exist_within_the_radius_on_much_random_data(seed: int, tmp_path: Path) -> None:
     T, n, d, shared = 3 + seed % 5, 2 + seed % 3, 3 + seed % 2, seed % 4 == 0
     confirm(certificate(data_set(T, n, d, shared=shared, seed=seed), 3, 1 + seed % 2, 1), tmp_path)
+
+
+def test_no_claim_on_random_small_data_is_refuted() -> None:
+    """Plain, badly scaled, nearly contradictory and degenerate data, exact fits and noisy ones."""
+    found = attack_statement("near", cases=24)
+    assert found.failures == () and found.tried.total() == 24
+    assert sum(n for name, n in found.tried.items() if name.endswith(": claimed")) > 6
+
+
+@pytest.mark.slow
+def test_no_claim_on_ten_thousand_data_sets_is_refuted() -> None:
+    assert attack_statement("near", cases=10_000).failures == ()
+
+
+@pytest.mark.parametrize("planted", ["radius", "labels"])
+def test_a_false_claim_is_refuted(planted: str) -> None:
+    near = next(near for near in (claimed(seed)[1] for seed in range(9)) if near and near.holds)
+    assert refuted(near) == ""
+    if planted == "radius":
+        near = replace(near, radius=near.radius / 10**6)
+    if planted == "labels":
+        other = near.data.labels.fractions()
+        changed = np.array(other, dtype=object) + Fraction(1, 10)
+        data = near.data
+        near = replace(
+            near,
+            data=Dataset.of(data.contexts.fractions(), data.queries.fractions(), changed.tolist()),
+        )
+    assert refuted(near) != ""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support import emulated_cuda
 from support.emulated_cuda import device_array
+from support.shares import share
 
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.cuda import CudaKernels, launch_shape
@@ -40,7 +41,7 @@ def test_the_kernel_compiles_for_sm_90(tmp_path: Path, per_thread: int) -> None:
 
 
 @needs_host_compiler
-@pytest.mark.parametrize(("threads", "per_thread"), [(4, 10), (40, 1), (8, 5)])
+@pytest.mark.parametrize(("threads", "per_thread"), share([(4, 10), (40, 1), (8, 5)], 3))
 @pytest.mark.parametrize("p", [11, P])
 def test_a_panel_equals_the_array_panel(
     folder: Path, threads: int, per_thread: int, p: int

@@ -22,7 +22,7 @@ TABLE = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]]
 
 def test_importing_and_using_the_cpu_never_imports_cupy() -> None:
     program = (
-        "import sys, verify.rank.modular as m\n"
+        "import sys, attncert.verify.rank.modular as m\n"
         "m.independent_subsets([[1, 2], [3, 4]], [[0, 1]], device='cpu')\n"
         "assert 'cupy' not in sys.modules\n"
         "print('no cupy')"

@@ -28,7 +28,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
-from attncert.verify.rank.whole_layer import layer as layers
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.rank.whole_layer.sizes import Footprint
@@ -209,7 +208,6 @@ def test_inexact_products_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             return np.matmul(self, other, dtype=np.float32).astype(np.float64)
 
     data = generators.random(4, 2, 3, seed=1)
-    monkeypatch.setattr(layers, "_namespace", lambda device: np)
     full = np.full
     monkeypatch.setattr(np, "full", lambda *a: full(*a).view(Rounding))
     with pytest.raises(RuntimeError, match="not exact"):

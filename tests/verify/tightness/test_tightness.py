@@ -323,7 +323,7 @@ def degenerate(draw: st.DrawFn) -> tuple[Dataset, int]:
     return Dataset.of([[context[i] for i in order] for order in orders], queries, [0] * T), heads
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(degenerate(), st.integers(0, 9))
 def test_the_largest_rank_is_reached_and_never_exceeded(
     case: tuple[Dataset, int], seed: int

@@ -30,6 +30,7 @@ from attncert.verify.audit.attack.cases import (
     queries_independent,
 )
 from attncert.verify.methods import registry
+from attncert.verify.settings import Settings
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
@@ -84,9 +85,18 @@ class AttackReport:
     failures: tuple[Failure, ...] = ()
     own: bool = False
 
+    @property
+    def exit_status(self) -> int:
+        """1 a failure; 3 where nothing was promised of any case: then nothing was tried; else 0."""
+        if self.failures:
+            return 1
+        return 0 if self.built or self.partition else 3
+
     def __str__(self) -> str:
         of = f"{len(self.failures)} failures in cases {self.start} to {self.stop - 1}"
         built, outside = self.built.total(), self.outside.total()
+        if self.exit_status == 3:
+            return f"{of}: nothing was tried, since nothing is promised of any of them"
         if self.own:
             return f"{of}: {built} built as promised, {outside} where nothing is promised"
         return (
@@ -96,19 +106,14 @@ class AttackReport:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, counts by kind in alphabetical order."""
-        counts = {
-            name: dict(sorted(getattr(self, name).items()))
-            for name in ("built", "partition", "outside")
-        }
+        names = ("construction", "seed", "start", "stop")
+        counts = ("built", "partition", "outside")
         return {
-            "construction": self.construction,
-            "seed": self.seed,
-            "start": self.start,
-            "stop": self.stop,
+            **{name: getattr(self, name) for name in names},
+            **{name: dict(sorted(getattr(self, name).items())) for name in counts},
             "built_total": self.built.total(),
             "partition_total": self.partition.total(),
             "failures": [str(failure) for failure in self.failures],
-            **counts,
         }
 
 
@@ -126,17 +131,19 @@ def attack(
     construction: the name of one that says how it may be attacked (`Method.attack`), or a function
     from a case to a layer (for width one).
     Stops after `most_failures` failures; `stop` of the report says where. Raises InputError.
+
+    >>> report = attack("paper", cases=3)
+    >>> report.failures, report.stop
+    ((), 3)
     """
-    name, build, width_one, promised = _target(construction)
-    for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
-        if not least <= value < 2**63:
-            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
+    name, build, width_one, promised, adapt = _target(construction)
+    require_range(cases, seed, start)
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failures: list[Failure] = []
     number = start
     for number in range(start, start + cases):
         progress(number - start, cases)
-        case = case_number(seed, number, width_one=width_one)
+        case = adapt(case_number(seed, number, width_one=width_one))
         reason, holds = examine(case, build, promised)
         if reason is not None and holds:
             failures.append(_shrunk(number, case, reason, build, promised))
@@ -151,6 +158,13 @@ def attack(
     return AttackReport(name, seed, start, number + 1, built, partition, outside, found, own)
 
 
+def require_range(cases: int, seed: int, start: int) -> None:
+    """Raise InputError unless these name cases of a search."""
+    for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
+        if not least <= value < 2**63:
+            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
+
+
 def _hypothesis(case: Case) -> str:
     if not contexts_independent(case):
         return ""
@@ -159,11 +173,11 @@ def _hypothesis(case: Case) -> str:
     return "partition" if partition_holds(case) else ""
 
 
-def _target(construction: str | Build) -> tuple[str, Build, bool, Promise]:
-    """Its name, how to build a layer for a case, whether cases have heads of width one, and what
-    is promised of a case."""
+def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Callable[[Case], Case]]:
+    """Its name, how to build a layer for a case, whether cases have heads of width one, what is
+    promised of a case, and how a drawn one is adapted."""
     if not isinstance(construction, str):
-        return "given function", construction, True, _hypothesis
+        return "given function", construction, True, _hypothesis, lambda case: case
     method = registry.method(construction)
     if method.attack is None:
         named = [m.name for m in registry.methods() if m.attack is not None]
@@ -171,16 +185,20 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise]:
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        return attack.build(case.dataset, case.heads, case.width, case.option)
+        if attack.build is not None:
+            return attack.build(case.dataset, case.heads, case.width, case.option)
+        width = None if attack.width_one else case.width
+        settings = Settings(construction=construction, head_width=width)
+        return method.build(case.dataset, settings, silent).layer
 
     promises = attack.promises
     if promises is None:
-        return method.name, build, attack.width_one, _hypothesis
+        return method.name, build, attack.width_one, _hypothesis, attack.adapt
 
     def promised(case: Case) -> str:
         return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
-    return method.name, build, attack.width_one, promised
+    return method.name, build, attack.width_one, promised, attack.adapt
 
 
 def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:

@@ -51,6 +51,13 @@ MESSAGES = {
     "combination": "the combination is not 0",
     "ties": "some weights break the relation",
     "violation": "the labels obey the relation",
+    "further keys": "saturation.bits must be|data_file must be null|saturation must be null",
+    "heads of groups": "more groups than heads",
+    "saturation": "1-p >= 2",
+    "grid": "are not rounded to the grid|grid must be above 0",
+    "labels kept": "rounding changed the labels",
+    "contexts kept": "rounding changed the number of contexts",
+    "largest change": "rounding.largest_change is another",
 }
 
 
@@ -93,6 +100,10 @@ def _true(name: str) -> Certificate:
             proof = prove(paper("interior").data, Settings())
         case "full-rank":
             proof = prove(paper("shared").data, Settings(claim="full-rank"))
+        case "saturated":
+            proof = prove(paper("shared").data, Settings(claim="full-rank", saturate=6))
+        case "rounded":
+            return _rounded_to_halves()
         case "two tokens":
             return _two_tokens(1, "2147483579")
         case "impossible":
@@ -126,6 +137,28 @@ def _two_tokens(difference: int, prime: str) -> Certificate:
         "rank": {"prime": prime, "value": 2},
         "produced_by": {"version": "0", "command": "", "seed": 0},
     })  # fmt: skip
+
+
+def _rounded_to_halves() -> Certificate:
+    """The interpolation, of data that were a quarter larger: a tie, for halves, at every number."""
+    found = _true("interpolation")
+    before = copy.deepcopy(found["data"])
+    before["queries"] = [[_quarter_off(x) for x in row] for row in before["queries"]]
+    told = {"grid": "1/2", "largest_change": "1/4", "data": before}
+    more = {"format": "attncert/2", "saturation": None, "rounding": told, "data_file": None}
+    return sealed(dict(found) | more)
+
+
+def _quarter_off(x: str) -> str:
+    """A tie between this whole number, an even number of halves, and the next half."""
+    return f"{4 * int(x) + 1}/4"
+
+
+def _half_off(told: Certificate) -> Certificate:
+    """Every query as if it had been half larger, and rounded down to a whole number."""
+    before = told["data"]
+    queries = [[f"{int(x.split('/')[0]) // 2 + 1}/2" for x in row] for row in before["queries"]]
+    return {"grid": "1", "largest_change": "1/2", "data": before | {"queries": queries}}
 
 
 def _turned_tokens() -> Certificate:
@@ -164,12 +197,22 @@ def edited(
     seal: Callable[[Certificate], Certificate] = sealed,
 ) -> bytes:
     """The value at a dotted place changed, then sealed."""
-    certificate = copy.deepcopy(_true(name))
-    inner: Any = certificate
-    *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
-    for step in steps:
-        inner = inner[step]
-    inner[last] = change(inner[last])
+    return spoilt(_true(name), (place, change), seal=seal)
+
+
+def spoilt(
+    right: Certificate,
+    *places: tuple[str, Callable[[Any], Any]],
+    seal: Callable[[Certificate], Certificate] = sealed,
+) -> bytes:
+    """A certificate with the values at dotted places changed, then sealed as a forger would."""
+    certificate = copy.deepcopy(right)
+    for place, change in places:
+        inner: Any = certificate
+        *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
+        for step in steps:
+            inner = inner[step]
+        inner[last] = change(inner[last])
     return written(seal(certificate))
 
 
@@ -198,11 +241,6 @@ def values_exchanged() -> bytes:
     return edited("interpolation", "layer.heads", exchanged)
 
 
-def logits_not_whole() -> bytes:
-    """Logits 1/2 and 1: rounded down they would still tell the two examples apart."""
-    return edited("two tokens", "layer.heads.0.key.0.0", lambda _: "1/2")
-
-
 def labels_of_width(width: int, said: int, value_width: int = 2) -> bytes:
     certificate = copy.deepcopy(_true("full-rank"))
     certificate["dims"] |= {"labels": said, "value_width": value_width}
@@ -215,24 +253,6 @@ def relation(indices: list[int], coefficients: list[str]) -> bytes:
     return to("dependent-set", "relation", found)
 
 
-def repeated_example() -> bytes:
-    return edited("full-rank", "data.queries", lambda rows: [*rows[:-1], rows[0]])
-
-
-def key_twice() -> bytes:
-    return true("full-rank").replace(b'"claim":', b'"claim": "full-rank", "claim":', 1)
-
-
-def small_prime() -> bytes:
-    """1 + 2 = 0 modulo 3: the softmax weights of logits 1 and 0 do not exist."""
-    return written(_two_tokens(2, "3"))
-
-
-def prime_of_small_order() -> bytes:
-    """Modulo 2^61 - 1 the logits 1 and 62 give the same power of two."""
-    return written(_two_tokens(61, str(2**61 - 1)))
-
-
 _RANK_DEFECTS = (
     Defect("a query changed under the old digests", "digest",
            partial(stale, "full-rank", "data.queries.0.0", "77")),
@@ -241,9 +261,10 @@ _RANK_DEFECTS = (
     Defect("data changed, only the outer digest computed afresh", "input digest",
            partial(edited, "full-rank", "data.labels.0.0", plus_one, digested)),
     Defect("another version of the format", "format",
-           partial(to, "full-rank", "format", "attncert/2")),
+           partial(to, "full-rank", "format", "attncert/3")),
     Defect("a claim that cannot be checked", "claim", partial(to, "full-rank", "claim", "true")),
-    Defect("a key twice, with the same value", "keys", key_twice),
+    Defect("a key twice, with the same value", "keys",
+           lambda: true("full-rank").replace(b'"claim":', b'"claim": "full-rank", "claim":', 1)),
     Defect("a key too many", "keys",
            partial(edited, "full-rank", "layer", lambda layer: layer | {"bias": []})),
     Defect("labels of width 0", "sizes", partial(labels_of_width, 0, 0)),
@@ -257,16 +278,48 @@ _RANK_DEFECTS = (
            partial(edited, "full-rank", "groups", lambda groups: [*groups, [0]])),
     Defect("an example in no group", "groups",
            partial(edited, "full-rank", "groups", lambda groups: groups[:-1])),
-    Defect("logits not whole", "whole logits", logits_not_whole),
+    Defect("logits not whole", "whole logits",  # rounded down, 1/2 and 1 would still tell apart
+           partial(to, "two tokens", "layer.heads.0.key.0.0", "1/2")),
     Defect("composite prime", "prime", partial(to, "full-rank", "rank.prime", "2147483577")),
     Defect("a prime above 2^62", "prime",
            partial(to, "full-rank", "rank.prime", str(2**89 - 1))),
     Defect("rank claimed one too high", "rank value", partial(to, "full-rank", "rank.value", 8)),
     Defect("rank claimed one too low", "rank value", partial(to, "full-rank", "rank.value", 6)),
     Defect("values narrower than labels", "value width", partial(labels_of_width, 2, 2, 1)),
-    Defect("a prime that divides a softmax sum", "denominators", small_prime),
-    Defect("an example repeated", "rank", repeated_example),
-    Defect("a prime modulo which 2 has order 61", "rank", prime_of_small_order),
+    Defect("a prime that divides a softmax sum", "denominators",  # 1 + 2 = 0 modulo 3
+           lambda: written(_two_tokens(2, "3"))),
+    Defect("an example repeated", "rank",
+           partial(edited, "full-rank", "data.queries", lambda rows: [*rows[:-1], rows[0]])),
+    Defect("a prime modulo which 2 has order 61", "rank",  # logits 1, 62: one power of two
+           lambda: written(_two_tokens(61, str(2**61 - 1)))),
+)  # fmt: skip
+
+_SATURATION_DEFECTS = (
+    Defect("one bit of saturation more than there is", "saturation",
+           partial(edited, "saturated", "saturation.bits", lambda bits: bits + 1)),
+    Defect("the groups' own examples called saturated", "saturation",
+           partial(to, "saturated", "saturation.own", True)),
+    Defect("the last group first: other examples are earlier", "saturation",
+           partial(edited, "saturated", "groups", lambda groups: groups[::-1])),
+    Defect("bits of saturation that are no number", "further keys",
+           partial(to, "saturated", "saturation.bits", "6")),
+    Defect("a data file that nobody reads", "further keys",
+           partial(to, "saturated", "data_file", {})),
+    Defect("every example in a group of its own", "heads of groups",
+           partial(edited, "saturated", "groups", lambda groups: [[t] for g in groups for t in g])),
+)  # fmt: skip
+
+_ROUNDING_DEFECTS = (
+    Defect("data rounded to a finer grid than is said", "grid",
+           partial(to, "rounded", "rounding.grid", "2")),
+    Defect("ties rounded down, to odd multiples, too", "grid",
+           partial(edited, "rounded", "rounding", _half_off)),
+    Defect("a label rounded, too", "labels kept",
+           partial(edited, "rounded", "rounding.data.labels.0.0", lambda y: f"{y}1")),
+    Defect("one context for all before, one for each now", "contexts kept",
+           partial(edited, "rounded", "rounding.data.contexts", lambda E: E[:1])),
+    Defect("a smaller change than there was", "largest change",
+           partial(to, "rounded", "rounding.largest_change", "1/8")),
 )  # fmt: skip
 
 _OTHER_DEFECTS = (
@@ -293,17 +346,19 @@ CERTIFICATES = Family(
     checks=tuple(MESSAGES),
     fired=fired,
     correct={name: partial(true, name) for name in
-             ("interpolation", "full-rank", "two tokens", "dependent-set", "impossible")},
-    defects=(*_RANK_DEFECTS, *_OTHER_DEFECTS),
+             ("interpolation", "full-rank", "two tokens", "dependent-set", "impossible",
+              "saturated", "rounded")},
+    defects=(*_RANK_DEFECTS, *_SATURATION_DEFECTS, *_ROUNDING_DEFECTS, *_OTHER_DEFECTS),
 )  # fmt: skip
 
-_OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "violation")
+_OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "violation",
+                 "grid", "labels kept", "contexts kept", "largest change")  # fmt: skip
 
 FAST = Family(
     name="fast",
     title="Full-rank certificates, by the fast re-check",
     checks=tuple(name for name in MESSAGES if name not in _OTHER_CLAIMS),
     fired=partial(fired, check=fast_check.check_file),
-    correct={name: partial(true, name) for name in ("full-rank", "two tokens")},
-    defects=_RANK_DEFECTS,
+    correct={name: partial(true, name) for name in ("full-rank", "two tokens", "saturated")},
+    defects=(*_RANK_DEFECTS, *_SATURATION_DEFECTS),
 )

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
+from attncert.verify.audit.defects import spoil
 from attncert.verify.audit.defects.defect import Defect
 from attncert.verify.audit.defects.runs import Built, generic, runs
-from attncert.verify.audit.defects.spoil import (
-    HEAD,
-    changed,
-    head,
-    measured_logits,
-    record,
-    weights,
-    with_ties,
-)
 from attncert.verify.audit.defects.steps import family
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import of_head
@@ -21,31 +13,31 @@ from attncert.verify.methods.generic import METHOD
 
 def bound_understated() -> Built:
     run = generic("wide")
-    return record(run, bound=head(run).bound - 1)
+    return spoil.record(run, bound=spoil.head(run).bound - 1)
 
 
 def entry_not_drawn() -> Built:
     """In the weights, and in the logits on record that they give."""
     run = generic("distinct")
-    key = changed(run.construction.layer.heads[HEAD].key, 0, 0, 1)
-    return measured_logits(weights(run, key=key))
+    key = spoil.changed(run.construction.layer.heads[spoil.HEAD].key, 0, 0, 1)
+    return spoil.measured_logits(spoil.weights(run, key=key))
 
 
 def tie_in_the_shared_context() -> Built:
     """In a head that has one example only: the ranks do not suffer."""
     run, last = generic("spare"), 3
-    key = next(with_ties(run.data, (0,)))
+    key = next(spoil.with_ties(run.data, (0,)))
     bound = max(abs(int(x)) for x in key.entries())
-    spoilt = weights(record(run, last, key=key, bound=bound), last, key=key)
-    return measured_logits(spoilt, last)
+    spoilt = spoil.weights(spoil.record(run, last, key=key, bound=bound), last, key=key)
+    return spoil.measured_logits(spoilt, last)
 
 
 def head_twice() -> Built:
     """The weights of the first head again, and the record says so: nothing new is added."""
     run = generic("distinct")
-    first = head(run, 0)
-    spoilt = record(run, key=first.key, query=first.query, bound=first.bound)
-    return measured_logits(weights(spoilt, key=first.key, query=first.query))
+    first = spoil.head(run, 0)
+    spoilt = spoil.record(run, key=first.key, query=first.query, bound=first.bound)
+    return spoil.measured_logits(spoil.weights(spoilt, key=first.key, query=first.query))
 
 
 GENERIC_STEPS = family(METHOD, runs("generic"), "distinct", (

@@ -59,18 +59,9 @@ def more_rows_than_columns() -> Asked:
     return asked(Dataset.of(contexts, data.queries, data.labels))
 
 
-def narrow_values() -> Asked:
-    data = generators.family(7, 3, 4, queries="moment-curve", m=2, seed=1)
-    return replace(asked(data), value_width=1)
-
-
 def dependent_context() -> Asked:
     data = paper("interior").data
     return asked(generators.dependent_context(data, 4, 2, {0: 1, 1: -2}).data)
-
-
-def one_example_too_many() -> Asked:
-    return replace(asked(), heads=2)
 
 
 def with_query(data: Dataset, t: int, terms: dict[int, int], head_width: int = 3) -> Asked:
@@ -83,17 +74,9 @@ def dependent_across_groups() -> Asked:
     return with_query(paper("interior").data, 5, {0: 1, 3: 1})
 
 
-def dependent_within_a_group() -> Asked:
-    return with_query(paper("interior").data, 2, {0: 1, 1: 1})
-
-
 def parallel_queries() -> Asked:
     """Heads of width 2 compare only two queries at once; these two are parallel."""
     return with_query(paper("interior").data, 6, {1: -2}, head_width=2)
-
-
-def zero_query() -> Asked:
-    return with_query(paper("interior").data, 4, {})
 
 
 def dependent_set_that_samples_miss() -> Asked:
@@ -112,17 +95,20 @@ HYPOTHESES = Family(
     fired=fired,
     correct={"as asked": asked, "width 2": partial(asked, head_width=2)},
     defects=(
-        Defect("more context rows than columns", ids.CONTEXT_SIZE,
-               more_rows_than_columns),
-        Defect("values narrower than labels", ids.VALUE_WIDTH, narrow_values),
+        Defect("more context rows than columns", ids.CONTEXT_SIZE, more_rows_than_columns),
+        Defect("values narrower than labels", ids.VALUE_WIDTH,
+               lambda: replace(
+                   asked(generators.family(7, 3, 4, queries="moment-curve", m=2, seed=1)),
+                   value_width=1)),
         Defect("a context with a dependent row", ids.A2, dependent_context),
         Defect("one example more than the heads hold", ids.CAPACITY,
-               one_example_too_many),
+               lambda: replace(asked(), heads=2)),
         Defect("dependent queries, in three groups", ids.A1, dependent_across_groups),
         Defect("dependent queries, in one group", ids.PARTITION,
-               dependent_within_a_group),
+               lambda: with_query(paper("interior").data, 2, {0: 1, 1: 1})),
         Defect("parallel queries, heads of width 2", ids.A1_AT_R, parallel_queries),
-        Defect("a query that is zero", ids.PARTITION, zero_query),
+        Defect("a query that is zero", ids.PARTITION,
+               lambda: with_query(paper("interior").data, 4, {})),
         Defect("a dependent group that random subsets miss", ids.PARTITION,
                dependent_set_that_samples_miss),
     ),

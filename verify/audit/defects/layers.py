@@ -63,15 +63,16 @@ def finished(name: str) -> Finished:
 # Labels and readout.
 
 
+def labelled(change: Callable[[list[list[Fraction]]], list[list[Fraction]]]) -> Finished:
+    """The layer of "interior", for other labels."""
+    run = finished("interior")
+    labels = change(run.data.labels.fractions())
+    return replace(run, data=Dataset.of(run.data.contexts, run.data.queries, labels))
+
+
 def label_changed() -> Finished:
     run = finished("interior")
     return replace(run, data=with_label(run.data, 3, 0, Fraction(1, 10**30)))
-
-
-def readout_of_another_data_set() -> Finished:
-    run = finished("interior")
-    labels = [[y + 1 for y in row] for row in run.data.labels.fractions()]
-    return replace(run, data=Dataset.of(run.data.contexts, run.data.queries, labels))
 
 
 def last_bit_of_a_value() -> Finished:
@@ -96,14 +97,6 @@ def values_exchanged() -> Finished:
     return replace(run, layer=layer)
 
 
-def examples_permuted() -> Finished:
-    """Labels in another order than contexts and queries."""
-    run = finished("interior")
-    labels = run.data.labels.fractions()
-    data = Dataset.of(run.data.contexts, run.data.queries, labels[1:] + labels[:1])
-    return replace(run, data=data)
-
-
 # Ranks.
 
 
@@ -115,17 +108,13 @@ def prime_of_small_order() -> Finished:
     return Finished(data, Layer((head,)), primes=(2**31 - 1,))
 
 
-def no_rank_after_each_head() -> Finished:
-    run = greedy_choice_skipped()
+def unfinished(run: Built) -> Finished:
     return Finished(run.data, run.construction.layer)
 
 
 def example_repeated() -> Finished:
     run = paper("shared")
-    queries = run.data.queries.fractions()
-    queries[6] = queries[0]
-    data = Dataset.of(run.data.contexts, queries, run.data.labels)
-    return Finished(data, run.construction.layer)
+    return unfinished(replace(run, data=run.data.take([*range(6), 0])))
 
 
 # Float64 weights.
@@ -164,14 +153,16 @@ LAYERS = Family(
     correct={name: partial(finished, name) for name in ("interior", "shared", "width one")},
     defects=(
         Defect("a label changed by 10^-30", ids.READOUT, label_changed),
-        Defect("readout of another data set", ids.READOUT, readout_of_another_data_set),
+        Defect("readout of another data set", ids.READOUT,
+               partial(labelled, lambda labels: [[y + 1 for y in row] for row in labels])),
         Defect("one readout entry off in its last bit", ids.READOUT, last_bit_of_a_value),
         Defect("one entry of W_O off by 10^-9", ids.READOUT, output_entry),
         Defect("values of two heads exchanged", ids.READOUT, values_exchanged),
-        Defect("labels permuted against the examples", ids.READOUT, examples_permuted),
+        Defect("labels permuted against the examples", ids.READOUT,
+               partial(labelled, lambda labels: labels[1:] + labels[:1])),
         Defect("a prime modulo which 2 has order 31", ids.RANK, prime_of_small_order),
         Defect("greedy choice skipped, ranks of single heads left out", ids.RANK,
-               no_rank_after_each_head),
+               lambda: unfinished(greedy_choice_skipped())),
         Defect("an example repeated", ids.RANK, example_repeated),
         Defect("values of the float route off by 10^-4", ids.ENCLOSURE_ERROR,
                partial(floats, perturbed)),

@@ -91,13 +91,13 @@ def base_e() -> Routed:
         made.prec, made.ln2 = precision, made.mpf(1)
         return made
 
-    return _breaking(multiprecision, "_context", context)
+    return _breaking(multiprecision, "context", context)
 
 
 def too_few_digits() -> Routed:
     """Half the bits that the tolerance was derived for."""
-    context = multiprecision._context
-    return _breaking(multiprecision, "_context", lambda bits: context(bits // 2))
+    context = multiprecision.context
+    return _breaking(multiprecision, "context", lambda bits: context(bits // 2))
 
 
 def first_logit_off() -> Routed:

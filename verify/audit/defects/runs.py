@@ -32,17 +32,12 @@ class Built:
         return replace(self, construction=construction)
 
 
-def _curve() -> Dataset:
-    return generators.family(7, 3, 4, queries="moment-curve", seed=1)
+_on_curve = partial(generators.family, queries="moment-curve")
+_curve = partial(_on_curve, 7, 3, 4, seed=1)
 
 
 def _shared(examples: int = 7) -> Dataset:
-    data = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
-    return data.take(examples)
-
-
-def _several_alphas() -> Dataset:
-    return generators.family(7, 3, 4, queries="moment-curve", bound=2, seed=2)
+    return _on_curve(7, 3, 4, shared=True, seed=1).take(examples)
 
 
 def _rational() -> Dataset:
@@ -50,14 +45,6 @@ def _rational() -> Dataset:
     contexts = [[[x / 7 for x in row] for row in E] for E in data.contexts.fractions()]
     queries = [[x / 6 for x in row] for row in data.queries.fractions()]
     return Dataset.of(contexts, queries, data.labels)
-
-
-def _four() -> Dataset:
-    return generators.family(4, 2, 3, queries="moment-curve", seed=2)
-
-
-def _one_token() -> Dataset:
-    return Dataset.of([[2, -1]], [[3, 1]], [5])
 
 
 # Data and settings, by construction and name.
@@ -74,13 +61,13 @@ RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
         "wide": (_curve, {"head_width": 5, "interior": False}),
         "rational": (_rational, {}),
         "one head": (partial(_shared, 3), {}),
-        "one token": (_one_token, {}),
-        "idle heads": (_four, {"heads": 6}),
+        "one token": (partial(Dataset.of, [[2, -1]], [[3, 1]], [5]), {}),
+        "idle heads": (partial(_on_curve, 4, 2, 3, seed=2), {"heads": 6}),
         "trap": (generators.step_seven_trap, {"heads": 2, "head_width": 3}),
     },
     "width-one": {
         "distinct": (_curve, {"saturated": True}),
-        "several alphas": (_several_alphas, {"saturated": True}),
+        "several alphas": (partial(_on_curve, 7, 3, 4, bound=2, seed=2), {"saturated": True}),
         "shared": (_shared, {"saturated": True}),
         "one head": (partial(_shared, 3), {"saturated": True}),
         "short heads": (_curve, {}),

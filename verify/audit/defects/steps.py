@@ -14,24 +14,9 @@ from typing import Any
 
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.verify.audit.defects import spoil
 from attncert.verify.audit.defects.defect import Defect, Family, Fired, column, failing
 from attncert.verify.audit.defects.runs import Built
-from attncert.verify.audit.defects.spoil import (
-    HEAD,
-    blind,
-    bumped,
-    changed,
-    consistent,
-    head,
-    one_end_tied,
-    other_logits,
-    rebuilt,
-    record,
-    said,
-    tied,
-    tied_consistently,
-    weights,
-)
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.ids import Step, of_head
@@ -99,45 +84,45 @@ class StepDefect:
 
 
 def another_group(run: Built) -> Built:
-    first, second = head(run).group
-    return record(run, group=(first, second + 1))
+    first, second = spoil.head(run).group
+    return spoil.record(run, group=(first, second + 1))
 
 
 def earlier_forgotten(run: Built, count: int) -> Built:
     """So many of the earlier examples; all three: as if this were the first head."""
-    found = head(run)
+    found = spoil.head(run)
     parts: dict[str, Any] = {"earlier": found.earlier[count:]}
     if isinstance(found, SteeringHead):
         parts["targets"] = found.targets[count:]
         parts["selector"] = found.selector if parts["earlier"] else None
-    return record(run, **parts)
+    return spoil.record(run, **parts)
 
 
 def in_no_group(run: Built) -> Built:
     *groups, last = run.construction.groups
-    return said(run, groups=(*groups, last[:-1]))
+    return spoil.said(run, groups=(*groups, last[:-1]))
 
 
 def in_two_groups(run: Built) -> Built:
     *groups, last = run.construction.groups
-    return said(run, groups=(*groups, (0, *last[1:])))
+    return spoil.said(run, groups=(*groups, (0, *last[1:])))
 
 
 # Selector and separator.
 
 
 def tie(run: Built, top: bool) -> Built:
-    return rebuilt(run, separator=tied(run, top))
+    return spoil.rebuilt(run, separator=spoil.tied(run, top))
 
 
 def tie_at_the_unused_end(run: Built) -> Built:
     """Where no earlier example is sent: the targets still lead, and ranks do not suffer."""
-    found = head(run)
+    found = spoil.head(run)
     return next(
         spoilt
-        for spoilt in tied_consistently(run, found.earlier)
-        if one_end_tied(run, head(spoilt).separator, found.earlier)
-        and not shared.tied(run.data, head(spoilt).separator, found.group)
+        for spoilt in spoil.tied_consistently(run, found.earlier)
+        if spoil.one_end_tied(run, spoil.head(spoilt).separator, found.earlier)
+        and not shared.tied(run.data, spoil.head(spoilt).separator, found.group)
     )
 
 
@@ -145,37 +130,37 @@ def tie_at_the_unused_end(run: Built) -> Built:
 
 
 def factor_changed(run: Built, name: str) -> Built:
-    right = getattr(run.construction.layer.heads[HEAD], name)
-    return weights(run, **{name: changed(right, 0, 0, 1)})
+    right = getattr(run.construction.layer.heads[spoil.HEAD], name)
+    return spoil.weights(run, **{name: spoil.changed(right, 0, 0, 1)})
 
 
 def heads_exchanged(run: Built) -> Built:
     """The weights of two heads, in each other's place."""
     layer = run.construction.layer
     first, second, third, *rest = layer.heads
-    return said(run, layer=replace(layer, heads=(first, third, second, *rest)))
+    return spoil.said(run, layer=replace(layer, heads=(first, third, second, *rest)))
 
 
 def half_the_key(run: Built) -> Built:
-    return weights(run, key=run.construction.layer.heads[HEAD].key / 2)
+    return spoil.weights(run, key=run.construction.layer.heads[spoil.HEAD].key / 2)
 
 
 # Saturation.
 
 
 def other_gap(run: Built, by: int | None) -> Built:
-    return record(run, gap_bits=None if by is None else head(run).gap_bits + by)
+    return spoil.record(run, gap_bits=None if by is None else spoil.head(run).gap_bits + by)
 
 
 def other_target(run: Built) -> Built:
-    first, *rest = head(run).targets
-    return record(run, targets=((first + 1) % run.data.n, *rest))
+    first, *rest = spoil.head(run).targets
+    return spoil.record(run, targets=((first + 1) % run.data.n, *rest))
 
 
 def earlier_rows_turned(run: Built) -> Built:
     """The rows of an earlier example's context, in another order after the build."""
     contexts = run.data.contexts.fractions()
-    s = head(run, HEAD + 1).earlier[-1]
+    s = spoil.head(run, spoil.HEAD + 1).earlier[-1]
     contexts[s] = contexts[s][1:] + contexts[s][:1]
     return replace(run, data=Dataset.of(contexts, run.data.queries, run.data.labels))
 
@@ -189,24 +174,25 @@ STEPS = (
     StepDefect("an example in no group", ids.GROUPS, in_no_group),
     StepDefect("an example in two groups", ids.GROUPS, in_two_groups),
     StepDefect("a head without a record", ids.GROUPS,
-               lambda run: said(run, heads=run.construction.heads[:2])),
-    StepDefect("other logits on record", of_head(2, ids.LOGITS), other_logits),
+               lambda run: spoil.said(run, heads=run.construction.heads[:2])),
+    StepDefect("other logits on record", of_head(2, ids.LOGITS), spoil.other_logits),
     StepDefect("selector not orthogonal to the group", of_head(2, ids.SELECTOR),
-               lambda run: rebuilt(run, selector=bumped(head(run).selector, 2))),
+               lambda run: spoil.rebuilt(run, selector=spoil.bumped(spoil.head(run).selector, 2))),
     StepDefect("the same, all else made from it", of_head(2, ids.SELECTOR),
-               lambda run: consistent(run, selector=bumped(head(run).selector, 2))),
+               lambda run: spoil.consistent(
+                   run, selector=spoil.bumped(spoil.head(run).selector, 2))),
     StepDefect("selector vanishing on an earlier query", of_head(2, ids.SELECTOR),
-               lambda run: rebuilt(run, selector=blind(run))),
+               lambda run: spoil.rebuilt(run, selector=spoil.blind(run))),
     StepDefect("the same, in the record only", of_head(2, ids.SELECTOR),
-               lambda run: record(run, selector=blind(run))),
+               lambda run: spoil.record(run, selector=spoil.blind(run))),
     StepDefect("tie at the top of Eu", of_head(2, ids.SEPARATOR), partial(tie, top=True)),
     StepDefect("tie at the bottom of Eu", of_head(2, ids.SEPARATOR), partial(tie, top=False)),
     StepDefect("tie of Eu at the end that no example uses", of_head(2, ids.SEPARATOR),
                tie_at_the_unused_end),
     StepDefect("separator rescaled in the record", of_head(2, ids.WEIGHTS),
-               lambda run: record(run, separator=head(run).separator * 3), _STEERS),
+               lambda run: spoil.record(run, separator=spoil.head(run).separator * 3), _STEERS),
     StepDefect("c off by one in the record", of_head(2, ids.WEIGHTS),
-               lambda run: record(run, c=head(run).c + 1), _STEERS),
+               lambda run: spoil.record(run, c=spoil.head(run).c + 1), _STEERS),
     StepDefect("a key entry off by one", of_head(2, ids.WEIGHTS),
                partial(factor_changed, name="key")),
     StepDefect("a query entry off by one", of_head(2, ids.WEIGHTS),
@@ -214,15 +200,15 @@ STEPS = (
     StepDefect("weights of two heads exchanged", of_head(2, ids.WEIGHTS), heads_exchanged),
     StepDefect("half the key: logits not whole", of_head(2, ids.INTEGRAL), half_the_key),
     StepDefect("selector over 7: logits not whole", of_head(2, ids.INTEGRAL),
-               lambda run: rebuilt(run, selector=head(run).selector / 7), _STEERS),
+               lambda run: spoil.rebuilt(run, selector=spoil.head(run).selector / 7), _STEERS),
     StepDefect("gap overstated", of_head(2, ids.SATURATION), partial(other_gap, by=1)),
     StepDefect("gap understated", of_head(2, ids.SATURATION), partial(other_gap, by=-1)),
     StepDefect("gap left out", of_head(2, ids.SATURATION), partial(other_gap, by=None)),
     StepDefect("gap of another c", of_head(2, ids.SATURATION),
-               lambda run: rebuilt(run, c=head(run).c + 1)),
+               lambda run: spoil.rebuilt(run, c=spoil.head(run).c + 1)),
     StepDefect("wrong target row", of_head(2, ids.SATURATION), other_target),
     StepDefect("wrong sign of the selector, hence of every target row", of_head(2, ids.SATURATION),
-               lambda run: rebuilt(run, selector=-head(run).selector)),
+               lambda run: spoil.rebuilt(run, selector=-spoil.head(run).selector)),
     StepDefect("rows of an earlier context turned", of_head(3, ids.SATURATION),
                earlier_rows_turned),
 )  # fmt: skip

@@ -4,69 +4,51 @@ from __future__ import annotations
 
 from flint import fmpq_mat
 
+from attncert.verify.audit.defects import spoil
 from attncert.verify.audit.defects.defect import Defect
 from attncert.verify.audit.defects.runs import Built, runs, width_one
-from attncert.verify.audit.defects.spoil import (
-    HEAD,
-    bumped,
-    consistent,
-    exchanged,
-    head,
-    one_end_tied,
-    other_logits,
-    rebuilt,
-    record,
-    tied_consistently,
-    weights,
-)
 from attncert.verify.audit.defects.steps import family
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.width_one import METHOD
 
 
-def v1_on_record() -> Built:
-    run = width_one("distinct")
-    return record(run, v1=bumped(head(run).v1))
-
-
-def v1_used() -> Built:
-    run = width_one("distinct")
-    return consistent(run, v1=bumped(head(run).v1))
+def v1_off() -> dict[str, fmpq_mat]:
+    return {"v1": spoil.bumped(spoil.head(width_one("distinct")).v1)}
 
 
 def alphas_exchanged() -> Built:
     run = width_one("shared")
-    assert len(set(head(run, 0).alphas)) > 1
-    return record(run, 0, alphas=head(run, 0).alphas[::-1])
+    assert len(set(spoil.head(run, 0).alphas)) > 1
+    return spoil.record(run, 0, alphas=spoil.head(run, 0).alphas[::-1])
 
 
 def tie_in_the_group() -> Built:
     """Only the curve lemma asks for distinct entries of the group; its logits are made from u."""
     run = width_one("distinct")
-    found = head(run)
+    found = spoil.head(run)
     return next(
         spoilt
-        for spoilt in tied_consistently(run, found.group)
-        if not one_end_tied(run, head(spoilt).separator, found.earlier)
+        for spoilt in spoil.tied_consistently(run, found.group)
+        if not spoil.one_end_tied(run, spoil.head(spoilt).separator, found.earlier)
     )
 
 
 def second_column() -> Built:
     """M of rank 2, from key and query of width 2."""
     run = width_one("distinct")
-    old = run.construction.layer.heads[HEAD]
+    old = run.construction.layer.heads[spoil.HEAD]
     parts = {}
     for name, matrix in (("key", old.key), ("query", old.query)):
         rows = [[row[0], i + (name == "key")] for i, row in enumerate(matrix.tolist())]
         parts[name] = fmpq_mat(rows)
-    return weights(run, **parts)
+    return spoil.weights(run, **parts)
 
 
 def one_alpha(name: str, h: int) -> Built:
     """All of a group at one point of the curve of a shared context: one direction for all."""
     run = width_one(name)
-    found, data = head(run, h), run.data
+    found, data = spoil.head(run, h), run.data
     rows = data.queries[list(found.group)].matrix()
     gram = (rows * rows.transpose()).inv()
     ones = fmpq_mat(len(found.group), 1, [1] * len(found.group))
@@ -74,19 +56,21 @@ def one_alpha(name: str, h: int) -> Built:
     u = found.separator * v1.numer_denom()[1]  # whole logits for all examples
     logits = [tuple(int(x) for x in (data.context(t) * u).entries()) for t in found.group]
     parts = {"separator": u, "v1": v1, "alphas": (1,) * len(found.group), "logits": tuple(logits)}
-    return rebuilt(run, h, **parts) if h == 0 else consistent(run, h, **parts)
+    return spoil.rebuilt(run, h, **parts) if h == 0 else spoil.consistent(run, h, **parts)
 
 
 WIDTH_ONE_STEPS = family(METHOD, runs("width-one"), "distinct", (
-    Defect("v1 off by one in the record", of_head(2, ids.COEFFICIENTS), v1_on_record),
-    Defect("v1 off by one, and used", of_head(2, ids.COEFFICIENTS), v1_used),
+    Defect("v1 off by one in the record", of_head(2, ids.COEFFICIENTS),
+           lambda: spoil.record(width_one("distinct"), **v1_off())),
+    Defect("v1 off by one, and used", of_head(2, ids.COEFFICIENTS),
+           lambda: spoil.consistent(width_one("distinct"), **v1_off())),
     Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS), alphas_exchanged),
     Defect("other logits on record", of_head(2, ids.COEFFICIENTS),
-           lambda: other_logits(width_one("distinct"))),
+           lambda: spoil.other_logits(width_one("distinct"))),
     Defect("queries of two groups exchanged in the data", of_head(2, ids.COEFFICIENTS),
-           lambda: exchanged(width_one("several alphas"), "queries")),
+           lambda: spoil.exchanged(width_one("several alphas"), "queries")),
     Defect("contexts of two groups exchanged in the data", of_head(2, ids.COEFFICIENTS),
-           lambda: exchanged(width_one("several alphas"), "contexts")),
+           lambda: spoil.exchanged(width_one("several alphas"), "contexts")),
     Defect("tie of Eu within the group", of_head(2, ids.CURVE), tie_in_the_group),
     Defect("M of rank two", of_head(2, ids.WEIGHTS), second_column),
     Defect("one α for a whole group", of_head(2, ids.INDEPENDENCE), lambda: one_alpha("shared", 1)),

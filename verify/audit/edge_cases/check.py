@@ -32,8 +32,6 @@ from attncert.verify.tightness.probes import adversarial_layers
 from attncert.verify.tightness.rows import row_bound
 from attncert.verify.tightness.universal import universal
 
-__all__ = ["Outcome", "check", "run"]
-
 
 @dataclass(frozen=True)
 class Outcome:

@@ -12,19 +12,9 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.ids import ClaimId
 
 __all__ = [
-    "RUNS",
-    "EdgeCase",
-    "Expect",
-    "FileCase",
-    "both",
-    "dependent",
-    "hypothesis",
-    "impossible",
-    "limits",
-    "relation",
-    "rows",
-    "weights",
-]
+    "RUNS", "EdgeCase", "Expect", "FileCase", "at_most", "both", "dependent", "hypothesis",
+    "impossible", "labels", "limits", "relation", "rows", "weights",
+]  # fmt: skip
 
 PROVED_BY = ("paper", "width-one")  # constructions that the catalogue expects something of
 RUNS = (
@@ -114,25 +104,20 @@ class FileCase:
 def both(
     answer: Level,
     fails: Mapping[ClaimId, Mapping[str, Any]] | None = None,
+    by: Mapping[ClaimId, Level] | None = None,
     **options: Any,
-) -> tuple[Expect, Expect]:
+) -> list[Expect]:
     """The same of the paper's construction and of heads of width one."""
-    return (
-        Expect("paper", answer, fails or {}, options=options),
-        Expect("width-one", answer, fails or {}, options=options),
-    )
+    return [Expect(run, answer, fails or {}, by or {}, options=options) for run in PROVED_BY]
 
 
 def impossible(
     by: Mapping[ClaimId, Level],
     fails: Mapping[ClaimId, Mapping[str, Any]] | None = None,
     **options: Any,
-) -> tuple[Expect, Expect]:
+) -> list[Expect]:
     """`both`, refuted for every choice of weights by these limits."""
-    return (
-        Expect("paper", Level.REFUTED, fails or {}, by, options=options),
-        Expect("width-one", Level.REFUTED, fails or {}, by, options=options),
-    )
+    return both(Level.REFUTED, fails, by, **options)
 
 
 def limits(*names: str, labels: bool = False) -> dict[ClaimId, Level]:
@@ -175,6 +160,17 @@ def weights(answer: Level, heads: int, width: int = 1, **witness: Any) -> Expect
     options = {"heads": heads, "width": width}
     shows = {ids.UNIVERSAL: witness} if witness else {}
     return Expect("universal", answer, shows=shows, options=options)
+
+
+def at_most(rank: int) -> dict[str, Any]:
+    """A bound on rank Z for all weights, in the form of `verify/tightness/universal.py`."""
+    return {"no weights exceed rank": rank}
+
+
+def labels(answer: Level, *gap: int) -> Expect:
+    """Whether the labels obey the relations between rows; refuted: by this combination of them."""
+    shown = {"combination of the labels": [str(x) for x in gap]}
+    return Expect("labels", answer, shows={ids.ROWS_LABELS: shown} if gap else {})
 
 
 def relation(examples: list[int], coefficients: list[int]) -> dict[str, Any]:

@@ -15,8 +15,6 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify.audit.attack.cases import Case
 
-__all__ = ["Instance", "affine_rank", "rank"]
-
 
 @dataclass(frozen=True)
 class Instance(Case):

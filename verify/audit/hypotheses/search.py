@@ -90,12 +90,7 @@ class Explored:
         return self.weakening.breaks - frozenset(self.broken)
 
 
-def explore(
-    weakening: Weakening,
-    draws: int,
-    seed: int,
-    progress: Progress = silent,
-) -> Explored:
+def explore(weakening: Weakening, draws: int, seed: int, progress: Progress = silent) -> Explored:
     """Draw, decide, shrink. Deterministic for a seed; each verdict exact."""
     rng = np.random.default_rng([seed, *weakening.id.encode()])
     broken: dict[str, Broken] = {}

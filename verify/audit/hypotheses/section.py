@@ -60,9 +60,7 @@ def strengths(seed: int) -> dict[str, tuple[Used, ...]]:
 
 
 def report(
-    explored: Iterable[Explored],
-    counted: dict[str, tuple[Used, ...]],
-    found: tuple[Remark, ...],
+    explored: Iterable[Explored], counted: dict[str, tuple[Used, ...]], found: tuple[Remark, ...]
 ) -> AuditSection:
     """The section from what was found."""
     every = list(explored)

@@ -138,11 +138,7 @@ STEPS = (
 
 
 def _chosen(
-    x: Instance,
-    group: tuple[int, ...],
-    placed: list[list[int]],
-    before: list[int],
-    width: int,
+    x: Instance, group: tuple[int, ...], placed: list[list[int]], before: list[int], width: int
 ) -> Iterator[list[list[int]] | Witness]:
     """All ways to place the group's members at rows of their contexts, one after the other.
 

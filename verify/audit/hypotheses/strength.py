@@ -14,10 +14,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import registry
 
-__all__ = ["HYPOTHESES", "Used", "claimed", "used"]
-
-# Of each construction that follows a proof: the steps that place a group and steer its examples.
-_OWN_STEPS = {"mahdavi2024": ("duals", "steering"), "rank-one": ("coefficients", "curve")}
 HYPOTHESES = ("A1", "A2", "n ≤ d", "d_v ≥ m", "T ≤ H(r-1)+1")
 
 

@@ -22,20 +22,14 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
 
 from attncert.constructions.arrays import BoolArray, IntArray
+from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.loading import (
-    MAX_JSON_BYTES,
-    json_value,
-    read_arrays,
-    read_source,
-)
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import readout, softmax
-
-__all__ = ["MOST_WEIGHTS", "SCALES", "UNITS", "Attention", "causal_mask", "read_mask"]
 
 SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
@@ -66,6 +67,11 @@ class LayerAudit:
     errors: tuple[tuple[str, str], ...]
     sigma: SingularValue
     heads: tuple[HeadView, ...]
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, claims=len(self.claims), heads=len(self.heads), tolerance=self.tolerance
+        )
 
     def __getitem__(self, claim_id: ClaimId) -> Claim:
         return next(claim for claim in self.claims if claim.id == claim_id)
@@ -165,12 +171,12 @@ def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim,
         source=_SOURCE,
     )
     good = sizes[worst] < limit or (sizes[worst] == limit and not strict)
-    memorizes = Claim(
+    memorizes = Claim.checked(
         ids.LAYER_MEMORIZES,
         statement,
-        Level.PROVED if good else Level.REFUTED,
+        good,
+        {"example": worst, "error": shown[worst]},
         numbers={"equal to the label": sum(not x for x in sizes), "examples": data.T},
-        witness=None if good else {"example": worst, "error": shown[worst]},
         arithmetic=arithmetic,
         source=_SOURCE,
     )

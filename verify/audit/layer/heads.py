@@ -184,7 +184,7 @@ def _shape(
     return float(sizes[1] / sizes[0]) if len(sizes) > 1 else 0.0, followed
 
 
-def _nonzero(sizes: np.ndarray) -> np.ndarray:
+def _nonzero(sizes: FloatArray) -> FloatArray:
     return np.where(sizes == 0, 1.0, sizes)
 
 
@@ -206,32 +206,28 @@ def theorem_claims(
     r = min(data.n, attention.layer.head_width)
     most = capacity(H, r, r)
     placed = [t for group in groups for t in group]
-    fits = Claim(
+    fits = Claim.checked(
         ids.THEOREM1_CAPACITY,
         f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
-        Level.PROVED if most >= data.T else Level.REFUTED,
+        most >= data.T,
+        {"T": data.T, "capacity": most},
         numbers={"T": data.T, "H": H, "r": r, "carried by some head": len(placed)},
-        witness=None if most >= data.T else {"T": data.T, "capacity": most},
         arithmetic="counting",
         source="paper, Theorem 1",
     )
     sizes = [len(group) for group in groups]
-    small = all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes))
-    grouped = Claim(
+    grouped = Claim.checked(
         ids.THEOREM1_GROUPS,
         f"{'As grouped' if given else 'Counted by rank'}, the first head carries at most $r={r}$ "
         f"examples, every further one at most $r-1={r - 1}$.",
-        Level.PROVED if small else Level.REFUTED,
+        all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes)),
+        {"sizes": sizes},
         numbers={"sizes": sizes, "r": r},
-        witness=None if small else {"sizes": sizes},
         arithmetic="counting" if given else "rank profile of $Z$, head by head",
         source="paper, Theorem 1",
     )
-    loose = {
-        f"head {h + 1}": sorted(set(head.earlier) - set(head.led))
-        for h, head in enumerate(heads)
-        if set(head.earlier) - set(head.led)
-    }
+    astray = [sorted(set(head.earlier) - set(head.led)) for head in heads]
+    loose = {f"head {h}": examples for h, examples in enumerate(astray, start=1) if examples}
     still = Claim(
         ids.THEOREM1_SATURATION,
         "In every head each example of the earlier groups leans towards one row: its weight is at "

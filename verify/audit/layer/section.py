@@ -14,12 +14,10 @@ from attncert.constructions.layer_files import StoredLayer, load_layer
 from attncert.constructions.numerals import numeral, short
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
-from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.audit.records import AuditSection, Finding, Scope, Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.near.nearby import MOST_UNKNOWNS, nearby, nearby_claim
-
-__all__ = ["Question", "question", "section"]
 
 _NUMBER = re.compile(
     r"[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
@@ -81,7 +79,7 @@ def section(scope: Scope) -> AuditSection:
         f"Third-party weights: {stored.name}",
         text=(_text(found, asked), _asked(found), *_said(near)),
         tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
-        findings=tuple(_finding(found[i]) for i in (ids.LAYER_MEMORIZES, ids.LAYER_RANK)),
+        findings=(_finding(found[ids.LAYER_MEMORIZES]), _finding(found[ids.LAYER_RANK])),
         numbers={
             "dtype": stored.dtype,
             "logit unit": asked.unit,
@@ -275,12 +273,7 @@ def _described(level: Level) -> str:
 
 
 def _finding(claim: Claim) -> Finding:
-    if claim.level.holds:
-        return Finding(f"{claim.statement} ({claim.level.value})", Standing.OK, yours=True)
-    against = claim.level is Level.REFUTED
-    standing = Standing.AGAINST if against else Standing.UNDECIDED
-    said = f"{claim.statement} ({claim.level.value})"
-    return Finding(said, standing, claim.witness, yours=True)
+    return Finding.of(claim, f"{claim.statement} ({claim.level.value})")
 
 
 def _list(group: tuple[int, ...]) -> str:

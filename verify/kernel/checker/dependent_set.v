@@ -1,10 +1,7 @@
 (* The computation behind a dependent-set certificate, over Z. *)
 From Coq Require Import ZArith List Bool.
-Require Import Spec numbers interpolation integers.
+Require Import Spec Certificate numbers interpolation integers.
 Import ListNotations CheckZ.
-
-Fixpoint distinct (l : list nat) : bool :=
-  match l with [] => true | i :: r => negb (existsb (Nat.eqb i) r) && distinct r end.
 
 (* uv and uf: common denominators of the vectors and of the coefficients. *)
 Definition check_dependent_set (uv uf : Z) (N d : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z) : bool :=

@@ -1,6 +1,6 @@
 (* check_dependent_set = true implies dependent_set. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-Require Import Spec numbers interpolation interpolation_sound integers dependent_set.
+Require Import Spec Certificate numbers interpolation interpolation_sound integers dependent_set.
 Import ListNotations.
 Import SoundZ.
 Open Scope R_scope.

@@ -1,69 +1,88 @@
-(* The three functions that the executable calls, and what each answer true proves. *)
+(* What the executable calls: [judge], and what its answer [Holds] proves. *)
 From Coq Require Import ZArith Reals List Bool Lia.
-Require Import Spec interpolation integers full_rank full_rank_sound dependent_set dependent_set_sound.
+Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
+Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
 
-Definition mat_okb (h w : nat) (M : mat Z) : bool :=
-  Nat.eqb (length M) h && forallb (fun v => Nat.eqb (length v) w && forallb (fun x => Z.ltb 0 (denom x)) v) M.
-Definition data_okb (c : cert Z) : bool :=
-  forallb (Nat.ltb 0) [dimT c; dimn c; dimd c; dimm c; dimH c; dimk c; dimv c] &&
-  (Nat.eqb (length (contexts c)) 1 || Nat.eqb (length (contexts c)) (dimT c)) &&
-  forallb (mat_okb (dimn c) (dimd c)) (contexts c) &&
-  mat_okb (dimT c) (dimd c) (queries c) && mat_okb (dimT c) (dimm c) (labels c) &&
-  Nat.eqb (length (heads c)) (dimH c) &&
-  forallb (fun x => mat_okb (dimd c) (dimk c) (key x) && mat_okb (dimd c) (dimk c) (query x)) (heads c).
-Definition readout_okb (c : cert Z) : bool :=
-  forallb (fun x => mat_okb (dimd c) (dimv c) (value x)) (heads c) && mat_okb (dimH c * dimv c) (dimm c) (output c).
-
-Lemma forallb_Forall {A} (f : A -> bool) (P : A -> Prop) l :
-  (forall x, f x = true -> P x) -> forallb f l = true -> Forall P l.
-Proof. intros fP H. apply Forall_forall. intros x Hx. apply fP. rewrite forallb_forall in H. now apply H. Qed.
-Lemma mat_okb_ok h w M : mat_okb h w M = true -> mat_ok id h w M.
-Proof.
-  unfold mat_okb. rewrite andb_true_iff, Nat.eqb_eq. intros [HL H]. split; [exact HL|]. revert H. apply forallb_Forall.
-  intros v. rewrite andb_true_iff, Nat.eqb_eq. intros [Lv Hv]. split; [exact Lv|]. revert Hv. apply forallb_Forall.
-  intros x. apply Z.ltb_lt.
-Qed.
-Lemma data_okb_ok c : data_okb c = true -> data_ok id c.
-Proof.
-  unfold data_okb. rewrite !andb_true_iff, orb_true_iff, !Nat.eqb_eq. intros [[[[[[H1 H2] H3] H4] H5] H6] H7].
-  apply mat_okb_ok in H4, H5. split; [|repeat split; try assumption].
-  - revert H1. apply forallb_Forall. intros s. apply Nat.ltb_lt.
-  - revert H3. apply forallb_Forall. intros M. apply mat_okb_ok.
-  - apply H4.
-  - apply H4.
-  - apply H5.
-  - apply H5.
-  - revert H7. apply forallb_Forall. intros x. rewrite andb_true_iff. intros [K Q]. split; now apply mat_okb_ok.
-Qed.
-Lemma readout_okb_ok c : readout_okb c = true -> readout_ok id c.
-Proof.
-  unfold readout_okb. rewrite andb_true_iff. intros [H1 H2]. split; [|now apply mat_okb_ok].
-  revert H1. apply forallb_Forall. intros x. apply mat_okb_ok.
-Qed.
+Lemma above_0_ok x : above_0 x = true -> (0 < x)%Z.
+Proof. apply Z.ltb_lt. Qed.
 
 (* The units u, uv and uf are common denominators: hints that nothing is believed of. *)
-Definition interpolation_verified (u : units Z) (c : cert Z) : bool := data_okb c && readout_okb c && CheckZ.check u c.
-Definition full_rank_verified (u : units Z) (p : Z) (c : cert Z) : bool := data_okb c && check_full_rank u p c.
+Definition interpolation_verified (u : units Z) (c : cert Z) : bool := data_okb above_0 c && readout_okb above_0 c && CheckZ.check u c.
+Definition full_rank_verified (u : units Z) (p : Z) (c : cert Z) : bool := data_okb above_0 c && check_full_rank u p c.
 Definition dependent_set_verified (uv uf : Z) (N d : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z) : bool :=
-  mat_okb N d vectors && check_dependent_set uv uf N d vectors indices coefficients.
+  mat_okb above_0 N d vectors && check_dependent_set uv uf N d vectors indices coefficients.
+
+Definition impossible_verified (gcd : Z -> Z -> Z) (uE uq uy uc : Z) (relation : vec Z) (c : cert Z) : bool :=
+  inputs_okb above_0 c && check_tied_inputs gcd uE uq uy uc c relation.
 
 Theorem interpolation_proved u c : interpolation_verified u c = true -> data_ok id c /\ readout_ok id c /\ interpolates id c.
 Proof.
   unfold interpolation_verified. rewrite !andb_true_iff. intros [[H1 H2] H3].
-  split; [now apply data_okb_ok|]. split; [now apply readout_okb_ok|]. exact (checkZ_sound u c H3).
+  split; [exact (data_okb_ok id above_0 above_0_ok c H1)|]. split; [exact (readout_okb_ok id above_0 above_0_ok c H2)|]. exact (checkZ_sound u c H3).
 Qed.
 Theorem full_rank_proved u p c : full_rank_verified u p c = true -> data_ok id c /\ full_rank id c.
 Proof.
   unfold full_rank_verified. rewrite andb_true_iff. intros [H1 H2].
-  split; [now apply data_okb_ok|]. exact (check_full_rank_sound u p c H2).
+  split; [exact (data_okb_ok id above_0 above_0_ok c H1)|]. exact (check_full_rank_sound u p c H2).
 Qed.
 Theorem dependent_set_proved uv uf N d vectors indices coefficients :
   dependent_set_verified uv uf N d vectors indices coefficients = true ->
   mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients.
 Proof.
   unfold dependent_set_verified. rewrite andb_true_iff. intros [H1 H2].
-  split; [now apply mat_okb_ok|]. exact (check_dependent_set_sound uv uf N d vectors indices coefficients H2).
+  split; [exact (mat_okb_ok id above_0 above_0_ok N d vectors H1)|]. exact (check_dependent_set_sound uv uf N d vectors indices coefficients H2).
 Qed.
+Theorem impossible_proved gcd uE uq uy uc relation c :
+  impossible_verified gcd uE uq uy uc relation c = true -> inputs_ok id c /\ no_weights id c.
+Proof.
+  unfold impossible_verified. rewrite andb_true_iff. intros [H1 H2].
+  split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_tied_inputs_sound gcd uE uq uy uc c relation H2).
+Qed.
+
+(* From the bytes to the verdict. Nothing is believed of the four functions that are given: [digests] says whether the
+   digests are those of the content, [affordable] whether time and memory suffice, [common] finds a common denominator
+   of matrices, [gcd] a common divisor. *)
+Section Judge.
+Variables (digests : json -> bool) (affordable : certificate -> bool) (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
+
+Definition units_of (c : cert Z) : units Z :=
+  Units (common (contexts c)) (common [queries c]) (common (map key (heads c))) (common (map query (heads c)))
+    (common (map value (heads c))) (common [output c]) (common [labels c]).
+Definition check (x : certificate) : bool :=
+  match x with
+  | Interpolation c => interpolation_verified (units_of c) c
+  | FullRank p c => full_rank_verified (units_of c) p c
+  | DependentSet N d vectors indices coefficients =>
+      dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients
+  | Impossible relation c =>
+      impossible_verified gcd (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c
+  end.
+Theorem checked x : check x = true -> states x.
+Proof.
+  destruct x; cbn; intros H; first
+    [exact (interpolation_proved _ _ H) | exact (full_rank_proved _ _ _ H) | exact (dependent_set_proved _ _ _ _ _ _ _ H)
+    |exact (impossible_proved _ _ _ _ _ _ _ H)].
+Qed.
+
+Definition judge (f : file) : status :=
+  let found :=
+    let* doc := document f in
+    let* parts := opened f doc in
+    let* _ := need Wrong (digests doc) in
+    let* x := content f parts in
+    let* _ := need Over (affordable x) in need Wrong (check x) in
+  match found with Got _ => Holds | No Holds => Wrong | No s => s end.
+
+(* What [Holds] means: the file is a certificate, and what it states is true. *)
+Theorem judged f : judge f = Holds -> exists x, read f = Got x /\ states x.
+Proof.
+  unfold judge, read. destruct (document f) as [doc|[]]; cbn; try discriminate.
+  destruct (opened f doc) as [parts|[]]; cbn; try discriminate.
+  destruct (digests doc); cbn; try discriminate. destruct (content f parts) as [x|[]]; cbn; try discriminate.
+  destruct (affordable x); cbn; try discriminate. destruct (check x) eqn:E; cbn; try discriminate.
+  intros _. exists x. split; [reflexivity|]. now apply checked.
+Qed.
+End Judge.

@@ -1,7 +1,7 @@
 (* A certificate in words states what its image in bigZ states, so the checker over bigZ proves it. *)
-From Coq Require Import ZArith Reals List Uint63.
+From Coq Require Import ZArith Reals List Bool Uint63 Lia.
 From Bignums Require Import BigZ.
-Require Import Spec interpolation words big_integers integers.
+Require Import Spec Certificate shapes interpolation words big_integers integers.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -53,3 +53,27 @@ End Map.
 
 Theorem words_interpolates u c : CheckBig.check u (cmap big c) = true -> interpolates wval c.
 Proof. intros H. apply (interpolates_map big wval BigZ.to_Z big_ok). now apply checkBig_sound in H. Qed.
+
+(* Words that are not all 0 are above 0. *)
+Definition word_above_0 (w : int) : bool := negb (Uint63.eqb w 0%uint63).
+Definition words_above_0 (x : wnum) : bool := match x with Pos l => existsb word_above_0 l | Neg _ => false end.
+Lemma words_above_0_ok x : words_above_0 x = true -> (0 < wval x)%Z.
+Proof.
+  destruct x as [l|l]; [|discriminate]. cbn [words_above_0 wval].
+  assert (pos : forall r, (0 <= val r)%Z).
+  { induction r as [|w r IH]; cbn [val]; [lia|]. assert (W := Uint63.to_Z_bounded w). lia. }
+  induction l as [|w l IH]; cbn [existsb val]; [discriminate|]. intros H. apply orb_prop in H as [H|H].
+  - assert (W := Uint63.to_Z_bounded w). assert (L := pos l). unfold word_above_0 in H.
+    assert (Uint63.to_Z w <> 0%Z); [|lia]. intros E. apply (Uint63.to_Z_inj w 0%uint63) in E. subst. discriminate.
+  - assert (W := Uint63.to_Z_bounded w). specialize (IH H). lia.
+Qed.
+
+(* An interpolation certificate, in full: what an instance in the kernel states. *)
+Definition words_verified (u : units BigZ.t) (c : cert wnum) : bool :=
+  data_okb words_above_0 c && readout_okb words_above_0 c && CheckBig.check u (cmap big c).
+Theorem words_proved u c : words_verified u c = true -> data_ok wval c /\ readout_ok wval c /\ interpolates wval c.
+Proof.
+  unfold words_verified. rewrite !andb_true_iff. intros [[H1 H2] H3].
+  split; [exact (data_okb_ok wval _ words_above_0_ok c H1)|].
+  split; [exact (readout_okb_ok wval _ words_above_0_ok c H2)|]. exact (words_interpolates u c H3).
+Qed.

@@ -65,15 +65,14 @@ def small_circuits(
     seed: int = 0,
     threads: int | None = None,
     depth: int | None = None,
-    first: int = 0,
-    bases: int | None = None,
+    numbers: range | None = None,
     progress: Progress = silent,
 ) -> Iterator[Found]:
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
     below: usually the size of the smallest dependent set known. depth: the largest j; by default
-    as large as pays. first: number of the first basis. bases: at most so many; by default as many
-    as would miss a circuit of `below` - 1 vectors once in 10^9. Ends when the budget is used, too.
+    as large as pays. numbers: of the bases; by default as many, from 0, as would miss a circuit of
+    `below` - 1 vectors once in 10^9. Ends when the budget is used, too.
     Deterministic up to where it ends. Exact: each dependency is proved.
     """
     p = basis_prime()
@@ -81,14 +80,16 @@ def small_circuits(
     deepest = depth or depth_for(vectors.N, min(vectors.N, vectors.d))
     cost = nominal_seconds(vectors.N, vectors.d, deepest) / (threads or available_threads())
     rank = min(vectors.N, vectors.d)
-    bases = _enough(below - 1, vectors.N, rank, deepest) if bases is None else bases
-    numbers = itertools.count(first) if bases is None else range(first, first + bases)
-    affordable = itertools.takewhile(lambda _: not budget.over, numbers)
+    if numbers is None and (bases := _enough(below - 1, vectors.N, rank, deepest)) is not None:
+        numbers = range(bases)
+    first = 0 if numbers is None else numbers.start
+    wanted = itertools.count() if numbers is None else numbers
+    affordable = itertools.takewhile(lambda _: not budget.over, wanted)
     job = partial(_one_basis, table, p, deepest, seed)
     results = in_order(job, affordable, threads or available_threads())
     for number, candidates in enumerate(results, start=first):
         budget.charge(cost)
-        progress(number + 1 - first, bases or number + 2 - first)
+        progress(number + 1 - first, len(numbers) if numbers else 0)
         for size, outside, members in candidates:
             if size >= below:
                 continue

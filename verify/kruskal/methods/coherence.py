@@ -24,8 +24,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.vectors import Vectors
 
-__all__ = ["coherence_bound", "nominal_seconds"]
-
 _BLOCK = 512  # rows of the Gram matrix at a time
 _UNIT = 2.0**-53
 

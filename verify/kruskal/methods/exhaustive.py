@@ -39,8 +39,6 @@ from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordin
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 
-__all__ = ["Decision", "decide", "nominal_seconds"]
-
 _EXTRA = 4  # coordinates beyond k that tell chance from dependence
 _TRIES = 4  # pairs of primes and projections, where one is unlucky
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm

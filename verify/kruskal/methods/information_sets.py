@@ -31,8 +31,6 @@ from attncert.verify.rank.engines.arithmetic import inverse
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import residues
 
-__all__ = ["information_set_bounds", "nominal_seconds", "worth_trying"]
-
 _SETS = 64  # bases at most
 _PAIRS = 3e-8  # seconds for an entry of a pair
 

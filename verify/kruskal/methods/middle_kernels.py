@@ -11,8 +11,6 @@ from numba import njit
 
 from attncert.verify.kruskal.methods.quotient_kernels import dependent
 
-__all__ = ["pairs_of", "quadruples", "quintuples", "slices"]
-
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(cache=True, nogil=True, inline="always")
 _THREES, _EIGHTS = np.uint64(0x3333333333333333), np.uint64(0x8888888888888888)

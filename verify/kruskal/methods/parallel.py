@@ -21,8 +21,6 @@ from attncert.verify.rank.engines.arithmetic import inverse, reduce
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import residues
 
-__all__ = ["parallel_bounds", "parallel_classes", "zeros"]
-
 
 def parallel_bounds(vectors: Vectors) -> tuple[Bound, ...]:
     """The Kruskal rank where it is 0 or 1; else the proof that it is 2 or more (if N > 1).

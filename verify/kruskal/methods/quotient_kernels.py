@@ -14,8 +14,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["HITS", "dependent", "search"]
-
 HITS = 64  # sets reported per call; more than that end it
 
 _compiled = njit(cache=True, nogil=True)

@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
-__all__ = ["in_order"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

@@ -12,8 +12,6 @@ from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.primes import safe_primes_below
 from attncert.verify.rank.residues import residues
 
-__all__ = ["basis_prime", "inverses", "mixed_coordinates", "search_primes"]
-
 
 @lru_cache(maxsize=16)
 def search_primes(N: int, attempt: int = 0) -> tuple[int, int]:

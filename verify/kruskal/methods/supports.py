@@ -30,8 +30,6 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.modular import rank_mod
 
-__all__ = ["Subspace", "coordinate_subspaces", "support_bounds"]
-
 _EVERY = 20  # up to this width all coordinate subspaces are counted
 _TOP = 3  # kept of each dimension
 _SEEDS = 32  # supports from which subspaces are grown

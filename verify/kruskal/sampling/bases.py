@@ -24,8 +24,6 @@ from attncert.verify.kruskal.sampling.sampled import smallest
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.shards import Plan, Result, Shard
 
-__all__ = ["BASES", "BasesSearched", "BasisSearch", "searched_of"]
-
 BASES = "bases"
 _LARGEST_SHARD = 256
 _SHARDS = 16  # at least, where there are enough bases
@@ -103,8 +101,7 @@ class BasisSearch:
             budget=Budget(),
             seed=shard.seed,
             threads=self.threads,
-            first=shard.start,
-            bases=shard.stop - shard.start,
+            numbers=range(shard.start, shard.stop),
         )
         *_, last = None, *circuits  # each smaller than the one before
         witness = None if last is None else last.dependency.as_dict()

@@ -13,8 +13,6 @@ from numba import njit
 
 from attncert.constructions.arrays import IntArray
 
-__all__ = ["BLOCK", "sequences"]
-
 BLOCK = 64
 """Sequences drawn from one generator."""
 

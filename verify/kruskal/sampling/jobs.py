@@ -19,13 +19,11 @@ from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_sha256
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
 from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
-
-__all__ = ["Job", "Question", "Shown", "identity", "jobs_of", "run_job", "run_part", "shown_by"]
 
 _SUBSETS = 1000
 
@@ -49,7 +47,7 @@ class Question:
     subsets: int | None = None
     bases: int = 0
     seed: int = 0
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     jobs: int = 1
 
     def __post_init__(self) -> None:

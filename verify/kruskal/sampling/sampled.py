@@ -29,8 +29,6 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.scale.shards import Plan, Result
 
-__all__ = ["CONFIDENCE", "Samples", "Sweep", "chance_of_meeting", "failing_at_most", "smallest"]
-
 CONFIDENCE = 0.95
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
 _SOURCE = "ours; verify/kruskal/sampling/sampled.py"
@@ -96,14 +94,9 @@ class Samples:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able; floats to a digit that no library changes."""
+        names = ("k", "seed", "planned", "subsets", "independent", "dependent", "undecided")
         return {
-            "k": self.k,
-            "seed": self.seed,
-            "planned": self.planned,
-            "subsets": self.subsets,
-            "independent": self.independent,
-            "dependent": self.dependent,
-            "undecided": self.undecided,
+            **{name: getattr(self, name) for name in names},
             "failing at most": _upward(self.failing_at_most),
             "confidence": CONFIDENCE,
             "witness": None if self.witness is None else self.witness.as_dict(),

@@ -25,10 +25,9 @@ from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, rank_mod
 from attncert.verify.scale.shards import Plan, Result, Shard
-
-__all__ = ["PREFIXES", "SUBSETS", "Sampler", "sampled_of", "table_sha256"]
 
 SUBSETS, PREFIXES = "subsets", "prefixes"
 _LARGEST_SHARD = 4096
@@ -51,7 +50,7 @@ class Sampler:
     vectors: int
     width: int
     expected: int
-    device: str = "auto"
+    device: DeviceChoice = "auto"
     threads: int | None = None
 
     @classmethod
@@ -61,7 +60,7 @@ class Sampler:
         k: int | None,
         count: int,
         *,
-        device: str = "auto",
+        device: DeviceChoice = "auto",
         threads: int | None = None,
     ) -> Sampler:
         """Random k-subsets, or with k None the sweep over all k. Raises InputError."""
@@ -91,12 +90,7 @@ class Sampler:
         """What a log of these shards is about; `draws` tells if another library draws otherwise."""
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         draws = hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()[:16]
-        return {
-            "k": self.k,
-            "vectors": self.vectors,
-            "width": self.width,
-            "draws": draws,
-        }
+        return {"k": self.k, "vectors": self.vectors, "width": self.width, "draws": draws}
 
     def __call__(self, shard: Shard, table: AnyArray) -> Result:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)

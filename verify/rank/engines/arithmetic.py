@@ -37,8 +37,6 @@ from flint import fmpz
 
 from attncert.constructions.errors import InputError
 
-__all__ = ["MANTISSA", "inverse", "lazy_terms", "matmul", "modulus", "reduce"]
-
 MANTISSA = {"float32": 24, "float64": 53}
 
 

@@ -19,8 +19,6 @@ from array_api_compat import array_namespace
 
 from attncert.verify.rank.engines.arithmetic import inverse, lazy_terms, modulus, reduce
 
-__all__ = ["ARRAY", "WIDTH", "ArrayKernels", "Kernels", "prefixes"]
-
 WIDTH = 16  # rows per panel
 
 

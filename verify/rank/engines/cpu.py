@@ -84,11 +84,7 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
 
 
 def systematic_prefixes(
-    coefficients: ResidueArray,
-    position: IntArray,
-    subsets: IntArray,
-    p: int,
-    threads: int = 1,
+    coefficients: ResidueArray, position: IntArray, subsets: IntArray, p: int, threads: int = 1
 ) -> IntArray:
     """Like `prefixes` where some vectors are unit vectors (see `coordinates.Systematic`).
 

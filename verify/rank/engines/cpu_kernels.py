@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["back", "eliminate", "prefix_range", "subtract_range", "systematic_range"]
-
 _HALF = np.float32(0.5)
 _ONE = np.uint64(1)
 _compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add, no more

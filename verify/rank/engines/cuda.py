@@ -19,8 +19,6 @@ from attncert.verify.rank.engines.batched import WIDTH
 from attncert.verify.rank.engines.cuda_source import SOURCE
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 
-__all__ = ["CudaKernels", "launch_shape"]
-
 
 def launch_shape(width: int) -> tuple[int, int]:
     """(threads per block, columns per thread) for a panel of `width` columns.

@@ -7,8 +7,6 @@ yet.
 
 from __future__ import annotations
 
-__all__ = ["SOURCE"]
-
 SOURCE = r"""
 // One panel of the batched elimination modulo p: one thread block per matrix
 // (verify/rank/engines/cuda.py).

@@ -5,43 +5,44 @@ from __future__ import annotations
 import importlib
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_cupy_array, is_numpy_array
 
 from attncert.constructions.errors import InputError
 
-__all__ = ["Device", "choose_device"]
+__all__ = ["Device", "DeviceChoice", "choose_device"]
 
-_CHOICES = ("auto", "cpu", "cuda")
+Kind: TypeAlias = Literal["cpu", "cuda"]
+DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 
 
 @dataclass(frozen=True)
 class Device:
-    """kind: "cpu" or "cuda". engine: "numba" (compiled threads) or "array" (batched arrays).
+    """kind: of hardware. engine: "numba" (compiled threads) or "array" (batched arrays).
 
     name: the hardware's or the array library's name. versions: of what did the arithmetic.
     """
 
-    kind: str
+    kind: Kind
     engine: str
     name: str
     versions: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def namespace(self) -> Any:
+        """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
+        return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able record for reports."""
-        return {
-            "kind": self.kind,
-            "engine": self.engine,
-            "name": self.name,
-            "versions": dict(self.versions),
-        }
+        return asdict(self)
 
 
-def choose_device(device: str = "auto", table: Any = None) -> Device:
+def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:
     """The device for `table`: "auto" prefers where the table is, then a usable GPU, then the CPU.
 
     A table of an array library other than NumPy and CuPy is computed with in that library.
@@ -53,8 +54,8 @@ def choose_device(device: str = "auto", table: Any = None) -> Device:
     Traceback (most recent call last):
     attncert.InputError: device: must be one of auto, cpu, cuda, not gpu
     """
-    if device not in _CHOICES:
-        raise InputError("device", f"one of {', '.join(_CHOICES)}", device)
+    if device not in get_args(DeviceChoice):
+        raise InputError("device", f"one of {', '.join(get_args(DeviceChoice))}", device)
     foreign = is_array_api_obj(table) and not (is_numpy_array(table) or is_cupy_array(table))
     if device == "cuda" or (device == "auto" and not foreign):
         missing = _why_no_cuda()

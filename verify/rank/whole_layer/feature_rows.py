@@ -37,8 +37,6 @@ from attncert.verify.rank.coordinates import random_projection
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
 
-__all__ = ["FeatureRows", "is_integral"]
-
 _SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
 
 
@@ -90,12 +88,8 @@ class FeatureRows:
         Raises SumVanishes, and features.NotIntegral where a logit is not an integer.
         """
         xp, p, data = self._xp, self.p, self.data
+        weights = self.softmax(start, stop)
         block = None if data.shared else data.contexts.stored[start:stop]
-        weights = self._powers(self._logits(start, stop, block))  # (b, H, n)
-        sums = reduce(xp.sum(weights, axis=2), p)  # n < 2^28 balanced residues: exact
-        if bool(xp.any(sums == 0)):
-            raise SumVanishes(p)
-        weights = reduce(weights * inverse(sums, p)[:, :, None], p)
         b, heads, n = weights.shape
         if block is None:
             mixed = matmul(xp.reshape(weights, (b * heads, n)), self._context, p)
@@ -104,6 +98,16 @@ class FeatureRows:
             mixed = self._narrow(xp.reshape(mixed, (b * heads, data.d)))
         mixed = xp.reshape(mixed, (b, heads, self.width))
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
+
+    def softmax(self, start: int, stop: int) -> Any:
+        """Softmax weights modulo p, (b, H, n) balanced float64. Raises as `rows` does."""
+        xp, p = self._xp, self.p
+        block = None if self.data.shared else self.data.contexts.stored[start:stop]
+        weights = self._powers(self._logits(start, stop, block))
+        sums = reduce(xp.sum(weights, axis=2), p)  # n < 2^28 balanced residues: exact
+        if bool(xp.any(sums == 0)):
+            raise SumVanishes(p)
+        return reduce(weights * inverse(sums, p)[:, :, None], p)
 
     def _logits(self, start: int, stop: int, block: AnyArray | None) -> Any:
         """Logits modulo p - 1, (b, H, n) balanced; block: contexts of these examples, if own."""

@@ -20,20 +20,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
-from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.primes import PRIMES_FLOAT64, require_order_of_two
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, Footprint, Plan
 from attncert.verify.rank.whole_layer.streaming import Elimination
-
-__all__ = ["DEFAULT_MEMORY", "LayerRank", "layer_rank"]
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -61,7 +57,7 @@ def layer_rank(
     data: Dataset,
     layer: Layer,
     *,
-    device: str = "auto",
+    device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     primes: Sequence[int] = PRIMES_FLOAT64,
     seed: int = 0,
@@ -84,7 +80,7 @@ def layer_rank(
     (9, 11863067)
     """
     where = choose_device(device)
-    xp = _namespace(where) if xp is None else xp
+    xp = where.namespace if xp is None else xp
     for p in primes:
         require_order_of_two(p, p - 1)
     _require_exact_products(xp, primes[0])
@@ -111,13 +107,7 @@ def layer_rank(
 
 
 def _rank(
-    data: Dataset,
-    layer: Layer,
-    p: int,
-    plan: Plan,
-    seed: int,
-    xp: Any,
-    progress: Progress,
+    data: Dataset, layer: Layer, p: int, plan: Plan, seed: int, xp: Any, progress: Progress
 ) -> int:
     """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=plan.width, xp=xp, seed=seed)
@@ -128,14 +118,6 @@ def _rank(
         elimination.add(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0))
         progress(stop, data.T)
     return elimination.rank
-
-
-def _namespace(device: Device) -> Any:
-    if device.kind == "cuda":
-        import array_api_compat.cupy as xp
-
-        return xp
-    return np
 
 
 def _require_exact_products(xp: Any, p: int) -> None:

@@ -35,8 +35,6 @@ from attncert.verify.rank.engines.arithmetic import matmul, modulus, reduce
 from attncert.verify.rank.residues import to_host
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
 
-__all__ = ["Elimination"]
-
 _SLACK = 32  # columns of a window beyond its rows: a generic block finds all its pivots there
 
 

@@ -1,0 +1,24 @@
+"""attncert kernel: the verified checker, built on this machine."""
+
+from __future__ import annotations
+
+import typer
+
+from attncert.commands.output import say
+
+kernel = typer.Typer(rich_markup_mode=None, help="The theorems in Coq and the verified checker.")
+
+
+@kernel.callback()
+def _commands() -> None:
+    """The theorems in Coq and the verified checker."""
+
+
+@kernel.command("build")
+def build() -> int:
+    """Compile the theorems and the verified checker: minutes, 1.1 GB of memory, Coq and OCaml."""
+    from attncert.verify.coq.executable import build as made
+
+    say("Compiling the theorems and the verified checker takes minutes.", error=True)
+    say(f"Built: {made()}")
+    return 0

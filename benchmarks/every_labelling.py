@@ -1,0 +1,195 @@
+"""Every labelling, by one certificate each: the largest T by pairs and by larger sets of heads.
+
+    python benchmarks/every_labelling.py [--limit S] [--out benchmarks/results/every_labelling.json]
+    python benchmarks/every_labelling.py --table    writes the table of docs/measured.md
+
+Random integers, distinct contexts, n = 32, d = 64, H = 12 heads of width one, in sets of k that
+share key and query: T is what Theorem 14 of docs/given-labels.md counts, and with eight examples
+more the rank stays. The same at wider tokens; and all digits, by sets of heads and by the pairs of
+Theorem 4. "rank" is the time of the Jacobian and its elimination, "fast" and "plain" those of the
+two checkers on the file (for "plain" its own estimate, where that is above a minute).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from cases import command, in_own_process, into_document, table, write
+
+OUT = "benchmarks/results/every_labelling.json"
+SMALL = {"n": 32, "d": 64, "H": 12}
+CASES: list[dict[str, Any]] = [
+    *({"data": "random", **SMALL, "k": k} for k in (2, 3, 4, 6, 12)),
+    {"data": "random", "n": 8, "d": 192, "H": 12, "k": 12},
+    {"data": "random", "n": 4, "d": 384, "H": 12, "k": 12},
+    {"data": "random", "n": 197, "d": 768, "H": 12, "k": 12},  # ViT-B; 2.7 GB of contexts
+    {"data": "digits", "construction": "groups"},
+    {"data": "digits", "construction": "pairs"},
+]
+MORE = 8  # examples beyond T, where the rank must stay
+MOST_TWICE = 10_000  # examples up to which that is tried, and a file written
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=int, default=1800, help="seconds for one case")
+    parser.add_argument("--table", action="store_true", help="write it into docs/measured.md")
+    parser.add_argument("--out", default=OUT)
+    parser.add_argument("--only", type=int, help="this one of the cases, from 0; others stay")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(_run(json.loads(arguments.case))))
+        return
+    if arguments.table:
+        into_document("every_labelling.py", markdown(json.loads(Path(arguments.out).read_text())))
+        return
+    from machine import machine
+
+    result: dict[str, Any] = {
+        "command": command(__file__),
+        "machine": machine("python-flint", "numba", "numpy"),
+        "rows": [],
+    }
+    if arguments.only is not None:
+        result = json.loads(Path(arguments.out).read_text())
+        case = CASES[arguments.only]
+        kept = [row for row in result["rows"] if case.items() - row.items()]
+        found = in_own_process(__file__, case, arguments.limit)
+        result["rows"] = [*kept[: arguments.only], found, *kept[arguments.only :]]
+        write(result, arguments.out)
+        return
+    for case in CASES:
+        result["rows"].append(in_own_process(__file__, case, arguments.limit))
+        write(result, arguments.out)  # after every case, so that nothing is lost
+    print(markdown(result))
+
+
+def _run(case: dict[str, Any]) -> dict[str, Any]:
+    from machine import peak_mebibytes
+
+    row = _random(case) if case["data"] == "random" else _digits(case)
+    return row | {"peak_MiB": peak_mebibytes()}
+
+
+def _random(case: dict[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    from attncert.constructions.data.dataset import Dataset
+    from attncert.constructions.given.law import spans
+    from attncert.constructions.given.zeros import draw_groups, most_examples
+    from attncert.verify.labelling.labelled import useful_columns
+    from attncert.verify.rank.whole_layer.jacobian_rows import jacobian_rank
+
+    n, d, H, k = (case[name] for name in ("n", "d", "H", "k"))
+    rng, sizes = np.random.default_rng(0), (k,) * (H // k)
+
+    def data(T: int) -> Any:
+        contexts = rng.integers(-4, 5, (T, n, d), dtype=np.int8)
+        queries = rng.integers(-4, 5, (T, d), dtype=np.int8)
+        return Dataset.of(contexts, queries, np.zeros(T, dtype=np.int8))
+
+    law = spans(data(4 * d))
+    T = most_examples(sizes, 1, law)
+    examples = data(T + MORE if T <= MOST_TWICE else T)
+    enough = examples if T > MOST_TWICE else examples.take(T)
+    zero = draw_groups(enough, sizes)
+    columns = useful_columns(enough, zero)
+    start = time.perf_counter()
+    found = jacobian_rank(enough, zero.layer, columns=columns)
+    took = time.perf_counter() - start
+    row: dict[str, Any] = {
+        "T": T,
+        "N": law.bound(H, 1, 1),
+        "heads": H,
+        "rank": found.rank,
+        "prime": found.prime,
+        "rank_s": round(took, 2),
+    }
+    if T > MOST_TWICE:
+        return row
+    row["rank at T + 8"] = jacobian_rank(examples, zero.layer, columns=columns, enough=T).rank
+    return row | (_checked(enough, zero, found.prime) if found.full else {})
+
+
+def _digits(case: dict[str, Any]) -> dict[str, Any]:
+    from attncert.constructions.data.digits import digits
+    from attncert.verify.labelling.labelled import LabellingSettings, label_all
+
+    data = digits()
+    start = time.perf_counter()
+    found = label_all(data, LabellingSettings(construction=case["construction"]))
+    took = time.perf_counter() - start
+    if found.zero is None or found.rank is None:
+        return {"T": data.T, "outcome": found.why}
+    row = {
+        "T": data.T,
+        "heads": found.zero.heads,
+        "N": found.spans.bound(found.zero.heads, 1, 1),
+        "rank": found.rank.rank,
+        "prime": found.rank.prime,
+        "tried": len(found.tried),
+        "rank_s": round(took, 2),
+    }
+    return row | _checked(data, found.zero, found.rank.prime)
+
+
+def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
+    """The file: its size, and both checkers on it."""
+    from attncert.verify import checker_labelling
+    from attncert.verify.certificate import TooLarge, canonical_bytes
+    from attncert.verify.labelling import fast
+    from attncert.verify.labelling.certificate import labelling_certificate
+
+    try:
+        file = labelling_certificate(data, zero, prime, construction="groups", produced_by={})
+    except TooLarge as reason:
+        return {"file": str(reason)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        path.write_bytes(canonical_bytes(file))
+        row: dict[str, Any] = {"MiB": round(path.stat().st_size / 2**20, 1)}
+        start = time.perf_counter()
+        row["fast"] = fast.check_file(str(path)).status
+        row["fast_s"] = round(time.perf_counter() - start, 2)
+        start = time.perf_counter()
+        plain = checker_labelling.check_file(str(path), 60.0)
+        row |= {"plain": plain.status, "plain_s": round(time.perf_counter() - start, 2)}
+        if plain.status == "over limit":
+            row["plain_s"] = plain.message.partition(":")[0]
+    return row
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """One row for each case."""
+    lines = []
+    for row in result["rows"]:
+        if row["data"] == "random":
+            what = f"random, n = {row['n']}, d = {row['d']}, sets of {row['k']}"
+        else:
+            what = f"digits, {row['construction']}"
+        if "outcome" in row:
+            lines.append([what, *["-"] * 3, row["outcome"], *["-"] * 4])
+            continue
+        rank = f"{row['rank']:,}"
+        if "rank at T + 8" in row:
+            rank += f" (T + 8: {row['rank at T + 8']:,})"
+        fast = f"{row['fast']}, {row['fast_s']} s" if "fast" in row else row.get("file", "-")
+        plain = "-"
+        if "plain" in row:
+            timed = isinstance(row["plain_s"], float)
+            plain = f"{row['plain']}, {row['plain_s']} s" if timed else row["plain_s"]
+        lines.append([what, row["heads"], f"{row['T']:,}", f"{row['N']:,}", rank,
+                      f"{row['rank_s']} s", f"{row['peak_MiB']:,} MiB", fast, plain])  # fmt: skip
+    headings = ["data", "H", "T", "N", "rank of the Jacobian", "rank", "memory", "fast", "plain"]
+    return table(headings, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+"""The paper's experiments with given labels, again, with certificates: T against H, n and d_h.
+
+Data: contexts (one for each example, or one for all) and queries uniform on [0, 1] in steps of
+1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
+unit vectors ("one-hot"). For each point T runs through shares of the dimension count N, by
+bisection: a T counts as found where Levenberg-Marquardt from one of two small random starts (one,
+where N is above 1,000) reaches rounding. The largest T found is certified, and its certificate
+written and checked from the file by the fast checker (up to 2,000 unknowns; above that the same
+theorem is applied in memory, and the row says so). Nothing but a certificate counts as memorized;
+"not found" is no impossibility.
+
+python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cases import write
+from experiments_beside import proofs, trained
+from experiments_points import LARGE, MOST_SECONDS, Point, data_of, estimate, key, points
+from fit import has_torch
+from machine import machine, peak_mebibytes
+
+from attncert.constructions.given.law import spans
+from attncert.constructions.given.least_squares import Fit, fit
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.near import fast
+from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, near_certificate
+from attncert.verify.near.fitted import TRIES
+from attncert.verify.near.heads import heads
+
+OUT = Path(__file__).parent / "results" / "experiments.json"
+MAX_STEPS = 100
+
+
+def row_of(point: Point) -> dict[str, Any]:
+    """Search, certificate, check; where the largest T found has no certificate, below it again."""
+    row: dict[str, Any] = asdict(point) | {"bounds": point.bounds(), "T": None, "tried": []}
+    row |= {"certificates": [], "outcome": "not found"}
+    candidates, found = point.candidates(), dict[int, Fit | None]()
+    high = len(candidates)
+    while high > 0:
+        low = -1
+        while high - low > 1:
+            T = candidates[middle := (low + high) // 2]
+            if T not in found:
+                found[T] = search(point, T, row["tried"])
+            low, high = (low, middle) if found[T] is None else (middle, high)
+        if low < 0:
+            break
+        best = found[candidates[low]]
+        if best is not None and certified(point, candidates[low], best, row):
+            break
+        high = low
+    return row
+
+
+def certified(point: Point, T: int, best: Fit, row: dict[str, Any]) -> bool:
+    """Whether these weights have a certificate that checks; what there is to say goes into row."""
+    start, data = time.process_time(), data_of(point, T)
+    near = certify(data, np.asarray(best.weights), point.shape())
+    shown = checked(near) if near.holds else {"status": "none", "why": near.why}
+    taken = round(time.process_time() - start, 2)
+    row["certificates"].append({"T": T, **shown, "processor_seconds": taken})
+    if shown["status"] != "holds":
+        return False
+    seen = heads(
+        data.contexts.floats(), data.queries.floats(), np.asarray(best.weights), best.shape
+    )
+    law = spans(data).bound(point.heads, point.head_width, point.value_width)
+    row |= {
+        "outcome": "certified",
+        "T": T,
+        "N_of_these_data": law,
+        "radius": float(near.radius),
+        "kappa": near.found.kappa,
+        "condition": near.condition,
+        "saturated": [round(x, 4) for x in seen.saturated],
+        "carried": list(seen.carried),
+        "share_of_the_carrier": round(float(np.median(seen.share)), 4),
+    }
+    return True
+
+
+def search(point: Point, T: int, tried: list[dict[str, Any]]) -> Fit | None:
+    data = data_of(point, T)
+    arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
+    for seed in range(1 if point.law > LARGE else TRIES):
+        start = time.process_time()
+        with np.errstate(all="ignore"):
+            result = fit(*arrays, point.shape(), seed, max_steps=MAX_STEPS)
+        tried.append(
+            {
+                "T": T,
+                "seed": seed,
+                "found": result.found,
+                "steps": len(result.steps) - 1,
+                "error": float(f"{result.error:.2g}"),
+                "processor_seconds": round(time.process_time() - start, 3),
+            }
+        )
+        if result.found:
+            return result
+    return None
+
+
+def checked(near: Near) -> dict[str, Any]:
+    """The verdict of the fast checker on the file, and the SHA-256 of the file."""
+    unknowns = len(near.unknowns)
+    if unknowns > MOST_UNKNOWNS:
+        return {"status": "holds", "checked": "in memory", "unknowns": unknowns}
+    content = canonical_bytes(near_certificate(near, construction="fit", produced_by={}))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        path.write_bytes(content)
+        verdict = fast.check_file(str(path))
+    return {
+        "checked": "file",
+        "unknowns": unknowns,
+        "status": verdict.status,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "bytes": len(content),
+    }
+
+
+def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
+    """Points that were not run, those first that take least time."""
+    done = {key(row) for row in rows if row["outcome"] != "not run"}
+    return [
+        point
+        for point in points()
+        if point not in done and point.seconds() <= MOST_SECONDS and series in (None, point.series)
+    ]
+
+
+def not_run(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for every point without one, with what it would cost."""
+    known = {key(row) for row in rows}
+    return [
+        asdict(point) | {"bounds": point.bounds(), "outcome": "not run", **estimate(point)}
+        for point in points()
+        if point not in known
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--resume", default=str(OUT), help="rows are kept here, one by one")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, then stop")
+    parser.add_argument("--series", help="only these points; beside: Adam and the proofs' heads")
+    parser.add_argument("--steps", type=int, default=50_000, help="of Adam (needs torch)")
+    parser.add_argument("--note", help="what else the machine did")
+    options = parser.parse_args()
+    path, begin = Path(options.resume), time.monotonic()
+    result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"rows": []}
+    result["machine"] = machine("numpy", "scipy", "python-flint")
+    result["note"] = options.note or result.get("note", "")
+
+    def keep(name: str, row: dict[str, Any], replaced: Any = lambda row: False) -> None:
+        kept = [old for old in result.get(name, []) if not replaced(old)]
+        result[name] = sorted([*kept, row], key=order)
+        write(result, str(path))
+
+    result["rows"] = sorted(result["rows"] + not_run(result["rows"]), key=order)
+    if options.series in (None, "beside"):
+        result["proofs"] = list(proofs())
+        write(result, str(path))
+        for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():
+            keep("trained", row)
+    for point in pending(result["rows"], options.series):
+        if time.monotonic() - begin > options.budget:
+            break
+        print(point, flush=True)
+        row = row_of(point) | {"peak_MiB": peak_mebibytes()}
+        keep("rows", row, lambda old, point=point: key(old) == point)
+
+
+def order(row: dict[str, Any]) -> str:
+    """Rows in an order that does not depend on when they were made."""
+    names = ("series", "contexts", "labels", "n", "d", "heads", "head_width", "value_width", "m")
+    numbers = [row.get(name, "") for name in (*names, "share")]
+    return " ".join(f"{x:06}" if isinstance(x, int) else x for x in numbers)
+
+
+if __name__ == "__main__":
+    main()

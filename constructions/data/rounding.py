@@ -1,0 +1,50 @@
+"""Data rounded to a grid, ties to even: short numbers, on which interpolation is exact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray, narrow
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """grid: the step, above 0. original: the data before. largest_change: of any number."""
+
+    grid: Fraction
+    original: Dataset
+    largest_change: Fraction
+
+
+def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounding]:
+    """Contexts and queries as the nearest multiples of `grid`, of two as near the even multiple.
+
+    Labels stay as they are: they enter the readout alone, where long numbers cost little.
+
+    >>> data = Dataset.of([[0.3, 1], [0, -0.25]], [[0.75, 2.6]], [0.1])
+    >>> short, told = rounded(data, Fraction(1, 2))
+    >>> short.contexts.fractions(), short.queries.fractions(), told.largest_change
+    ([[[Fraction(1, 2), Fraction(1, 1)], [Fraction(0, 1), Fraction(0, 1)]]], \
+[[Fraction(1, 1), Fraction(5, 2)]], Fraction(1, 4))
+    """
+    contexts, moved = _on_grid(data.contexts, grid)
+    queries, more = _on_grid(data.queries, grid)
+    short = Dataset(contexts, queries, data.stated, data.name)
+    return short, Rounding(grid, data, max(moved, more))
+
+
+def _on_grid(array: ExactArray, grid: Fraction) -> tuple[ExactArray, Fraction]:
+    """The rounded array, and the largest change: x/D = k p/q with k = x q / (D p), made whole."""
+    top, below = grid.numerator, grid.denominator
+    unit, flat, most = array.denominator * top, list[int](), 0
+    for x in array.numerators.ravel().tolist():
+        k, rest = divmod(int(x) * below, unit)
+        k += 2 * rest > unit or (2 * rest == unit and k % 2)
+        most = max(most, abs(int(x) * below - k * unit))
+        flat.append(k * top)
+    common = math.gcd(below, *flat)
+    whole = narrow([x // common for x in flat], array.shape)
+    return ExactArray(whole, below // common), Fraction(most, array.denominator * below)

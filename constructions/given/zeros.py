@@ -1,0 +1,147 @@
+"""Weights at which all outputs are 0, whatever the data: heads in sets that share key and query.
+
+The heads of a set have one M = KQᵀ, so one z, and add (sum of their V_h O_h)ᵀ z to the output: 0
+where the products V_h O_h add up to 0. If the Jacobian of the outputs by all weights has rank T·m
+there, every labelling is memorized (docs/given-labels.md, Theorem 12).
+
+How many examples k such heads of width w are worth (m = 1, Theorem 14): with j = min(k-1, a),
+ρ = min(w, a), i = max(j + ρ - a, 0)
+
+    G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2,
+
+proved for almost all data with distinct contexts, and for one shared context with affinely
+independent rows. What a set is worth on the data at hand is the rank found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.arrays import IntegerArray
+from attncert.constructions.construction import Groups
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
+from attncert.constructions.given.law import Spans
+from attncert.constructions.layer import Head, Layer
+
+BOUNDS = (3, 30, 999)  # of the integers drawn: short numbers first, then ones that rarely coincide
+
+
+@dataclass(frozen=True)
+class Zero:
+    """layer: its outputs are 0 on every input. sets: its heads, by common key and query. groups:
+    the examples, as the construction places them; all in one where it does not."""
+
+    layer: Layer
+    sets: Groups
+    groups: Groups
+
+    @property
+    def heads(self) -> int:
+        return len(self.layer.heads)
+
+
+def worth(k: int, head_width: int, differences: int, queries: int) -> int:
+    """G(k), with d the rank of the queries.
+
+    >>> [worth(k, 1, 4, 4) for k in (1, 2, 3, 4)]
+    [4, 11, 17, 22]
+    """
+    a, d = differences, queries
+    rho, j = min(head_width, a, d), min(k - 1, a)
+    i = max(j + rho - a, 0)
+    return a + j * rho * (a + d - rho) - rho * comb(j, 2) - (d - rho) * comb(i, 2)
+
+
+def best_sizes(heads: int, head_width: int, found: Spans) -> tuple[int, ...]:
+    """How to divide the heads so that the sets are worth most: as evenly as they can be.
+
+    >>> best_sizes(12, 1, Spans(768, 0, 768, 1)), best_sizes(5, 1, Spans(4, 0, 4, 1))
+    ((12,), (3, 2))
+    """
+
+    def even(count: int) -> tuple[int, ...]:
+        small, more = divmod(heads, count)
+        return (small + 1,) * more + (small,) * (count - more)
+
+    def total(sizes: tuple[int, ...]) -> int:
+        each = {k: worth(k, head_width, found.differences, found.queries) for k in set(sizes)}
+        return sum(each[k] for k in sizes)
+
+    return max((even(count) for count in range(1, heads + 1)), key=total)
+
+
+def most_examples(sizes: Sequence[int], head_width: int, found: Spans) -> int:
+    """The sum of G(k), and b: what sets of these sizes are worth (m = 1)."""
+    a, d = found.differences, found.queries
+    return sum(worth(k, head_width, a, d) for k in sizes) + found.common
+
+
+def draw_groups(
+    data: Dataset,
+    sizes: Sequence[int],
+    *,
+    head_width: int = 1,
+    value_width: int | None = None,
+    bound: int = BOUNDS[-1],
+    seed: int = 0,
+) -> Zero:
+    """Sets of these sizes with random integers from -bound to bound; a set of one has value 0.
+
+    value_width: d_v, default m. With d_v ≥ m the output of every head is [I; 0]; else one random
+    matrix for each set. Exact, and deterministic in the seed. The rank is for others to find.
+    """
+    rng, d, m = np.random.default_rng([seed, bound]), data.d, data.m
+    d_v = m if value_width is None else value_width
+    heads: list[Head] = []
+    outputs: list[IntegerArray] = []
+    sets, start = [], 0
+    for k in sizes:
+        key, query = (rng.integers(-bound, bound + 1, (d, head_width)) for _ in range(2))
+        values = rng.integers(-bound, bound + 1, (k, d, d_v))
+        values[-1] = -values[:-1].sum(axis=0)
+        output = np.eye(d_v, m, dtype=np.int64)
+        if d_v < m:
+            output = rng.integers(-bound, bound + 1, (d_v, m))
+        heads += [head(data, key, query, value) for value in values]
+        outputs += [output] * k
+        sets.append(tuple(range(start, start + k)))
+        start += k
+    output = fmpq_mat(integers.to_flint(np.vstack(outputs)))
+    return Zero(Layer(tuple(heads), output), tuple(sets), (tuple(range(data.T)),))
+
+
+def draw_layer(
+    data: Dataset,
+    heads: int,
+    head_width: int = 1,
+    value_width: int | None = None,
+    *,
+    bound: int = BOUNDS[-1],
+    seed: int | Sequence[int] = 0,
+) -> Layer:
+    """A layer of random integers from -bound to bound in every place. value_width: default m."""
+    rng, d, m = np.random.default_rng(seed), data.d, data.m
+    d_v = m if value_width is None else value_width
+
+    def draw(*shape: int) -> IntegerArray:
+        return rng.integers(-bound, bound + 1, shape)
+
+    made = tuple(
+        head(data, draw(d, head_width), draw(d, head_width), draw(d, d_v)) for _ in range(heads)
+    )
+    return Layer(made, fmpq_mat(integers.to_flint(draw(heads * d_v, m))))
+
+
+def head(data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray) -> Head:
+    """With these integers, key and query times the data's denominators: logits are integral."""
+    return Head(
+        fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
+        fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
+        fmpq_mat(integers.to_flint(value)),
+    )

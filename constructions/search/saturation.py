@@ -1,0 +1,92 @@
+"""How far c must grow until every earlier example attends to its row with 1 - p < 2^-B.
+
+A head gives an earlier s the logits c·a_i + β_i, and a is largest at the row L_s alone. With
+δ_i(c) = c·(a_L - a_i) + β_L - β_i, i ≠ L, and S = Σ 2^-δ_i, that row has p = 1/(1 + S), so that
+
+    1 - p < 2^-B   ⟺   S·(2^B - 1) < 1.
+
+S falls as c grows, since every a_L - a_i > 0: the c with this property are all from the least on.
+It lies between two bounds. If some δ_i ≤ B - 1, then S·(2^B - 1) ≥ 2 - 2^(1-B) ≥ 1; if all
+δ_i ≥ B + log2(n - 1), then S ≤ 2^-B. Between them, bisection finds it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncert.constructions.arrays import IntArray, IntegerArray
+from attncert.constructions.exact import integers
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """What is asked of every head: 1 - p < 2^-bits for each earlier example; own: for the group's
+    own examples too. bits: at least 1."""
+
+    bits: int
+    own: bool = False
+
+
+def saturated(drops: Sequence[int], bits: int) -> bool:
+    """Whether 1 - p < 2^-bits for a row that all others are below by these numbers of bits. Exact.
+
+    >>> saturated([5], 5), saturated([5, 9], 5), saturated([4, 90], 5), saturated([], 5)
+    (True, False, False, True)
+    """
+    if not drops:
+        return True
+    if min(drops) < bits:
+        return False
+    if min(drops) >= bits + (len(drops) - 1).bit_length():
+        return True
+    last = max(drops)
+    total = sum(1 << (last - drop) for drop in drops)  # S·2^last
+    return (total << bits) - total < 1 << last
+
+
+def least_lead(lead: IntegerArray, finite: IntegerArray, targets: IntArray) -> int:
+    """The least c ≥ 1 at which c·lead + finite, (N, n), is largest at its target by 1 or more."""
+    rows = np.arange(len(targets))
+    gap = integers.subtract(lead[rows, targets][:, None], lead)
+    need = integers.add(integers.subtract(finite, finite[rows, targets][:, None]), np.array([1]))
+    others = np.arange(lead.shape[1])[None, :] != targets[:, None]
+    return max([1, *(-(-need[others] // gap[others])).tolist()])
+
+
+def least_multiplier(lead: IntegerArray, finite: IntegerArray, targets: IntArray, bits: int) -> int:
+    """The least c ≥ 1 at which the logits c·lead + finite, (N, n), saturate at all N targets."""
+    least = 1
+    for a, b, target in zip(lead.tolist(), finite.tolist(), targets.tolist(), strict=True):
+        gaps = [(a[target] - x, b[target] - y) for i, (x, y) in enumerate(zip(a, b, strict=True))
+                if i != target]  # fmt: skip
+        if not gaps:
+            continue
+        low, high = (
+            max(-((rest - wanted) // gap) for gap, rest in gaps)
+            for wanted in (bits, bits + (len(gaps) - 1).bit_length())
+        )
+        if high <= least:
+            continue
+        start = max(least, low)
+
+        def holds(c: int, gaps: list[tuple[int, int]] = gaps) -> bool:
+            return saturated([c * gap + rest for gap, rest in gaps], bits)
+
+        least = start + bisect_left(range(start, high), True, key=holds)
+    return least
+
+
+def least_height(count: int, step: int, bits: int) -> int:
+    """The least multiple of `step` by which one logit must exceed `count` equal others.
+
+    >>> least_height(3, 1, 5), least_height(3, 4, 5), least_height(1, 3, 5)
+    (7, 8, 6)
+    """
+    height = -(-bits // step) * step
+    while not saturated([height] * count, bits):
+        height += step
+    return height

@@ -1,0 +1,292 @@
+r"""A report's page as one HTML file, made from its Markdown: the same text, and nothing to load.
+
+Mathematics is MathML, figures are inside, the proof graph is part of the page, so that its boxes
+are links. Without scripts everything can be read; the script sorts tables, shows what a box of the
+graph comes from, and opens what is folded before printing.
+
+What is foreign in the Markdown is text there, and stays text here. Of HTML only the few tags that
+our templates write are kept (`_TAGS`), of MathML only `_MATHML`; links lead into the page, to a
+file beside it or to our documentation; and the browser is told to run our script alone and to load
+nothing.
+
+>>> b'<msup><mi>x</mi><mn>2</mn></msup>' in html_page(b"# A page\n\n$x^2$\n", {})
+True
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape, unescape
+from typing import Any
+
+from latex2mathml.converter import convert_to_element
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+from attncert.reports.report import HTML_MARK, MARK, PROOF, REPOSITORY, figure_file
+from attncert.reports.words.templating import TEMPLATES
+from attncert.reports.words.text import plain
+
+GRAPH = figure_file("graph")
+_MATH = re.compile(r"\$`([^`]+)`\$|\$([^$]+)\$")
+_TAGS = re.compile(
+    r"<details>(<summary>[^<>]*</summary>)?|</details>|</?span>|</?code>|<a id=\"[a-z0-9-]+\">|</a>"
+)
+_LINK = re.compile(r"#[\w-]+|[\w-]+(/[\w-]+)*\.[a-z0-9]+")  # or to our repository
+_MATHML = frozenset([
+    "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "munder",
+    "mover", "munderover", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd", "mstyle", "mpadded",
+    "mphantom",
+])  # fmt: skip
+_ATTRIBUTES = frozenset([
+    "display", "stretchy", "fence", "separator", "accent", "accentunder", "minsize", "maxsize",
+    "width", "mathvariant", "linethickness", "columnalign", "columnspacing", "rowspacing",
+    "displaystyle", "scriptlevel", "lspace", "rspace", "movablelimits", "largeop", "symmetric",
+])  # fmt: skip
+_LONG = 60  # letters of a cell that is kept wide
+_Tokens = Sequence[Token]
+
+
+def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
+    """One file. files: of the report, by name; figures that the page shows are put inside.
+
+    Equal Markdown and figures give equal bytes.
+    """
+    parser = _parser()
+    environment: dict[str, Any] = {"files": files, "headings": [], "slugs": {}, "tables": 0}
+    tokens = parser.parse(markdown.decode().replace(MARK, "", 1), environment)
+    body = parser.renderer.render(tokens, parser.options, environment)
+    title = next((t for level, t, _ in environment["headings"] if level == "h1"), "Report")
+    script = (TEMPLATES / "page.js").read_text("utf-8")
+    style = (TEMPLATES / "page.css").read_text("utf-8")
+    allowed = (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    )
+    lines = [
+        f'{HTML_MARK}\n<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{style}</style>",
+        "</head>",
+        "<body>",
+        _contents(environment["headings"]),
+        f"<main>\n{body}</main>",
+        f"<script>{script}</script>",
+        "</body>",
+        "</html>",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def mathml(latex: str, block: bool = False) -> str:
+    r"""MathML; the LaTeX source as code where it cannot be read.
+
+    >>> mathml(r"\text{<b>}") == mathml(r"\text{&lt;b&gt;}") and "<b>" not in mathml(r"\text{<b>}")
+    True
+    >>> mathml(r"\frac{")
+    '<code>\\frac{</code>'
+    """
+    return _mathml(" ".join(latex.split()), block)
+
+
+@functools.lru_cache(maxsize=4096)
+def _mathml(latex: str, block: bool) -> str:
+    words = re.sub(r"\\mathrm\{([A-Za-z]{2,})\}", r"\\operatorname{\1}", latex)
+    try:
+        element = convert_to_element(words, display="block" if block else "inline")
+    except Exception:  # its errors have no common class; what it cannot read stays LaTeX
+        return f"<code>{escape(latex)}</code>"
+    if any(part.tag not in _MATHML for part in element.iter()):
+        return f"<code>{escape(latex)}</code>"
+    element.attrib.pop("xmlns", None)  # implied in HTML
+    for part in element.iter():
+        part.text = unescape(part.text) if part.text else part.text
+        for name in set(part.attrib) - _ATTRIBUTES:
+            del part.attrib[name]
+        if part.tag in ("mi", "mo") and len(part.text or "") > 1 and str(part.text).isalpha():
+            part.tag = "mo"  # a function by name: what follows stands a thin space away
+            part.attrib |= {"lspace": "0em", "rspace": "0.17em"}
+    return ElementTree.tostring(element, encoding="unicode", short_empty_elements=False)
+
+
+def sort_key(cell: str) -> str:
+    r"""By what a cell of a table is sorted, from its Markdown: the sign of the number that it
+    begins with and the logarithm of its size; "" for text.
+
+    >>> sort_key("1,451 bits"), sort_key("$2^{-21.0}$"), sort_key("$1.50\\cdot 10^{400}$")
+    ('1 10.503', '1 -21.000', '1 1329.356')
+    >>> sort_key(r"\-3"), sort_key("0"), sort_key("none")
+    ('-1 1.585', '0 0.000', '')
+    """
+    text = re.sub(r"^(about|below) |[$`]", "", cell.strip().removeprefix("\\"))
+    if found := re.match(r"(-?)([\d.,]+)\\cdot 10\^\{(-?\d+)\}", text):
+        size = _log2(found[2]) + int(found[3]) * math.log2(10)
+    elif found := re.match(r"(-?)2\^\{(-?\d+(?:\.\d+)?)\}", text):
+        size = float(found[2])
+    elif found := re.match(r"()2\^\{(-?)10\^\{(\d+)\}\}", text):
+        size = float(f"{found[2]}1e{found[3]}")
+    elif found := re.match(r"(-?)(\d[\d,]*(?:\.\d+)?)(?![\w^])", text):
+        size = _log2(found[2])
+    else:
+        return ""
+    sign = 0 if size == -math.inf else -1 if found[1] else 1
+    return f"{sign} {size if sign else 0.0:.3f}"
+
+
+def _log2(digits: str) -> float:
+    x = float(digits.replace(",", ""))
+    return math.log2(x) if x else -math.inf
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _contents(headings: list[tuple[str, str, str]]) -> str:
+    items = [
+        f'<li><a href="#{slug}">{escape(text)}</a></li>'
+        for level, text, slug in headings
+        if level == "h2"
+    ]
+    listed = "\n".join(items)
+    return f'<nav aria-label="Contents">\n<ul>\n{listed}\n</ul>\n</nav>' if items else ""
+
+
+# --- Markdown, as our pages use it ---------------------------------------------------------------
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser.inline.ruler.before("escape", "math", _math_rule)
+    for name in _RULES:
+        parser.add_render_rule(name, _RULES[name])
+    return parser
+
+
+def _math_rule(state: StateInline, silent: bool) -> bool:
+    """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown."""
+    if state.src[state.pos] != "$":
+        return False
+    found = _MATH.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("math", "math", 0).content = found[1] or found[2]
+    state.pos = found.end()
+    return True
+
+
+def _math(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    return mathml(tokens[k].content)
+
+
+def _fence(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    text = tokens[k].content
+    if tokens[k].info == "math":
+        return f'<div class="formula" tabindex="0">{mathml(text, block=True)}</div>\n'
+    return f'<pre tabindex="0"><code>{escape(text)}</code></pre>\n'
+
+
+def _html(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    text = tokens[k].content
+    return text if _TAGS.fullmatch(text.strip()) else escape(text)
+
+
+def _heading_open(
+    self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any
+) -> str:
+    text = _plain(tokens[k + 1].children or [])
+    slug = re.sub(r"[^\w-]", "", text.lower().replace(" ", "-")) or "part"
+    env["slugs"][slug] = seen = env["slugs"].get(slug, -1) + 1
+    slug = f"{slug}-{seen}" if seen else slug
+    env["headings"].append((tokens[k].tag, text, slug))
+    return f'<{tokens[k].tag} id="{slug}">'
+
+
+def _image(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    name, alt = str(tokens[k].attrs.get("src", "")), escape(_plain(tokens[k].children or []))
+    svg = env["files"].get(name)
+    if svg is None:
+        return f"<em>{alt}</em>"
+    if name == GRAPH:
+        drawn = svg.decode().replace(f'href="../{PROOF.html}#', 'href="#').strip()
+        return f'<span class="graph" role="region" aria-label="{alt}" tabindex="0">{drawn}</span>'
+    inside = base64.b64encode(svg).decode()
+    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{inside}">'
+
+
+def _link_open(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    target = str(tokens[k].attrs.get("href", ""))
+    documentation = REPOSITORY and target.startswith(f"{REPOSITORY}/")
+    ours = documentation or _LINK.fullmatch(target)
+    return f'<a href="{escape(target)}">' if ours else "<a>"
+
+
+def _table_open(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    env["tables"] += 1
+    under = env["headings"][-1][1] if env["headings"] else ""
+    name = escape(f"Table {env['tables']}: {under}")
+    return f'<div class="table" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
+
+
+def _table_close(
+    self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any
+) -> str:
+    return "</table>\n</div>\n"
+
+
+def _cell_open(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+    content = tokens[k + 1].content
+    key = sort_key(content)
+    sorts = f' data-sort="{key}"' if key else ""
+    return f"<td{_class(tokens[k], content)}{sorts}>"
+
+
+def _header_open(
+    self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any
+) -> str:
+    inside = tokens[k + 1].children or []
+    spoken = f' abbr="{escape(_plain(inside))}"' if any(t.type == "math" for t in inside) else ""
+    return f'<th scope="col"{_class(tokens[k], "")}{spoken}>'
+
+
+def _class(token: Token, content: str) -> str:
+    if "right" in str(token.attrs.get("style", "")):
+        return ' class="number"'
+    return ' class="long"' if len(content) > _LONG else ""
+
+
+_RULES = {
+    "math": _math, "fence": _fence, "html_block": _html, "html_inline": _html,
+    "heading_open": _heading_open, "image": _image, "link_open": _link_open,
+    "table_open": _table_open, "table_close": _table_close, "td_open": _cell_open,
+    "th_open": _header_open,
+}  # fmt: skip
+
+
+def _plain(tokens: _Tokens) -> str:
+    return "".join(_texts(tokens))
+
+
+def _texts(tokens: _Tokens) -> Iterator[str]:
+    for token in tokens:
+        if token.type == "math":
+            yield plain(f"${token.content}$")
+        elif token.type in ("text", "code_inline", "text_special"):
+            yield token.content
+        elif token.children:
+            yield from _texts(token.children)

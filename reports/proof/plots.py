@@ -1,0 +1,56 @@
+"""The report's figures one by one, as Matplotlib figures: `proof.plot` in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from attncert.constructions.errors import InputError
+from attncert.reports.proof import figures
+from attncert.reports.proof.graph import graph
+from attncert.reports.words.drawing import style
+from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.trace import ProofTrace
+
+
+@dataclass(frozen=True)
+class Plots:
+    """Each method returns a Matplotlib figure, in the report's style and not the user's; a notebook
+    shows it. Those of heads raise InputError where nothing was built.
+
+    >>> from attncert import Dataset, Settings, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> prove(data, Settings(heads=2)).plot.saturation().axes[0].get_ylabel()
+    'head'
+    """
+
+    proof: Proof
+
+    def saturation(self) -> Figure:
+        """Heads × examples: the share of attention outside the largest weight."""
+        return self._of_heads(figures.saturation)
+
+    def own_weights(self) -> Figure:
+        """Attention weights of each head on the examples that it places."""
+        return self._of_heads(figures.own_weights)
+
+    def largest_weights(self) -> Figure:
+        """The largest attention weight of each head on earlier, own and later examples."""
+        return self._of_heads(figures.largest_weights)
+
+    def heads(self) -> Figure:
+        """Bits of the numbers and condition of Z, head by head."""
+        return self._of_heads(figures.bits_and_condition)
+
+    def _of_heads(self, draw: Callable[[tuple[HeadSummary, ...]], Figure]) -> Figure:
+        if not self.proof.heads:
+            raise InputError("proof", "one with heads, for this figure", "one without")
+        with style():
+            return draw(self.proof.heads)
+
+
+def drawn(trace: ProofTrace) -> str:
+    """The graph of any trace as SVG, as in the report of a proof, without its links."""
+    return graph(trace, page=None).decode()

@@ -1,0 +1,39 @@
+"""Claims as the lines of a table: what every report of claims shows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attncert.reports.words.numbers import value, words
+from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.trace import ProofTrace
+
+MOST_WITNESS = 700  # characters of a witness that the page shows; the JSON has all of it
+
+
+@dataclass(frozen=True)
+class Line:
+    """One claim as a page shows it; standing: with what it rests on."""
+
+    id: str
+    standing: str
+    statement: str
+    numbers: str
+    witness: list[str]
+
+
+def lines(claims: Iterable[Claim]) -> list[Line]:
+    """In the order of their trace."""
+    trace = ProofTrace(claims)
+    return [
+        Line(
+            claim.id,
+            trace.standing(claim.id).value,
+            claim.statement,
+            "; ".join(f"{words(k)} {value(x)}" for k, x in claim.numbers.items()),
+            [x for x in readable(claim.witness or {}) if len(x) <= MOST_WITNESS],
+        )
+        for claim in trace
+    ]

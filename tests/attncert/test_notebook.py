@@ -1,0 +1,147 @@
+"""What a notebook and a Python session show: one line of each record, pictures, other libraries."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib.figure
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+import attncert
+from attncert import Dataset, InputError, Layer, Proof, Settings, prove
+from attncert.constructions.data.generators import random
+from attncert.progress import Stages, _Cell
+from attncert.verify.kruskal.examine import examine
+from attncert.verify.kruskal.sampling.jobs import Question
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.near.fitted import fit_data
+from attncert.verify.tightness.studies import study
+
+CONTEXT, QUERIES = [[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]]
+DATA = Dataset.of(CONTEXT, QUERIES, [5, "1/3", 7], "tiny")
+LONG = 10**5000 + 1  # more digits than Python writes
+
+
+@pytest.fixture(scope="module")
+def proof() -> Proof:
+    return prove(DATA, Settings(heads=2))
+
+
+def test_every_public_name_is_listed_and_has_an_example() -> None:
+    listed = dir(attncert)
+    assert set(attncert.__all__) <= set(listed) and "__version__" in listed
+    bare = [x for x in attncert.__all__ if ">>> " not in (getattr(attncert, x).__doc__ or "")]
+    assert bare == []
+
+
+def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:
+    large = random(300, 8, 64, bound=10**9, seed=0)
+    key = [[1] * 40] * 64
+    question = Question(k=2, budget=None, work=1.0, subsets=0, device="cpu")
+    records: list[object] = [
+        large, Layer.of_weights([(key, key)] * 30), Layer.of_weights([([[LONG]], [[1]])]),
+        proof, proof.layer, proof.trace, proof.certificate, proof.settings,
+        *proof.trace, *proof.heads, examine(Vectors.queries_of(DATA), question), study(DATA, 2),
+        fit_data(DATA), large.queries, Dataset.of([[LONG]], [[LONG]], [LONG]),
+        attncert.from_layer(Layer.of_weights([([[1]], [[1]])]), Dataset.of([[1]], [[1]]), "one"),
+    ]  # fmt: skip
+    for record in records:
+        line = repr(record)
+        assert len(line) <= 200 and "\n" not in line
+        assert line.startswith(f"{type(record).__name__}(")
+    assert repr(DATA) == (
+        "Dataset('tiny', examples=3, tokens=2, width=2, labels='1 each', contexts='shared')"
+    )
+
+
+def test_a_notebook_shows_verdict_and_hypotheses(proof: Proof) -> None:
+    shown = proof._repr_markdown_()
+    assert shown.startswith("> **Proved.** The layer outputs exactly the label")
+    assert "| **A1**: Every 2 of the 3 queries are independent" in shown
+    assert "$`" not in shown  # GitHub's form, which Jupyter does not read
+    assert "refuted" in prove(DATA, Settings(heads=1))._repr_markdown_()
+
+
+def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
+    assert "<svg" in proof.trace._repr_svg_()
+    named = [name for name in vars(type(proof.plot)) if not name.startswith("_")]
+    assert {"saturation", "own_weights", "heads"} <= set(named)
+    for name in named:
+        figure = getattr(proof.plot, name)()
+        assert isinstance(figure, matplotlib.figure.Figure) and "<svg" in figure._repr_svg_()
+    with pytest.raises(InputError, match="one with heads, for this figure"):
+        prove(DATA, Settings(heads=1)).plot.saturation()
+
+
+def test_exact_weights_in_sympy_output_the_labels(proof: Proof) -> None:
+    """The layer evaluated from these matrices alone, by SymPy: exp(k log 2) is 2^k."""
+    assert proof.layer is not None
+    weights = proof.layer.to_sympy()
+    context, d_v = sympy.Matrix(CONTEXT), proof.layer.value_width
+    for query, label in zip(QUERIES, (5, sympy.Rational(1, 3), 7), strict=True):
+        output = sympy.zeros(1, 1)
+        heads = zip(weights["W_K"], weights["W_Q"], weights["W_V"], strict=True)
+        for h, (key, asked, value) in enumerate(heads):
+            powers = (context * key * asked.T * sympy.Matrix(query)).applyfunc(sympy.exp)
+            feature = (context.T * powers) / sum(powers)
+            output += (value.T * feature).T * weights["W_O"][h * d_v : (h + 1) * d_v, :]
+        assert sympy.simplify(output[0] - label) == 0
+
+
+def test_weights_in_other_libraries(proof: Proof, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert proof.layer is not None
+    exact, numbers = proof.layer.to_sympy(), proof.layer.to_mpmath(40)
+    arrays = proof.layer.to_numpy()
+    assert list(exact) == list(numbers) == list(arrays) == ["W_K", "W_Q", "W_V", "W_O"]
+    for name in ("W_K", "W_Q", "W_V"):
+        for head, true, near in zip(exact[name], numbers[name], arrays[name], strict=True):
+            for i, j in np.ndindex(head.shape):
+                with mpmath.workdps(60):
+                    wanted = mpmath.mpmathify(sympy.N(head[i, j], 60))
+                    assert abs(true[i, j] - wanted) <= mpmath.mpf(10) ** -39 * abs(wanted)
+                assert near[i, j] == pytest.approx(float(wanted), rel=1e-15)
+    with pytest.raises(InputError, match="dps: must be a whole number"):
+        proof.layer.to_mpmath(0)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="pip install torch"):
+        proof.layer.to_torch()
+    fake = types.SimpleNamespace(from_numpy=lambda array: ("tensor", array))
+    monkeypatch.setitem(sys.modules, "torch", fake)  # type: ignore[arg-type]
+    assert {name: tensor[1].shape for name, tensor in proof.layer.to_torch().items()} == {
+        name: array.shape for name, array in arrays.items()
+    }
+
+
+def test_progress_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, bundle: dict[str, str], raw: bool) -> None:
+            shown.append(bundle)
+
+    def display(bundle: dict[str, str], **options: Any) -> Handle:
+        shown.append(bundle)
+        return Handle()
+
+    ours: dict[str, Callable[..., Any]] = {"get_ipython": lambda: types.SimpleNamespace(kernel=1)}
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(**ours))  # type: ignore[arg-type]
+    screen = types.SimpleNamespace(display=display)
+    monkeypatch.setitem(sys.modules, "IPython.display", screen)  # type: ignore[arg-type]
+    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.0)
+    with Stages() as stages:
+        assert stages._kind is _Cell and stages._clock is not None
+        stages._clock.join(10)
+        stages("rank <of Z>", 0, 25)
+        stages.say("3 <= Kruskal rank")
+        stages("readout", 0, 0)
+    told = [bundle["text/plain"] for bundle in shown]
+    assert "rank <of Z> 0/25" in told
+    assert "3 <= Kruskal rank\nrank <of Z> 25/25\nreadout 0" in told
+    assert told[-1] == "3 <= Kruskal rank"  # bars vanish, lines stay
+    assert "rank &lt;of Z&gt;" in "".join(bundle["text/html"] for bundle in shown)

@@ -1,0 +1,227 @@
+"""report.html in a real browser: phone and desktop, light and dark, keyboard, screen reader,
+paper; nothing loaded, nothing said on the console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.browser import DESKTOP, PHONE, chromium, opened
+from support.proof_fixtures import KINDS
+
+from attncert import reports
+from attncert.reports.audit import page as audit_page
+from attncert.reports.folder import write
+from attncert.verify.audit.records import Audit
+
+pytestmark = pytest.mark.slow
+SIZES = {"phone": PHONE, "desktop": DESKTOP}
+SHOWN = ("small", "digits-like", "refused-context", "hostile")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("pages")
+    for kind in SHOWN:
+        reports.write_report(KINDS[kind](), root / kind)
+    return {kind: root / kind / "report.html" for kind in SHOWN}
+
+
+LUMINANCE = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)
+  .slice(0, 3).map(Number).reduce((a, b) => a + b) / 3"""
+WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Whatever sticks out on the right must be inside something that scrolls by itself.
+STICKS_OUT = """() => [...document.querySelectorAll('main *')].filter((e) =>
+  e.getBoundingClientRect().right > innerWidth + 1
+  && !e.closest('.table, .graph, .formula, pre')).map((e) => e.outerHTML.slice(0, 99))"""
+CONTRAST = """() => {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((x) => {
+      const s = x / 255;
+      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if (!/, 0\\)$/.test(colour)) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const texts = [...document.querySelectorAll('main p, main li, main td, main th, main a, nav a')]
+    .filter((e) => !e.closest('svg') && e.textContent.trim());
+  return Math.min(...texts.map((e) => {
+    const [a, b] = [light(getComputedStyle(e).color), light(paper(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  }));
+}"""
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_page_fits_and_can_be_read(
+    browser: Any, folders: dict[str, Path], kind: str, scheme: str, size: str
+) -> None:
+    """No sideways scrolling of the page, text at a contrast of 4.5 at least, in both schemes."""
+    with opened(browser, folders[kind], SIZES[size], color_scheme=scheme) as window:
+        assert window.evaluate(WIDER) == 0
+        assert window.evaluate(STICKS_OUT) == []
+        assert (window.evaluate(LUMINANCE) > 200) == (scheme == "light")
+        assert window.evaluate(CONTRAST) >= 4.5
+
+
+def test_a_page_without_scripts_is_whole(browser: Any, folders: dict[str, Path]) -> None:
+    """Mathematics, tables, graph and links need none; boxes then lead to their steps at once."""
+    with opened(browser, folders["small"], DESKTOP, java_script_enabled=False) as window:
+        assert window.locator("math").count() > 50
+        assert window.locator("table button").count() == 0
+        window.get_by_role("link", name="rank: proved, step 15").click()
+        assert window.url.endswith("#step-15")
+
+
+def test_nothing_foreign_runs(browser: Any, folders: dict[str, Path]) -> None:
+    """Text meant to break out is there to read; and were it a script, it would not run."""
+    with opened(browser, folders["hostile"], DESKTOP) as window:
+        assert window.locator("script").count() == 1
+        assert '<script>alert("1")</script>' in window.locator("main").inner_text()
+    page = folders["hostile"].with_name("planted.html")
+    text = folders["hostile"].read_text("utf-8")
+    page.write_text(text.replace("<main>", "<main><script>document.title = 'ran'</script>", 1))
+    refused = pytest.raises(AssertionError, match="Content Security Policy")
+    with refused, opened(browser, page, DESKTOP) as window:
+        assert window.title() != "ran"
+
+
+def test_tables_sort_by_mouse_and_by_keyboard(browser: Any, folders: dict[str, Path]) -> None:
+    with opened(browser, folders["digits-like"], DESKTOP) as window:
+        table = window.locator("table").filter(has=window.locator("th", has_text="logit range"))
+        heads = table.locator("th").all_inner_texts()
+        column = next(k for k, head in enumerate(heads) if head.startswith("logit range"))
+        button = table.locator("th").nth(column).get_by_role("button")
+
+        def cells() -> list[int]:
+            rows = table.locator("tbody tr").all()
+            found = [row.locator("td").nth(column).inner_text() for row in rows]
+            return [int(x.replace(",", "")) for x in found]
+
+        before = cells()
+        button.click()
+        assert cells() == sorted(before)
+        button.focus()
+        window.keyboard.press("Enter")
+        assert cells() == sorted(before, reverse=True)
+        sorts = [head.get_attribute("aria-sort") for head in table.locator("th").all()]
+        assert [s for s in sorts if s] == ["descending"] and sorts[column] == "descending"
+
+
+def test_a_box_shows_its_ancestors_and_then_leads_to_its_step(
+    browser: Any, folders: dict[str, Path]
+) -> None:
+    with opened(browser, folders["small"], DESKTOP) as window:
+        told = window.get_by_role("status")
+        assert "Choose a box" in told.inner_text()
+        box = window.get_by_role("link", name="interpolation: exact: proved, step 17")
+        window.get_by_role("link", name="memorization: proved, step 20, the answer").click()
+        assert "#" not in window.url
+        said = told.inner_text()
+        assert said.startswith("memorization comes from ") and "interpolation: exact" in said
+        assert "theorem" not in said and "Go to its step." in said
+        dim = window.locator(".picked .box:not(.on)").all()
+        assert any("theorem" in (b.get_attribute("aria-label") or "") for b in dim)
+        assert box.evaluate("b => b.classList.contains('on')")
+        window.keyboard.press("Escape")
+        assert window.locator(".picked").count() == 0
+        box.focus()
+        window.keyboard.press("Enter")
+        assert "comes from" in told.inner_text() and "#" not in window.url
+        window.keyboard.press("Enter")
+        assert window.url.endswith("#step-17")
+        top = window.locator("#step-17").evaluate("e => e.getBoundingClientRect().top")
+        assert 0 <= top < DESKTOP["height"]
+
+
+def test_everything_is_reached_by_keyboard(browser: Any, folders: dict[str, Path]) -> None:
+    """Tab alone reaches every link, button, fold and scrolling part, and shows where it is."""
+    with opened(browser, folders["small"], PHONE) as window:
+        wanted = window.evaluate(
+            "() => document.querySelectorAll('a[href], button, summary, [tabindex=\"0\"]').length"
+        )
+        hidden = window.evaluate(
+            "() => document.querySelectorAll('details:not([open]) :is(a[href], button, "
+            '[tabindex="0"])\').length'
+        )
+        seen = set()
+        for _ in range(wanted + 5):
+            window.keyboard.press("Tab")
+            place = window.evaluate(
+                "() => { const e = document.activeElement; if (e === document.body) return null;"
+                " const s = getComputedStyle(e), r = e.matches('.box') && e.querySelector('rect');"
+                " const shown = r ? getComputedStyle(r).strokeWidth === '4px'"
+                " : s.outlineStyle !== 'none';"
+                " return [[...document.querySelectorAll('*')].indexOf(e), shown]; }"
+            )
+            if place is None:
+                break
+            assert place[1], window.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+            seen.add(place[0])
+        assert len(seen) == wanted - hidden
+
+
+def test_names_for_screen_readers(browser: Any, folders: dict[str, Path]) -> None:
+    """From the accessibility tree: title, landmarks, headings in order, nothing without a name."""
+    with opened(browser, folders["small"], DESKTOP) as window:
+        session = window.context.new_cdp_session(window)
+        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+        named = [
+            (node.get("role", {}).get("value"), node.get("name", {}).get("value", ""))
+            for node in nodes
+            if not node.get("ignored")
+        ]
+        roles = [role for role, _ in named]
+        assert window.title() == "toy: 3 examples, 2 heads, the paper's construction"
+        assert window.locator("html").get_attribute("lang") == "en"
+        assert roles.count("main") == 1 and ("navigation", "Contents") in named
+        must = {"link", "button", "image", "img", "region", "heading", "navigation"}
+        assert [pair for pair in named if pair[0] in must and not pair[1].strip()] == []
+        assert ("heading", "The claim") in named
+        assert "MathMLMath" in roles or "math" in roles
+        images = [name for role, name in named if role in ("image", "img")]
+        assert len([name for name in images if len(name) > 20]) == 3
+        levels = [int(h.evaluate("h => h.tagName")[1]) for h in window.locator("h1,h2,h3").all()]
+        assert levels[0] == 1 and levels.count(1) == 1
+        assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_paper_shows_all_of_it(browser: Any, folders: dict[str, Path], tmp_path: Path) -> None:
+    """On paper what is folded is open, dark is light, and nothing is cut off at the side."""
+    with opened(browser, folders["digits-like"], DESKTOP, color_scheme="dark") as window:
+        window.emulate_media(media="print", color_scheme="dark")
+        assert window.evaluate(LUMINANCE) > 200
+        window.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+        assert window.locator("details:not([open])").count() == 0
+        window.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+        assert window.locator("details[open]").count() == 0
+        window.set_viewport_size({"width": 700, "height": 990})  # A4, in CSS pixels
+        assert window.evaluate(WIDER) == 0
+        paper = window.pdf(format="A4")
+        assert paper.startswith(b"%PDF") and 5 <= paper.count(b"/Type /Page\n") <= 40
+
+
+def test_the_audit_s_page_too(browser: Any, tmp_path: Path) -> None:
+    """Every kind of report is written the same way; this one is called audit.html."""
+    write(audit_page.report(Audit((), None, False)), tmp_path / "out")
+    for size in SIZES.values():
+        with opened(browser, tmp_path / "out" / "audit.html", size) as window:
+            assert window.evaluate(WIDER) == 0
+            assert window.title() == "Audit"

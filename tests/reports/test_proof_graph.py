@@ -1,0 +1,210 @@
+"""The proof graph: what is drawn is the trace, from the hypotheses to the answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import proof_fixtures as fixtures
+from support.paths import ROOT
+from support.proof_fixtures import rendered
+
+from attncert.reports.proof import layout
+from attncert.reports.proof.graph import graph
+from attncert.reports.proof.view import MOST_BOXES, diagram, weakest
+from attncert.verify.claims.argument import argued
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+
+SVG = "{http://www.w3.org/2000/svg}"
+Edges = set[tuple[str, str]]
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> ProofTrace:
+    """Random proofs: up to 40 claims, some of heads, some used, premises among the earlier ones."""
+    ids: list[str] = []
+    claims = []
+    for k in range(draw(st.integers(1, 40))):
+        head = draw(st.integers(0, 6))
+        others = ("rank", "hypothesis.A1", "theorem", f"claim{k}.part")
+        name = f"head.{head}.step{k}" if head else draw(st.sampled_from(others))
+        if name in ids:
+            continue
+        premises = draw(st.lists(st.sampled_from(ids), max_size=4, unique=True)) if ids else []
+        uses = {"A1": "all of it"} if draw(st.booleans()) else {}
+        ids.append(name)
+        claims.append(
+            Claim(name, "s", draw(st.sampled_from(Level)), rests_on=tuple(premises), uses=uses)
+        )
+    return ProofTrace(claims)
+
+
+def closure(edges: Edges) -> Edges:
+    """By Warshall's algorithm, apart from networkx."""
+    reach = set(edges)
+    for k in sorted({node for edge in edges for node in edge}):
+        into = [a for a, b in reach if b == k]
+        out = [b for a, b in reach if a == k]
+        reach |= {(a, b) for a in into for b in out}
+    return reach
+
+
+def drawn(svg: bytes) -> tuple[dict[str, str], Edges, Edges]:
+    """Boxes (number: name for screen readers), solid and dashed edges, read from the file."""
+    root = ElementTree.fromstring(svg)
+    boxes = {a.attrib["data-box"]: a.attrib["aria-label"] for a in root.iter(f"{SVG}a")}
+    edges = [path.attrib for path in root.iter(f"{SVG}path") if "data-from" in path.attrib]
+    solid = {(e["data-from"], e["data-to"]) for e in edges if "stroke-dasharray" not in e}
+    dashed = {(e["data-from"], e["data-to"]) for e in edges} - solid
+    assert {node for edge in solid | dashed for node in edge} <= set(boxes)
+    return boxes, solid, dashed
+
+
+@settings(max_examples=50)
+@given(traces())
+def test_the_graph_shows_the_trace(trace: ProofTrace) -> None:
+    """Every claim in one box or apart, standing the weakest inside, the same paths among boxes:
+    the solid ones are those of `rests_on`, all together those of the written proof too."""
+    view = diagram(trace)
+    boxes, solid, dashed = drawn(graph(trace, trace.order[-1]))
+    assert len(boxes) == len(view.boxes) <= MOST_BOXES
+    held = [claim_id for box in view.boxes for claim_id in box.claims]
+    assert sorted([*held, *view.apart]) == sorted(trace.order)
+    for k, box in enumerate(view.boxes):
+        standing = weakest(trace, [trace[i] for i in box.claims])
+        assert box.standing is standing and f": {standing.value}, step" in boxes[str(k)]
+    place = {i: str(k) for k, box in enumerate(view.boxes) for i in box.claims}
+
+    def between(edges: Iterable[tuple[str, str]]) -> Edges:
+        return {(place[a], place[b]) for a, b in edges if place.get(a) != place.get(b)}
+
+    rests = between((p, c.id) for c in trace for p in c.rests_on)
+    edges = argued(trace)  # that no standing depends on
+    assert len(edges) == len(set(edges)) and all(a not in trace[b].rests_on for a, b in edges)
+    every = rests | between(edges)
+    assert closure(solid) == closure(rests)
+    assert closure(solid | dashed) == closure(every)
+    assert not solid & dashed and view.reduced == (solid | dashed != every)
+
+
+# What the pages of the gallery lead to, beside the answer: results of their own.
+RESULTS = {
+    "digits-paper": set(),
+    "digits-width-one": set(),
+    "digits-all": set(),
+    "digits-generic": {"almost-all"},
+    "a1-false": set(),
+    "above-the-bound": {"placed.memorizes", "tightness.universal"},
+    "not-all-placed": {"placed.memorizes", "shared.bound", "shared.universal"},
+}
+
+
+@pytest.mark.parametrize("page", RESULTS)
+def test_nothing_leads_nowhere(page: str) -> None:
+    """From the hypotheses to the answer: every box of a real proof leads there, or to a result."""
+    content = json.loads((ROOT / "docs" / "gallery" / page / "trace.json").read_bytes())
+    trace = ProofTrace(
+        Claim(c["id"], c["statement"], Level(c["level"]), rests_on=tuple(c["rests_on"]),
+              uses=c["uses"], witness=c["witness"])
+        for c in content["claims"]
+    )  # fmt: skip
+    view = diagram(trace)
+    edges = {*view.rests, *view.argued}
+    ends = set(range(len(view.boxes))) - {a for a, _ in edges}
+    assert {i for k in ends for i in view.boxes[k].claims} == {"memorization"} | RESULTS[page]
+    starts = set(range(len(view.boxes))) - {b for _, b in edges}
+    given = {i for k in starts for i in view.boxes[k].claims}
+    assert {c.id for c in trace if c.id.startswith("hypothesis.")} <= given
+    assert len(view.boxes) <= 20 and set(view.apart) <= {
+        "parameters", "readout", "enclosure.error", "placed.maximum", "given-labels",
+    }  # fmt: skip
+    layers = layout.layered(len(view.boxes), [*view.rests, *view.argued]).rows
+    assert len(layers) <= 10
+
+
+def test_heads_that_stand_alike_share_a_box() -> None:
+    claims = [Claim("hypothesis.A2", "s", Level.PROVED)]
+    for h in range(1, 9):
+        level = Level.NUMERICAL if h == 5 else Level.PROVED
+        claims += [
+            Claim(f"head.{h}.{step}", "s", level, rests_on=("hypothesis.A2",))
+            for step in ("duals", "steering", "weights", "rank")
+        ]
+    labels = {b.label for b in diagram(ProofTrace(claims)).boxes}
+    assert labels == {"hypothesis: A2", "heads 1–4, 6–8", "head 5"}
+
+
+def test_a_weak_head_stays_visible_among_many() -> None:
+    def change(claim: Claim) -> Claim:
+        weak = claim.id == "head.30.separator"
+        return replace(claim, level=Level.NUMERICAL) if weak else claim
+
+    view = diagram(fixtures.paper_proof(60, 2, 2, 4, change=change).trace)
+    standing = {b.label: b.standing for b in view.boxes}
+    assert standing["heads 1–29"] is Level.PROVED
+    assert standing["heads 30–60"] is Level.NUMERICAL  # all later heads rest on it
+
+
+def test_many_claims_outside_heads_are_bundled_by_family() -> None:
+    claims = [Claim(f"family{k % 7}.member{k}", "s", Level.PROVED) for k in range(300)]
+    view = diagram(ProofTrace(claims))
+    assert [b.label for b in view.boxes] == [f"family{k}" for k in range(7)]
+
+
+@pytest.mark.parametrize("kind", ["small", "full-rank", "refused-context", "hostile", "large"])
+def test_every_box_links_to_its_step_and_the_answer_is_marked(kind: str) -> None:
+    proof, files = rendered(kind)
+    svg, markdown = files["figures/graph.svg"].decode(), files["report.md"].decode()
+    targets = re.findall(r'<a href="\.\./report\.html#([a-z0-9-]+)" class="box"', svg)
+    assert len(targets) == len(diagram(proof.trace).boxes) == svg.count("<a ")
+    assert all(f'<a id="{target}"></a>' in markdown for target in targets)
+    listed = next(x for x in markdown.splitlines() if x.startswith("To the boxes' steps: "))
+    assert re.findall(r"\]\(#([a-z0-9-]+)\)", listed) == targets
+    assert len(re.findall(r'aria-label="[^"]*, the answer"', svg)) == 1
+    assert len(svg) < 40_000 and float(re.findall(r'width="([\d.]+)"', svg)[0]) <= 1000
+
+
+def test_hostile_ids_stay_inside_the_drawing() -> None:
+    trace = ProofTrace([
+        Claim(fixtures.HOSTILE, "s", Level.PROVED),
+        Claim("end", "s", Level.SAMPLED, rests_on=(fixtures.HOSTILE,)),
+    ])  # fmt: skip
+    svg = graph(trace, "end")
+    boxes, solid, dashed = drawn(svg)
+    assert len(boxes) == 2 and solid == {("0", "1")} and not dashed
+    tags = {part.tag.removeprefix(SVG) for part in ElementTree.fromstring(svg).iter()}
+    assert tags == {"svg", "rect", "defs", "marker", "path", "text", "a"}
+
+
+@settings(max_examples=50)
+@given(traces())
+def test_boxes_do_not_overlap(trace: ProofTrace) -> None:
+    """Rows hold a few boxes one apart; arrows run downwards and pass between boxes."""
+    view = diagram(trace)
+    edges = (*view.rests, *view.argued)
+    placed = layout.layered(len(view.boxes), edges)
+    assert sorted(k for row in placed.rows for k in row) == list(range(len(view.boxes)))
+    for y, row in enumerate(placed.rows):
+        xs = sorted(placed.place[k][0] for k in row)
+        assert 1 <= len(row) <= layout.MOST_WIDE
+        assert all(placed.place[k][1] == y for k in row)
+        assert all(b - a >= 1 - 1e-3 for a, b in pairwise(xs))
+    for (a, b), route in zip(edges, placed.routes, strict=True):
+        assert (route[0], route[-1]) == (placed.place[a], placed.place[b])
+        for x, y in route[1:-1]:
+            near = [abs(x - placed.place[k][0]) for k in placed.rows[int(y)]]
+            assert min(near, default=1) > 0.5
+
+
+def test_the_layout_survives_a_circle() -> None:
+    """Bundling heads can close one; every arrow is still drawn."""
+    placed = layout.layered(3, [(0, 1), (1, 2), (2, 0)])
+    assert len(placed.routes) == 3 and len(placed.rows) == 3

@@ -1,0 +1,21 @@
+"""Tests over a long list of cases: a share of them by default, every one where slow tests run."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+SEVENTH_OR_ALL = pytest.mark.parametrize(
+    "every",
+    [pytest.param(7, id="a seventh"), pytest.param(1, id="all", marks=pytest.mark.slow)],
+)
+
+
+def share(cases: Iterable[Any], every: int) -> list[Any]:
+    """For parametrize: the first of each `every` cases, and the others marked slow.
+
+    A tuple is one case of several arguments.
+    """
+    spread = [case if type(case) is tuple else (case,) for case in cases]
+    slow = pytest.mark.slow
+    return [pytest.param(*case, marks=slow if k % every else ()) for k, case in enumerate(spread)]

@@ -1,0 +1,285 @@
+"""Every labelling: what is built, against an oracle of its own; what is refuted; what is open."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+
+import attncert
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import signed_pairs
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.given import pairs
+from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.zeros import Zero, best_sizes, draw_groups, most_examples, worth
+from attncert.constructions.layer import Head, Layer
+from attncert.reports.labelling.page import report
+from attncert.verify.audit.attack.given import oracle
+from attncert.verify.audit.attack.given.built import plain
+from attncert.verify.claims.evidence import Level
+from attncert.verify.labelling.labelled import (
+    Labelled,
+    LabellingSettings,
+    label_all,
+    useful_columns,
+)
+from attncert.verify.labelling.steps import claims_of
+from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
+
+P = 11863067
+
+
+def as_oracle(data: Dataset, layer: Layer) -> tuple[list[oracle.Example], list[oracle.Head]]:
+    """Integer data and weights, as the oracle has them."""
+    rows = (data.context(t).tolist() for t in range(data.T))
+    contexts = [[[int(x.p) for x in row] for row in context] for context in rows]
+    queries = [[int(x) for x in row] for row in data.queries.numerators]
+    return list(zip(contexts, queries, strict=True)), plain(layer)
+
+
+def small(T: int, n: int, d: int, m: int = 1, shared: bool = False, seed: int = 0) -> Dataset:
+    rng = np.random.default_rng(seed)
+    contexts = rng.integers(-5, 6, (1 if shared else T, n, d))
+    return Dataset.of(contexts, rng.integers(-5, 6, (T, d)), rng.integers(-5, 6, (T, m)))
+
+
+@pytest.mark.parametrize(
+    ("m", "head_width", "value_width", "shared"),
+    [(1, 1, 1, False), (1, 2, 2, True), (2, 1, 2, False), (3, 2, 1, False), (2, 1, 3, True)],
+)
+def test_the_jacobian_is_the_oracles(
+    m: int, head_width: int, value_width: int, shared: bool
+) -> None:
+    """Entry by entry, modulo one prime; the oracle's columns are numbered head by head."""
+    data = small(4, 3, 3, m, shared)
+    rng = np.random.default_rng(1)
+    heads = tuple(
+        Head(*(fmpq_mat(3, k, rng.integers(-3, 4, 3 * k).tolist()) for k in widths))
+        for widths in [(head_width, head_width, value_width)] * 2
+    )
+    output = fmpq_mat(2 * value_width, m, rng.integers(-3, 4, 2 * value_width * m).tolist())
+    layer = Layer(heads, output)
+    found = JacobianRows(data, layer, P).rows(0, 4).astype(np.int64) % P
+    examples, theirs = as_oracle(data, layer)
+    prime, oracle.PRIME = oracle.PRIME, P
+    try:
+        wanted = np.array(oracle.jacobian(examples, theirs), dtype=np.int64)
+    finally:
+        oracle.PRIME = prime
+    each = 3 * (2 * head_width + value_width)
+    whole = each + value_width * m
+    order = [h * whole + k for h in range(2) for k in range(each)]
+    order += [h * whole + each + k for h in range(2) for k in range(value_width * m)]
+    assert (found == wanted[:, order] % P).all()
+
+
+@pytest.mark.parametrize("construction", ["groups", "pairs"])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("heads", [None, 5])
+def test_what_is_built_is_a_zero_with_full_rank(
+    construction: str, shared: bool, heads: int | None
+) -> None:
+    data = small(7, 3, 3, shared=shared)
+    found = label_all(data, LabellingSettings(heads=heads, construction=construction))
+    assert found.level is Level.PROVED and found.zero is not None, found.why
+    assert heads is None or found.zero.heads == heads
+    examples, theirs = as_oracle(data, found.zero.layer)
+    assert not any(map(any, oracle.outputs(examples, theirs)))
+    assert oracle.jacobian_rank(examples, theirs) == 7
+    columns = useful_columns(data, found.zero)
+    assert len(columns) < 7 * 3 * found.zero.heads
+    assert jacobian_rank(data, found.zero.layer, columns=columns).rank == 7
+
+
+def test_fractions_are_served() -> None:
+    data = Dataset.of(
+        [[["1/2", 0], ["1/3", 1]], [[1, "1/6"], [0, 2]]], [["1/5", 1], [1, "-2/5"]], [0, 0]
+    )
+    for construction in ("groups", "pairs"):
+        assert label_all(data, LabellingSettings(construction=construction)).level is Level.PROVED
+
+
+def test_wide_labels() -> None:
+    data = small(4, 3, 3, m=2)
+    found = label_all(data, LabellingSettings(value_width=1))
+    assert found.level is Level.PROVED and found.rank is not None and found.rank.rank == 8
+    assert label_all(data, LabellingSettings(construction="pairs")).level is Level.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "reason"),
+    [
+        (small(9, 3, 3), LabellingSettings(heads=1), "manifold of dimension 8"),
+        (signed_pairs(), LabellingSettings(), "relation between examples"),
+        (small(4, 3, 3, m=2), LabellingSettings(heads=1, value_width=1), "manifold|rank above"),
+        (Dataset.of([[1, 2], [1, 2]], [[1, 0], [0, 1]], [0, 0]), LabellingSettings(), "manifold"),
+    ],
+)
+def test_out_of_reach(data: Dataset, settings: LabellingSettings, reason: str) -> None:
+    found = label_all(data, settings)
+    assert (found.level, found.exit_status) == (Level.REFUTED, 1)
+    assert any(part in found.claims[-1].statement for part in reason.split("|"))
+
+
+def test_between_the_zero_and_N_nothing_is_said() -> None:
+    """N = 16 for two heads; pairs are worth 8."""
+    found = label_all(small(10, 3, 3), LabellingSettings(heads=2))
+    assert (found.level, found.exit_status) == (Level.UNDECIDED, 3)
+    assert "rank 8 of 10" in found.why
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("w", [1, 2, 4])
+def test_the_worth_of_a_set(k: int, w: int) -> None:
+    assert worth(k, w, 4, 4) == oracle.group_count(k, w, 4, 4)
+    sizes = best_sizes(k, w, Spans(4, 0, 4, 1))
+    parts = [p for p in _partitions(k)]
+    most = max(sum(oracle.group_count(x, w, 4, 4) for x in p) for p in parts)
+    assert most_examples(sizes, w, Spans(4, 0, 4, 1)) == most
+
+
+def _partitions(k: int, largest: int | None = None) -> list[tuple[int, ...]]:
+    if k == 0:
+        return [()]
+    top = min(k, largest or k)
+    return [(x, *rest) for x in range(1, top + 1) for rest in _partitions(k - x, x)]
+
+
+# The pairs of Theorem 4: what they refuse, and steps that were spoiled.
+
+
+@pytest.mark.parametrize(
+    ("contexts", "queries", "hypothesis"),
+    [
+        ([[1, 1], [1, 1]], [[1, 0], [0, 1]], "contexts"),
+        ([[1, 0], [0, 1]], [[1, 0], [0, 0]], "queries"),
+        ([[1, 0], [0, 1]], [[1, 0], [1, 0], [2, 1]], "queries"),
+    ],
+)
+def test_the_pairs_say_which_hypothesis_fails(contexts: Any, queries: Any, hypothesis: str) -> None:
+    data = Dataset.of(contexts, queries, [0] * len(queries))
+    with pytest.raises(HypothesisFails) as refused:
+        pairs.build(data, lambda made: True)
+    assert refused.value.hypothesis == hypothesis
+
+
+def test_too_few_pairs() -> None:
+    with pytest.raises(HypothesisFails) as refused:
+        pairs.build(small(9, 3, 3), lambda made: True, heads=4)
+    assert refused.value.hypothesis == "capacity"
+
+
+def built() -> tuple[Dataset, pairs.Pairs]:
+    data = small(7, 3, 3)
+    made = label_all(data, LabellingSettings(construction="pairs"))
+    assert isinstance(made.zero, pairs.Pairs)
+    return data, made.zero
+
+
+def with_head(zero: pairs.Pairs, h: int, **parts: fmpq_mat) -> pairs.Pairs:
+    heads = list(zero.layer.heads)
+    heads[h] = dataclasses.replace(heads[h], **parts)
+    layer = dataclasses.replace(zero.layer, heads=tuple(heads))
+    return dataclasses.replace(zero, layer=layer)
+
+
+DEFECTS = {
+    "labelling.separator": lambda z: dataclasses.replace(z, separator=(0, 0, 0)),
+    "labelling.rates": lambda z: dataclasses.replace(z, groups=z.groups[::-1]),
+    "labelling.blocks": lambda z: dataclasses.replace(z, groups=(sum(z.groups, ()),)),
+    "labelling.weights": lambda z: dataclasses.replace(z, scale=z.scale + 1),
+    "labelling.zero": lambda z: with_head(z, 0, value=2 * z.layer.heads[0].value),
+    "labelling.rank": lambda z: dataclasses.replace(
+        z,
+        layer=dataclasses.replace(z.layer, output=0 * z.layer.output),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_every_step_notices_its_defect(name: str) -> None:
+    data, zero = built()
+    spoiled = DEFECTS[name](zero)
+    claims = {c.id: c for c in claims_of(data, spoiled, jacobian_rank(data, spoiled.layer))}
+    assert not claims[name].level.holds
+    good = claims_of(data, zero, jacobian_rank(data, zero.layer))
+    assert all(claim.level is Level.PROVED for claim in good)
+
+
+def test_heads_of_a_set_must_share_their_key() -> None:
+    data, zero = built()
+    spoiled = with_head(zero, 1, key=2 * zero.layer.heads[1].key)
+    claims = {c.id: c for c in claims_of(data, spoiled, jacobian_rank(data, zero.layer))}
+    assert claims["labelling.zero"].level is Level.REFUTED
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_degenerate_data_by_pairs(seed: int) -> None:
+    """Shared, repeated and scaled contexts, queries in a plane: blocks of two."""
+    rng = random.Random(seed)
+    plane = [[1, k, 0] for k in range(-2, 3)] + [[0, 0, 1]]
+    base = oracle.draw_matrix(rng, 3, 3, 3)
+    contexts = [[[c * x for x in row] for row in base] for c in (1, 1, 2, -1, 3, 1)]
+    if len({tuple(r) for r in base}) < 2:
+        return
+    data = Dataset.of(contexts, plane, [0] * 6)
+    found = label_all(data, LabellingSettings(construction="pairs", seed=seed))
+    assert found.zero is not None
+    assert oracle.jacobian_rank(*as_oracle(data, found.zero.layer)) == 6
+
+
+# The command and its report.
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "data.json", tmp_path / "report"
+    file.write_text(json.dumps(small(6, 3, 3).canonical() | {"labels": ["1"] * 6}))
+    line = ["every-labelling", str(file), "--construction", "pairs", "--out", str(out)]
+    assert attncert.main(line) == 0
+    assert capsys.readouterr().out.startswith("Every labelling of 6 examples, 4 heads: proved.")
+    assert attncert.main(["check", str(out / "certificate.json")]) == 0
+    assert attncert.main(["explain", str(out / "certificate.json")]) == 0
+    assert "Whatever labels 6 examples have" in capsys.readouterr().out
+    assert attncert.main(["every-labelling", str(file), "--heads", "0"]) == 2
+    assert attncert.main([*line[:2], "--construction", "paper"]) == 2
+    assert attncert.main([*line[:2], "--heads", "1", "--out", str(out)]) in (1, 3)
+    assert not (out / "certificate.json").exists()
+
+
+def test_labels_are_not_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "data.json"
+    data = small(6, 3, 3).canonical()
+    del data["labels"]
+    file.write_text(json.dumps(data))
+    line = ["every-labelling", str(file), "--out", str(tmp_path / "report")]
+    assert attncert.main(line) == 0
+
+
+@pytest.mark.parametrize("name", ["heads", "head_width", "value_width"])
+def test_settings_that_cannot_be_meant(name: str) -> None:
+    with pytest.raises(InputError):
+        LabellingSettings(**{name: 0})
+
+
+def test_equal_runs_give_equal_reports() -> None:
+    one, other = (report(label_all(small(6, 3, 3))) for _ in range(2))
+    files = [{k: v for k, v in r.files.items() if k != "timings.json"} for r in (one, other)]
+    assert files[0] == files[1] and one.exit_status == 0
+
+
+def test_a_rank_that_falls_short_is_no_proof() -> None:
+    data = small(7, 3, 3)
+    zero = draw_groups(data, (1, 1))
+    rank = jacobian_rank(data, zero.layer)
+    found = Labelled(
+        data, LabellingSettings(), spans(data), claims_of(data, zero, rank), zero, rank
+    )
+    assert found.level is Level.UNDECIDED and isinstance(found.zero, Zero)
+    assert "certificate.json" not in report(found).files

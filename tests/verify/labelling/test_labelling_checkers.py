@@ -1,0 +1,213 @@
+"""Both checkers of every-labelling: what they accept, and the spoiled files they do not."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.labelling_cases import CASES, Certificate, case, certificate_of
+from support.small_certificates import sealed, written
+
+import attncert
+from attncert.verify import checker_labelling
+from attncert.verify.audit.attack.given.oracle import Head
+from attncert.verify.checker import Verdict
+from attncert.verify.labelling import fast
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+
+CHECKS = {"standard library": checker_labelling.check_file, "fast": fast.check_file}
+FILE = Path(checker_labelling.__file__)
+SCHEMA = json.loads((FILE.parent / "schema" / "attncert-1.schema.json").read_text())
+both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+Check = Callable[[str], Verdict]
+
+
+def with_small_prime(file: Certificate) -> Certificate:
+    """--fast has float64 alone."""
+    file["rank"]["prime"] = str(PRIMES_FLOAT64[0])
+    return sealed(file)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_true_certificates_hold(name: str, tmp_path: Path) -> None:
+    verdict = checker_labelling.check_file(written(case(name), tmp_path))
+    assert (verdict.status, verdict.numbers) == ("holds", case(name)["dims"])
+    again = written(with_small_prime(case(name)), tmp_path)
+    assert checker_labelling.check_file(again).status == "holds"
+    found = fast.check_file(again)
+    assert found.status == "holds" and found.message.startswith("fast check: every labelling of")
+    Draft202012Validator(SCHEMA).validate(case(name))
+
+
+def test_a_prime_beyond_float64_is_for_the_other_checker(tmp_path: Path) -> None:
+    found = fast.check_file(written(case("pair"), tmp_path))
+    assert found.status == "unusable" and "leave out --fast" in found.message
+
+
+# Files that were spoiled, with digests computed afresh.
+
+
+def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
+    """Replace a leaf; `to`: a value, or a function of the old one."""
+
+    def change(file: Certificate) -> None:
+        inner: Any = file
+        for step in path[:-1]:
+            inner = inner[step]
+        inner[path[-1]] = to(inner[path[-1]]) if callable(to) else to
+
+    return change
+
+
+def plus_one(text: str) -> str:
+    return str(int(text) + 1)
+
+
+def copied(file: Certificate) -> None:
+    """Two examples alike: no weights tell them apart."""
+    for name in ("contexts", "queries"):
+        file["data"][name][1] = file["data"][name][0]
+
+
+def cut_heads(file: Certificate) -> None:
+    """Values that are all 0: the outputs are 0, but keys and queries have no effect."""
+    for head in file["layer"]["heads"]:
+        head["value"] = [["0"] for _ in head["value"]]
+
+
+SPOILED = {
+    "value": put("layer", "heads", 0, "value", 0, 0, to=plus_one),
+    "output": put("layer", "output", 0, 0, to=plus_one),
+    "key of one of the pair": put("layer", "heads", 0, "key", 0, 0, to=plus_one),
+    "query of one of the pair": put("layer", "heads", 1, "query", 0, 0, to=plus_one),
+    "values 0": cut_heads,
+    "two examples alike": copied,
+    "a logit that is no integer": put("data", "queries", 0, 0, to="1/7"),
+    "rank too low": put("rank", "value", to=7),
+    "rank too high": put("rank", "value", to=9),
+    "prime 3": put("rank", "prime", to="3"),
+    "prime composite": put("rank", "prime", to="341"),
+    "prime a fraction": put("rank", "prime", to="7/2"),
+    "prime negative": put("rank", "prime", to="-7"),
+    "a group too few": put("groups", 0, to=lambda g: g[1:]),
+}
+MALFORMED = {
+    "logit unit": put("layer", "logit_unit", to="1"),
+    "rank as text": put("rank", "value", to="8"),
+    "rank as a float": put("rank", "value", to=8.0),
+    "prime as a number": put("rank", "prime", to=7),
+    "a key too many": put("rank", "more", to=1),
+    "no values": lambda file: file["layer"]["heads"][0].pop("value"),
+    "no output": lambda file: file["layer"].pop("output"),
+    "another claim": put("claim", to="interpolation"),
+    "another format": put("format", to="attncert/2"),
+    "heads too many": put("dims", "heads", to=3),
+    "width": put("dims", "width", to=4),
+}
+
+
+@both
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_false_ones_are_wrong(
+    spoil: Callable[[Certificate], None], check: Check, tmp_path: Path
+) -> None:
+    file = with_small_prime(case("pair"))
+    spoil(file)
+    found = check(written(sealed(file), tmp_path))
+    small = check is fast.check_file and file["rank"]["prime"] == "3"  # is below what --fast takes
+    assert found.status == ("unusable" if small else "wrong")
+
+
+@both
+@pytest.mark.parametrize("spoil", MALFORMED.values(), ids=MALFORMED)
+def test_malformed_ones_are_unusable(
+    spoil: Callable[[Certificate], None], check: Check, tmp_path: Path
+) -> None:
+    file = with_small_prime(case("pair"))
+    spoil(file)
+    assert check(written(sealed(file), tmp_path)).status == "unusable"
+    assert check(written(file, tmp_path)).status in ("wrong", "unusable")  # a stale digest
+
+
+def test_values_must_cancel_within_a_set_not_in_the_sum_of_all(tmp_path: Path) -> None:
+    """v, -v at two different keys: the sum is 0, the outputs are not."""
+    head = Head([[1], [2]], [[1], [0]], [[1], [1]], [[1]])
+    other = Head([[2], [1]], [[0], [1]], [[-1], [-1]], [[1]])
+    file = certificate_of([([[1, 0], [0, 3]], [1, 2])], [head, other])
+    found = checker_labelling.check_file(written(file, tmp_path))
+    assert (found.status, "add up to 0" in found.message) == ("wrong", True)
+
+
+def test_the_prime_may_divide_no_softmax_sum(tmp_path: Path) -> None:
+    """Logits 0 and 1 give the sum 3."""
+    head = Head([[1], [0]], [[1], [0]], [[1], [1]], [[1]])
+    file = certificate_of([([[1, 0], [0, 1]], [1, 0])], [head, Head(*vars(head).values())])
+    file["layer"]["heads"][1]["value"] = [["-1"], ["-1"]]
+    assert checker_labelling.check_file(written(sealed(file), tmp_path)).status == "holds"
+    file["rank"]["prime"] = "3"
+    found = checker_labelling.check_file(written(sealed(file), tmp_path))
+    assert (found.status, "softmax sum" in found.message) == ("wrong", True)
+
+
+@both
+def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -> None:
+    path = written(with_small_prime(case("pair")), tmp_path)
+    for verdict in (check(path, 1e-4), check(path, 600.0, 0.001)):
+        assert verdict.status == "over limit" and "estimated at" in verdict.message
+
+
+@both
+@pytest.mark.parametrize("part", ["key", "query", "value"])
+def test_long_numbers_cost_no_more_than_the_limit(part: str, check: Any, tmp_path: Path) -> None:
+    file = with_small_prime(case("pair"))
+    for head in file["layer"]["heads"]:
+        head[part][0][0] = "9" * 300_000
+    start = time.process_time()
+    verdict = check(written(sealed(file), tmp_path), 2.0)
+    assert time.process_time() - start < 4.0
+    assert verdict.status != "unusable"  # heads of a pair alike: some of them hold
+
+
+def test_the_estimate_is_above_the_time_it_takes(tmp_path: Path) -> None:
+    path = written(case("three and one"), tmp_path)
+    start = time.process_time()
+    assert checker_labelling.check_file(path).status == "holds"
+    took = time.process_time() - start
+    assert checker_labelling.check_file(path, took / 10).status == "over limit"
+
+
+# Running it.
+
+
+def test_the_checker_needs_the_standard_library_and_its_neighbour_alone(tmp_path: Path) -> None:
+    tree = ast.parse(FILE.read_text())
+    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    names |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    rest = {str(name).partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert rest == {"attncert", "checker"}
+    path = written(case("pair"), tmp_path)
+    command = [sys.executable, "-I", "-S", str(FILE), path]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("holds: every labelling of the 8")
+
+
+@pytest.mark.parametrize("options", [[], ["--fast"]])
+def test_the_command_dispatches_on_the_claim(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = with_small_prime(case("pair"))
+    assert attncert.main(["check", written(file, tmp_path), *options]) == 0
+    fast_one = "fast check: " if options else ""
+    assert capsys.readouterr().out.startswith(f"holds: {fast_one}every labelling of ")
+    SPOILED["value"](file)
+    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 1
+    MALFORMED["no values"](file)
+    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 2

@@ -1,0 +1,151 @@
+"""Check an ``attncert/1`` certificate of the claim "every-labelling": checker_labelling.py FILE
+
+Standard library and checker.py beside it, which reads the file; nothing in the file is believed.
+Head h gives example t, with context E and query e, logits ln 2 * k with integers k = E K Q^T e, the
+softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p; label j is the sum over the heads of
+(V O)_j^T z. The layer's real weights are K, Q' = ln 2 * Q, V and O.
+
+The claim: FOR EVERY labels of these examples there are real weights of H heads of these widths
+whose outputs are those labels. It is checked that
+
+(1) heads with equal K and Q have products V O that add up to 0. They have equal z; so all outputs
+    are 0, whatever the data;
+(2) the Jacobian of the T*m outputs by all weights has rank T*m.
+
+Theorem. (1) and (2) prove the claim. Proof. By (2) the outputs map a neighbourhood of these weights
+onto a neighbourhood of 0. For labels y some c > 0 has y / c in it; the outputs are linear in V, so
+c times the V of the weights that give y / c give y. QED
+
+The Jacobian. With C = E^T (diag p - p p^T) E and g = C (V O)_j the derivatives of label j are
+
+    by K_ab:  g_a (Q'^T e)_b = ln 2 * g_a (Q^T e)_b      by Q'_ab:  e_a (K^T g)_b
+    by V_ab:  z_a O_bj                                   by O_bj:   (V^T z)_b
+
+It is J D with D diagonal, ln 2 in the columns of K and 1 elsewhere, and J rational: the ranks are
+equal. Numbers of the file are taken times common denominators, which multiplies every column of J
+by one nonzero number (V O of all heads, too, has one denominator). Softmax sums are the only
+denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not 0,
+and rank T*m modulo p is rank T*m.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Any
+
+if __package__:
+    from attncert.verify import checker
+else:  # run as a file: the checker beside it
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import checker  # type: ignore[import-not-found, no-redef]
+
+dot, integers, is_prime = checker.dot, checker.integers, checker.is_prime
+need, shifts, typed = checker.need, checker.shifts, checker.typed
+CLAIM = "every-labelling"
+
+
+def every_labelling(cert: Any, work: Any) -> str:
+    T, n, d, m, H, d_h, d_v = cert["dims"].values()
+    layer, heads, p = zero_parts(cert, work)
+    P, b_p = H * (d * (2 * d_h + d_v) + d_v * m), p.bit_length()
+    b_e, b_q = layer.bits[:2]
+    work.spend(2e-5 * T * H * n)  # the powers
+    work.dots(T * H * (n * m + d_h), d, b_e, b_p + b_q)  # scores, Q^T e
+    work.dots(T * H * (d + m * d + m), n, b_p, b_e + b_p)
+    work.dots(T * H * (m * d_h + d_v), d, b_p, b_p)
+    work.dots(T * m * P, 1, b_p, b_p + b_q)
+    work.quotients(T * m * (P + H * (n + d + n * m)), 2 * b_p + b_e + b_q, b_p)
+    work.dots(T * m * T * m / 2, P, b_p, b_p)  # each row less multiples of those above
+    work.hold(T * m * P, b_p)
+    work.pass_by((2 * P * (m + 1) + H * d * (m + n), 3 * b_p + b_e + b_q))
+    pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
+    for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
+        for row in derivatives(layer.queries[t], columns, logits, heads, p, m, t):
+            for start, pivot in pivots:
+                if factor := row[start] % p:
+                    tail = zip(row[start:], pivot, strict=True)
+                    row[start:] = [x - factor * y for x, y in tail]
+            start = next((j for j, x in enumerate(row) if x % p), -1)
+            dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
+            need(start >= 0, dependent, "wrong")
+            inverse = pow(row[start], -1, p)
+            pivots.append((start, [x * inverse % p for x in row[start:]]))
+    return (
+        f"every labelling of the {T} examples is memorized by {H} heads: at these weights all "
+        f"outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
+    )
+
+
+def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
+    """The layer, its heads as (K, K^T, Q^T, V^T, O, (V O)^T), and the prime; (1) is checked."""
+    T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    rank = typed(cert["rank"], dict, "rank", "prime value")
+    (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
+    prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
+    need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
+    need(typed(rank["value"], int, "rank.value") == T * m, "rank.value is not T * m", "wrong")
+    layer = checker.attention(cert, work, "logit_unit heads output", "key query value")
+    integers(work, cert["data"]["labels"], "labels", T, m)
+    values = [head["value"] for head in cert["layer"]["heads"]]
+    V, _, b_v = integers(work, values, "value", H, d, d_v)
+    O, _, b_o = integers(work, cert["layer"]["output"], "output", H * d_v, m)  # noqa: E741
+    b_m = b_v + b_o + d_v.bit_length()
+    work.dots(H * d * m, d_v, b_v, b_o)
+    work.hold(H * d * (m + 2 * d_h + d_v), max(b_m, *layer.bits))
+    work.spend(H * H * d * d_h * (1e-7 + 2e-11 * max(layer.bits)))  # heads told apart
+    heads: list[Any] = []
+    sets: list[Any] = []
+    for h, (key, query) in enumerate(layer.heads):
+        out = O[h * d_v : (h + 1) * d_v]
+        mixed = [[dot(row, column) for row in V[h]] for column in zip(*out, strict=True)]
+        turned = [list(zip(*x, strict=True)) for x in (key, V[h])]
+        heads.append((turned[0], query, turned[1], out, mixed))
+        total = next((total for other, total in sets if other == (key, query)), None)
+        if total is None:
+            total = [[0] * d for _ in range(m)]
+            sets.append(((key, query), total))
+        for row, more in zip(total, mixed, strict=True):
+            row[:] = [x + y for x, y in zip(row, more, strict=True)]
+    zero = not any(any(row) for _, total in sets for row in total)
+    need(zero, "value @ output of heads with equal key and query must add up to 0", "wrong")
+    return layer, heads, p
+
+
+def derivatives(
+    e: Any, columns: Any, logits: Any, heads: Any, p: int, m: int, t: int
+) -> list[list[int]]:
+    """The m rows of example t modulo p; columns: of its context; logits: by head, in ln 2."""
+    rows: list[list[int]] = [[] for _ in range(m)]
+    tokens = list(zip(*columns, strict=True))
+    for x, (keys, query, values, out, mixed) in zip(logits, heads, strict=True):
+        powers = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
+        s = sum(powers) % p
+        need(s, f"a softmax sum of example {t} is 0 mod p", "wrong")
+        inverse = pow(s, -1, p)
+        weights = [w * inverse % p for w in powers]
+        z = [dot(weights, column) % p for column in columns]
+        asked = [dot(column, e) % p for column in query]  # Q^T e
+        hidden = [dot(column, z) % p for column in values]  # V^T z
+        for j, row in enumerate(rows):
+            scores = [dot(token, mixed[j]) % p for token in tokens]
+            mean = dot(weights, scores) % p
+            slopes = [w * (y - mean) % p for w, y in zip(weights, scores, strict=True)]
+            g = [dot(slopes, column) % p for column in columns]
+            back = [dot(column, g) % p for column in keys]  # K^T g
+            row += [a * b % p for a in g for b in asked]
+            row += [a * b % p for a in e for b in back]
+            row += [a * b[j] % p for a in z for b in out]
+            row += [b if j == k else 0 for b in hidden for k in range(m)]
+    return rows
+
+
+# One claim more in the table of claims.
+checker.CLAIMS[CLAIM] = (every_labelling, "layer groups rank", *checker.LAYER)
+check_file = checker.check_file
+main = partial(checker.main, check=check_file)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,111 @@
+"""The executable extracted from the verified checker: where it is, how it is built and run."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from attncert.constructions.errors import InputError
+from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict
+from attncert.verify.checkers import claim_of
+
+__all__ = ["PACKAGES", "SOURCES", "build", "check_file", "executable", "home"]
+
+SOURCES = Path(__file__).resolve().parent.parent / "kernel"
+PACKAGES = (  # of Debian 12 and Ubuntu
+    "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "
+    "libzarith-ocaml-dev make"
+)
+_NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
+_ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
+_LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
+
+
+def sources() -> list[Path]:
+    """The files of verify/kernel that a build needs, nothing that a build makes."""
+    listed = (SOURCES / "_CoqProject").read_text().split()
+    named = [SOURCES / name for name in listed if name.endswith(".v")]
+    plain = ["Makefile", "_CoqProject", "headlines.txt", "axioms.txt", "axioms.sh", "no_gaps.sh"]
+    plain.append("SHA256SUMS")
+    ml = sorted((SOURCES / "checker").glob("*.ml"))
+    return [*(SOURCES / name for name in plain), SOURCES / "checker" / "Extract.v", *ml, *named]
+
+
+def home() -> Path:
+    """The folder that is built in: verify/kernel where that can be written, else a copy in the
+    user's cache, one for each version of the sources."""
+    if os.access(SOURCES, os.W_OK):
+        return SOURCES
+    version = hashlib.sha256(b"".join(path.read_bytes() for path in sources())).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "attncert" / f"kernel-{version}"
+
+
+def executable() -> Path:
+    """Raises InputError where it is not built."""
+    found = home() / "build" / "attncert-kernel"
+    if not found.is_file():
+        raise InputError("--verified", "built before, by attncert kernel build", "built here")
+    return found
+
+
+def build() -> Path:
+    """Compile theorems and checker (minutes, 1.1 GB) and return the executable.
+
+    Raises InputError where a tool is missing, and where make fails.
+    """
+    absent = [tool for tool in _NEEDED if shutil.which(tool) is None]
+    if absent:
+        must = f"run where Coq and OCaml are (Debian, Ubuntu: apt-get install {PACKAGES})"
+        raise InputError("kernel build", must, f"without {', '.join(absent)}")
+    folder = home()
+    if folder != SOURCES:
+        for source in sources():
+            target = folder / source.relative_to(SOURCES)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    made = subprocess.run(
+        ["make", "-C", str(folder)], capture_output=True, text=True, errors="replace", check=False
+    )
+    if made.returncode:
+        lines = [line for line in (made.stdout + made.stderr).splitlines() if line.strip()]
+        raise InputError("kernel build", "a build that make finishes", "; ".join(lines[-3:]))
+    return executable()
+
+
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
+) -> Verdict:
+    """The verdict of the verified checker; its limits are on the time and memory really spent.
+
+    Raises InputError where it is not built. An executable that ends in no known way says nothing of
+    the claim: over limit.
+    """
+    program, claim = executable(), claim_of(path)
+    limits = [_whole(limit_seconds), _whole(limit_mib)]
+    if not all(limits):
+        return Verdict("over limit", claim, "verified: the limits are below 1", {})
+    done = subprocess.run(
+        [str(program), os.path.abspath(path), *map(str, limits)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    status, _, message = done.stdout.strip().partition(": ")
+    if _ENDS.get(done.returncode) != status:
+        message = f"the executable ended with status {done.returncode}"
+        return Verdict("over limit", claim, f"verified: {message}", {})
+    return Verdict(status, claim, f"verified: {message}", {})
+
+
+def _whole(limit: float) -> int:
+    """
+    >>> _whole(600.0), _whole(0.5), _whole(-1.0), _whole(math.nan), _whole(math.inf)
+    (600, 0, 0, 0, 999999999)
+    """
+    return math.floor(min(limit, _LONGEST)) if limit >= 1 else 0

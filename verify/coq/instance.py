@@ -1,0 +1,253 @@
+"""A certificate as a theorem of Coq: written out, with its data, and checked by Coq's kernel.
+
+The theorem's statement is that of verify/kernel/checker/Spec.v for the numbers in the file, shapes
+included; its proof is one evaluation of the verified checker inside the kernel. What stands between
+the file and the statement is this module, which writes the numbers, and the eye that compares them.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attncert.constructions.errors import InputError
+from attncert.verify import checker
+from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict, Work
+from attncert.verify.coq.executable import home
+
+__all__ = ["Checked", "Instance", "check", "instance"]
+
+Number = tuple[int, int]
+Matrix = list[list[Number]]
+_LONGEST = 4000  # bits of a number that is written in decimal: all claims but interpolation
+_WORD = 2**63
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A theorem about a certificate that holds by checker.py.
+
+    text: the Coq file; seconds, mib: what its check takes, estimated from that of checker.py.
+    """
+
+    text: str
+    seconds: float
+    mib: float
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What coqc said: the names that Print Assumptions gives; processor time and largest memory."""
+
+    assumptions: tuple[str, ...]
+    seconds: float
+    mib: float
+
+
+def instance(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
+) -> tuple[Verdict, Instance | None]:
+    """The verdict of checker.py, and where it is "holds" the theorem. Raises InputError for numbers
+    that are too long for Coq's own integers."""
+    seen: list[tuple[dict[str, Any], Work]] = []
+
+    def judged(cert: dict[str, Any], work: Work) -> str:
+        seen.append((cert, work))
+        message: str = checker.CLAIMS[cert["claim"]][0](cert, work)
+        return message
+
+    verdict = checker.check_file(path, limit_seconds, limit_mib, judged)
+    return verdict, _written(*seen[0]) if verdict.status == "holds" else None
+
+
+def check(text: str, target: Path) -> Checked:
+    """Write the theorem to `target` and have coqc check it.
+
+    Raises InputError where the theory is not compiled or coqc does not accept it.
+    """
+    folder = home()
+    if shutil.which("coqc") is None or not (folder / "checker" / "words_sound.vo").is_file():
+        raise InputError("--kernel", "run where attncert kernel build was", "without the theory")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    options = ["-w", "none", "-R", str(folder / "theory"), "AttnCert"]
+    options += ["-R", str(folder / "checker"), "AttnCert"]
+    done = subprocess.run(
+        ["coqc", *options, str(target)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
+        raise InputError("--kernel", "checked by coqc", f"refused: {last[0]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    names = [line.split(" ")[0] for line in done.stdout.splitlines() if line[:1].isalpha()]
+    assumptions = tuple(name for name in names if "." in name)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Checked(assumptions, seconds, after.ru_maxrss / 1024)  # KiB on Linux
+
+
+# The theorem, claim by claim.
+
+
+def _written(cert: dict[str, Any], work: Work) -> Instance:
+    claim = cert["claim"]
+    body, statement, proof = _THEOREMS[claim](cert)
+    text = f"{_HEAD}{body}\nTheorem holds : {statement}.\nProof. apply ({proof}). "
+    text += "vm_cast_no_check (eq_refl true). Qed.\nEnd Certificate.\n"
+    text += "Print Assumptions Certificate.holds.\n"
+    factor = 1.0 if claim == "interpolation" else 12.0
+    numerals = len(text) / 2**20
+    return Instance(
+        text, 3 + factor * work.seconds + 3 * numerals, 450 + 40 * numerals + work.peak / 2**17
+    )
+
+
+_HEAD = """(* Written by attncert check --kernel. *)
+From Coq Require ZArith List Uint63.
+From Bignums Require BigZ.
+Require Spec Certificate words words_sound verified.
+Module Certificate.
+Import ZArith List Uint63 BigZ Spec Certificate interpolation full_rank integers big_integers.
+Import words words_sound verified.
+Import ListNotations.
+Local Notation value_of := (fun x : Z => x).
+"""
+
+
+def _interpolation(cert: dict[str, Any]) -> tuple[str, str, str]:
+    units = _units(cert)
+    body = f"Open Scope uint63_scope.\nDefinition c : cert wnum := {_cert(cert, _word_frac)}.\n"
+    body += f"Definition u : units wnum := Units {' '.join(map(_word, units))}."
+    statement = "data_ok wval c /\\ readout_ok wval c /\\ interpolates wval c"
+    return body, statement, "words_proved (umap big u)"
+
+
+def _full_rank(cert: dict[str, Any]) -> tuple[str, str, str]:
+    body = f"Open Scope Z_scope.\nDefinition c : cert Z := {_cert(cert, _decimal_frac)}.\n"
+    body += f"Definition u : units Z := Units {' '.join(map(_decimal, _units(cert)))}."
+    prime = _decimal(_number(cert["rank"]["prime"])[0])
+    return body, "data_ok value_of c /\\ full_rank value_of c", f"full_rank_proved u {prime}"
+
+
+def _dependent_set(cert: dict[str, Any]) -> tuple[str, str, str]:
+    vectors, relation = _matrix(cert["data"]["vectors"]), cert["relation"]
+    factors = _row(relation["coefficients"])
+    N, d = cert["dims"]["vectors"], cert["dims"]["width"]
+    body = f"""Open Scope Z_scope.
+Definition vectors : mat Z := {_list(vectors, _decimal_frac)}.
+Definition indices : list nat := [{"; ".join(f"{i}%nat" for i in relation["indices"])}].
+Definition coefficients : vec Z := {_list(factors, _decimal_frac)}."""
+    statement = f"mat_ok value_of {N} {d} vectors /\\ dependent_set value_of {N} {d} vectors"
+    units = f"{_decimal(_unit(vectors))} {_decimal(_unit([factors]))}"
+    return body, f"{statement} indices coefficients", f"dependent_set_proved {units}"
+
+
+def _impossible(cert: dict[str, Any]) -> tuple[str, str, str]:
+    relation, data = _row(cert["relation"]), cert["data"]
+    body = f"""Open Scope Z_scope.
+Definition c : cert Z := {_cert(cert, _decimal_frac)}.
+Definition relation : vec Z := {_list(relation, _decimal_frac)}."""
+    contexts = [row for context in data["contexts"] for row in _matrix(context)]
+    parts = [contexts, _matrix(data["queries"]), _matrix(data["labels"]), [relation]]
+    units = " ".join(_decimal(_unit(part)) for part in parts)
+    statement = "inputs_ok value_of c /\\ no_weights value_of c"
+    return body, statement, f"impossible_proved Z.gcd {units} relation"
+
+
+_THEOREMS: dict[str, Callable[[dict[str, Any]], tuple[str, str, str]]] = {
+    "interpolation": _interpolation,
+    "full-rank": _full_rank,
+    "dependent-set": _dependent_set,
+    "impossible": _impossible,
+}
+
+
+def _cert(cert: dict[str, Any], written: Callable[[Number], str]) -> str:
+    data, layer, dims = cert["data"], cert.get("layer", {}), list(cert["dims"].values())
+    sizes = " ".join(f"{size}%nat" for size in [*dims, 0, 0, 0][:7])
+    contexts = [_matrix(context) for context in data["contexts"]]
+    heads = [
+        "Head " + " ".join(_list(_matrix(head.get(part, [])), written) for part in _PARTS)
+        for head in layer.get("heads", [])
+    ]
+    rest = _list(_matrix(layer.get("output", [])), written)
+    inputs = [contexts, _matrix(data["queries"]), _matrix(data["labels"])]
+    shown = "\n  ".join(_list(part, written) for part in inputs)
+    return f"Cert {sizes}\n  {shown}\n  [{'; '.join(heads)}]\n  {rest}"
+
+
+_PARTS = ("key", "query", "value")
+
+
+def _units(cert: dict[str, Any]) -> list[int]:
+    """Common denominators of contexts, queries, key, query, value, output, labels: hints."""
+    data, layer = cert["data"], cert["layer"]
+    contexts = [row for context in data["contexts"] for row in _matrix(context)]
+    heads = [
+        [row for head in layer["heads"] for row in _matrix(head.get(part, []))] for part in _PARTS
+    ]
+    parts = [contexts, _matrix(data["queries"]), *heads, _matrix(layer.get("output", []))]
+    return [_unit(part) for part in [*parts, _matrix(data["labels"])]]
+
+
+# Numbers.
+
+
+def _number(text: str) -> Number:
+    p, _, q = text.partition("/")
+    return checker.integer(p), checker.integer(q or "1")
+
+
+def _row(texts: list[str]) -> list[Number]:
+    return [_number(text) for text in texts]
+
+
+def _matrix(rows: list[list[str]]) -> Matrix:
+    return [_row(row) for row in rows]
+
+
+def _unit(rows: Iterable[Iterable[Number]]) -> int:
+    return math.lcm(*{q for row in rows for _, q in row})
+
+
+def _list(value: Any, written: Callable[[Number], str]) -> str:
+    if isinstance(value, tuple):
+        return written(value)
+    return f"[{'; '.join(_list(item, written) for item in value)}]"
+
+
+def _word(x: int) -> str:
+    """
+    >>> _word(-(2**63 + 5)), _word(0)
+    ('(Neg [5; 1])', '(Pos [])')
+    """
+    rest, words = abs(x), []
+    while rest:
+        words.append(str(rest % _WORD))
+        rest //= _WORD
+    return f"({'Neg' if x < 0 else 'Pos'} [{'; '.join(words)}])"
+
+
+def _word_frac(x: Number) -> str:
+    return f"Frac {_word(x[0])} {_word(x[1])}"
+
+
+def _decimal(x: int) -> str:
+    if x.bit_length() > _LONGEST:
+        must = f"of numbers of at most {_LONGEST} bits, unless it is an interpolation"
+        raise InputError("--kernel", must, f"one of {x.bit_length()}")
+    return f"({x})"
+
+
+def _decimal_frac(x: Number) -> str:
+    return f"Frac {_decimal(x[0])} {_decimal(x[1])}"

@@ -1,0 +1,33 @@
+"""What was proved in Coq: the names of the theorems, their files, and the hashes of those.
+
+`make kernel` compares both with what it compiles, so a report needs no Coq to name them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from attncert.verify.coq.executable import SOURCES
+
+__all__ = ["in_coq", "manifest"]
+
+
+@cache
+def manifest() -> dict[str, str]:
+    """SHA-256 of each file of the theory and the checker, by its path under verify/kernel."""
+    lines = (SOURCES / "SHA256SUMS").read_text().splitlines()
+    return {name: digest for digest, name in (line.split("  ") for line in lines)}
+
+
+@cache
+def in_coq(theorem: str) -> str:
+    """What checked a claim of level *kernel*: the theorem, by its name in headlines.txt.
+
+    >>> in_coq("reduction.reduction")[:79]
+    "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
+    """
+    if theorem not in (SOURCES / "headlines.txt").read_text().split():
+        raise ValueError(f"{theorem} is no headline of verify/kernel")
+    module, name = theorem.split(".")
+    path = next(x for x in manifest() if x.endswith(f"/{module}.v"))
+    return f"Coq's kernel: theorem {name} of verify/kernel/{path}, SHA-256 {manifest()[path]}"

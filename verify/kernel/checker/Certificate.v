@@ -1,0 +1,261 @@
+(* An attncert/1 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part of the
+   specification. A file that is not one is [Unusable]; one whose groups, indices or prime break a rule is [Wrong].
+   Not here: the digests (SHA-256). *)
+From Coq Require Import ZArith Reals Bool Ascii String List.
+Require Import Spec Json Numeral residues.
+Import ListNotations.
+Open Scope Z_scope.
+Local Notation length := List.length.
+
+Inductive certificate :=
+  | Interpolation (c : cert Z)
+  | FullRank (prime : Z) (c : cert Z)
+  | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
+  | Impossible (relation : vec Z) (c : cert Z).
+
+Definition states (x : certificate) : Prop :=
+  let id := fun z : Z => z in
+  match x with
+  | Interpolation c => data_ok id c /\ readout_ok id c /\ interpolates id c
+  | FullRank _ c => data_ok id c /\ full_rank id c
+  | DependentSet N d vectors indices coefficients =>
+      mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients
+  | Impossible _ c => inputs_ok id c /\ no_weights id c
+  end.
+
+(* Numbers: p or p/q in decimal, a sign before p alone, q without a leading zero. *)
+Definition slash := code "/".
+Fixpoint at_most (n : nat) (l : text) : bool :=
+  match l, n with [], _ => true | _, O => false | _ :: r, S n' => at_most n' r end.
+Definition digit_values (l : text) : list Z := rev_append (fold_left (fun done c => c - zero :: done) l []) [].
+Definition digits (l : text) : option Z :=
+  if at_most max_digits l && negb (at_most 0%nat l) && forallb (between zero nine) l
+  then Some (numeral (digit_values l)) else None.
+Fixpoint split (c : Z) (l before : text) : text * option text :=
+  match l with [] => (rev_append before [], None) | x :: r => if x =? c then (rev_append before [], Some r) else split c r (x :: before) end.
+Definition number (t : text) : option (frac Z) :=
+  let '(negative, t) := match t with c :: r => if c =? minus then (true, r) else (false, t) | [] => (false, t) end in
+  let '(p, q) := split slash t [] in
+  match digits p, q with
+  | Some p, None => Some (Frac (if negative then - p else p) 1)
+  | Some p, Some (c :: r) =>
+      if c =? zero then None
+      else match digits (c :: r) with Some q => Some (Frac (if negative then - p else p) q) | None => None end
+  | _, _ => None
+  end.
+
+(* Shapes, as [data_ok], [readout_ok] and [mat_ok] say; [above_0] decides what is above 0. *)
+Section Shapes.
+Context {num : Type} (above_0 : num -> bool).
+Definition mat_okb (h w : nat) (M : mat num) : bool :=
+  Nat.eqb (length M) h && forallb (fun v => Nat.eqb (length v) w && forallb (fun x => above_0 (denom x)) v) M.
+Definition inputs_okb (c : cert num) : bool :=
+  forallb (Nat.ltb 0) [dimT c; dimn c; dimd c; dimm c] &&
+  (Nat.eqb (length (contexts c)) 1 || Nat.eqb (length (contexts c)) (dimT c)) &&
+  forallb (mat_okb (dimn c) (dimd c)) (contexts c) &&
+  mat_okb (dimT c) (dimd c) (queries c) && mat_okb (dimT c) (dimm c) (labels c).
+Definition data_okb (c : cert num) : bool :=
+  inputs_okb c && forallb (Nat.ltb 0) [dimH c; dimk c; dimv c] && Nat.eqb (length (heads c)) (dimH c) &&
+  forallb (fun x => mat_okb (dimd c) (dimk c) (key x) && mat_okb (dimd c) (dimk c) (query x)) (heads c).
+Definition readout_okb (c : cert num) : bool :=
+  forallb (fun x => mat_okb (dimd c) (dimv c) (value x)) (heads c) && mat_okb (dimH c * dimv c) (dimm c) (output c).
+End Shapes.
+Definition above_0 : Z -> bool := Z.ltb 0.
+
+(* An odd prime below 2^62, by the test of Miller and Rabin: with these bases no composite below 3 * 10^23 passes. The
+   claim does not rest on it. *)
+Definition two_to_62 := 4611686018427387904.
+Definition bases := [2; 3; 5; 7; 11; 13; 17; 19; 23; 29; 31; 37].
+Fixpoint halve (fuel : nat) (m : Z) (twos : nat) : Z * nat :=
+  match fuel with
+  | O => (m, twos)
+  | S fuel' => if m mod 2 =? 0 then halve fuel' (m / 2) (S twos) else (m, twos)
+  end.
+Fixpoint reaches (twos : nat) (x p : Z) : bool :=
+  match twos with O => false | S k => (x =? p - 1) || reaches k (x * x mod p) p end.
+Definition odd_prime (p : Z) : bool :=
+  (2 <? p) && (p <? two_to_62) && (p mod 2 =? 1) &&
+  (let '(m, twos) := halve 64%nat (p - 1) 0%nat in
+   forallb (fun a => (a mod p =? 0) || (let x := power p a m in (x =? 1) || reaches twos x p)) bases).
+
+(* Whole numbers [0, .., n-1], each at most once. *)
+Definition below (n : nat) (l : list Z) : bool := forallb (fun z => between 0 largest_size z && Nat.ltb (Z.to_nat z) n) l.
+Fixpoint distinct (l : list nat) : bool :=
+  match l with [] => true | i :: r => negb (existsb (Nat.eqb i) r) && distinct r end.
+Definition each_once (n : nat) (l : list Z) : bool := below n l && distinct (map Z.to_nat l).
+
+Definition envelope := map codes ["format"; "claim"; "construction"; "dims"; "data"; "produced_by"; "input_sha256"; "digest"]%string.
+Definition key_format := [codes "format"].
+Definition key_claim := [codes "claim"].
+Definition attncert_1 := codes "attncert/1".
+Definition ln_2 := codes "ln 2".
+Definition claim_interpolation := codes "interpolation".
+Definition claim_full_rank := codes "full-rank".
+Definition claim_dependent_set := codes "dependent-set".
+Definition claim_impossible := codes "impossible".
+Definition keys_interpolation := envelope ++ map codes ["layer"; "groups"]%string.
+Definition keys_full_rank := envelope ++ map codes ["layer"; "groups"; "rank"]%string.
+Definition keys_relation := envelope ++ [codes "relation"].
+Definition keys_inputs := map codes ["contexts"; "queries"; "labels"]%string.
+Definition keys_vectors := [codes "vectors"].
+Definition dims_inputs := map codes ["examples"; "context"; "width"; "labels"]%string.
+Definition dims_layer := dims_inputs ++ map codes ["heads"; "head_width"; "value_width"]%string.
+Definition dims_vectors := map codes ["vectors"; "width"]%string.
+Definition keys_layer := map codes ["logit_unit"; "heads"]%string.
+Definition keys_readout := keys_layer ++ [codes "output"].
+Definition keys_head := map codes ["key"; "query"]%string.
+Definition keys_head_value := keys_head ++ [codes "value"].
+Definition keys_rank := map codes ["prime"; "value"]%string.
+Definition keys_dependence := map codes ["indices"; "coefficients"]%string.
+
+Section Reading.
+Variable f : file.
+
+(* The values of exactly these keys, in this order. *)
+Definition lookup (pairs : list (nat * json)) (k : text) : result json :=
+  match find (fun p => same (text_at f (fst p)) k) pairs with Some (_, v) => Got v | None => No Unusable end.
+Definition fields (keys : list text) (j : json) : result (list json) :=
+  match j with
+  | Obj pairs => let* _ := need Unusable (Nat.eqb (length pairs) (length keys)) in each (lookup pairs) keys
+  | _ => No Unusable
+  end.
+Definition is_text (t : text) (j : json) : bool := match j with Str i => same (text_at f i) t | _ => false end.
+
+Definition of_list {A} (read : json -> result A) (j : json) : result (list A) :=
+  match j with Arr l => each read l | _ => No Unusable end.
+Definition int_of (j : json) : result Z := match j with Int z => Got z | _ => No Unusable end.
+Definition size_of (j : json) : result nat :=
+  match j with
+  | Int z => let* _ := need Unusable (between 1 largest_size z) in Got (Z.to_nat z)
+  | _ => No Unusable
+  end.
+Definition number_of (j : json) : result (frac Z) :=
+  match j with
+  | Str i => match number (text_at f i) with Some x => Got x | None => No Unusable end
+  | _ => No Unusable
+  end.
+Definition vector : json -> result (vec Z) := of_list number_of.
+Definition matrix : json -> result (mat Z) := of_list vector.
+
+(* The claim; the values of its own keys, of data, of dims. *)
+Definition opened (doc : json) : result (text * list json * list json * list nat) :=
+  match doc with
+  | Obj pairs =>
+    let* format := lookup pairs (codes "format") in
+    let* _ := need Unusable (is_text attncert_1 format) in
+    let* name := lookup pairs (codes "claim") in
+    let read (claim : text) (keys data_keys dims_keys : list text) :=
+      let* values := fields keys doc in
+      match values with
+      | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: own =>
+        let* data := fields data_keys data in
+        let* dims := fields dims_keys dims in
+        let* sizes := each size_of dims in Got (claim, own, data, sizes)
+      | _ => No Unusable
+      end in
+    if is_text claim_interpolation name then read claim_interpolation keys_interpolation keys_inputs dims_layer
+    else if is_text claim_full_rank name then read claim_full_rank keys_full_rank keys_inputs dims_layer
+    else if is_text claim_dependent_set name then read claim_dependent_set keys_relation keys_vectors dims_vectors
+    else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
+    else No Unusable
+  | _ => No Unusable
+  end.
+
+Definition head_of (keys : list text) (j : json) : result (head Z) :=
+  let* parts := fields keys j in
+  match parts with
+  | key :: query :: value =>
+    let* K := matrix key in let* Q := matrix query in
+    let* V := match value with [v] => matrix v | _ => Got [] end in Got (Head K Q V)
+  | _ => No Unusable
+  end.
+
+(* The groups hold each example once, and none is empty. *)
+Definition grouped (T : nat) (j : json) : result unit :=
+  let* groups := of_list (of_list int_of) j in
+  let members := fold_left (fun done g => rev_append g done) groups [] in
+  let* _ := need Over (Nat.leb T longest_list) in
+  need Wrong (at_most T members && forallb (fun g => negb (Nat.eqb (length g) 0%nat)) groups &&
+    Nat.eqb (length members) T && each_once T members).
+
+Definition layer_of (layer_keys head_keys : list text) (layer groups : json) (data : list json) (dims : list nat) : result (cert Z) :=
+  let* parts := fields layer_keys layer in
+  match parts, data, dims with
+  | logit_unit :: heads :: output, [contexts; queries; labels], [T; n; d; m; H; dk; dv] =>
+    (* every head has its keys, and the groups are in order, before a number is read *)
+    let* _ := of_list (fields head_keys) heads in
+    let* _ := need Unusable (is_text ln_2 logit_unit) in
+    let* _ := grouped T groups in
+    let* contexts := of_list matrix contexts in
+    let* queries := matrix queries in
+    let* heads := of_list (head_of head_keys) heads in
+    let* output := match output with [o] => matrix o | _ => Got [] end in
+    let* labels := matrix labels in
+    let c := Cert T n d m H dk dv contexts queries labels heads output in
+    let* _ := need Unusable (data_okb above_0 c) in Got c
+  | _, _, _ => No Unusable
+  end.
+
+Definition interpolation_of (own data : list json) (dims : list nat) : result certificate :=
+  match own with
+  | [layer; groups] =>
+    let* c := layer_of keys_readout keys_head_value layer groups data dims in
+    let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation c)
+  | _ => No Unusable
+  end.
+Definition full_rank_of (own data : list json) (dims : list nat) : result certificate :=
+  match own with
+  | [layer; groups; rank] =>
+    let* parts := fields keys_rank rank in
+    match parts with
+    | [prime; rank] =>
+      let* p := number_of prime in
+      let* c := layer_of keys_layer keys_head layer groups data dims in
+      let* _ := need Wrong ((denom p =? 1) && odd_prime (numer p)) in
+      let* rank := int_of rank in
+      let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (dimT c)) in Got (FullRank (numer p) c)
+    | _ => No Unusable
+    end
+  | _ => No Unusable
+  end.
+Definition dependent_set_of (own data : list json) (dims : list nat) : result certificate :=
+  match own, data, dims with
+  | [relation], [vectors], [N; d] =>
+    let* parts := fields keys_dependence relation in
+    match parts with
+    | [indices; coefficients] =>
+      let* indices := of_list int_of indices in
+      let* _ := need Wrong (negb (Nat.eqb (length indices) 0%nat) && each_once N indices) in
+      let* coefficients := vector coefficients in
+      let* _ := need Unusable (Nat.eqb (length coefficients) (length indices)) in
+      let* vectors := matrix vectors in
+      let* _ := need Unusable (mat_okb above_0 N d vectors) in
+      Got (DependentSet N d vectors (map Z.to_nat indices) coefficients)
+    | _ => No Unusable
+    end
+  | _, _, _ => No Unusable
+  end.
+Definition impossible_of (own data : list json) (dims : list nat) : result certificate :=
+  match own, data, dims with
+  | [relation], [contexts; queries; labels], [T; n; d; m] =>
+    let* relation := vector relation in
+    let* _ := need Unusable (Nat.eqb (length relation) T) in
+    let* contexts := of_list matrix contexts in
+    let* queries := matrix queries in
+    let* labels := matrix labels in
+    let c := Cert T n d m 0%nat 0%nat 0%nat contexts queries labels [] [] in
+    let* _ := need Unusable (inputs_okb above_0 c) in Got (Impossible relation c)
+  | _, _, _ => No Unusable
+  end.
+
+Definition content (parts : text * list json * list json * list nat) : result certificate :=
+  let '(claim, own, data, dims) := parts in
+  if same claim claim_interpolation then interpolation_of own data dims
+  else if same claim claim_full_rank then full_rank_of own data dims
+  else if same claim claim_dependent_set then dependent_set_of own data dims
+  else impossible_of own data dims.
+
+(* The certificate in a file. *)
+Definition read : result certificate :=
+  let* doc := document f in let* parts := opened doc in content parts.
+End Reading.

@@ -1,0 +1,1 @@
+"""Every labelling of some examples: weights at which all outputs are 0 and the Jacobian is onto."""

@@ -1,0 +1,64 @@
+"""What each head does on each example, in float64: saturation, and which head carries it.
+
+The proofs give every head a group of examples, and saturate it on earlier ones. What a search found
+is looked at in the same way. The output on example t is Σ_h c_h(t), c_h = O_hᵀV_hᵀz_h(t). A
+constant in c_h tells no examples apart, and heads may trade constants; so a head *carries* the
+example where c_h(t) less the average of c_h over all examples is the largest (maximum norm). Its
+share is that size over the sum of the sizes of all heads: near 1 where one head does the work, near
+1/H where all do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.constructions.given.attention import Shape, attend
+
+SATURATED = 0.99  # the paper's threshold for a head that attends to one token
+
+
+@dataclass(frozen=True)
+class Heads:
+    """largest: (T, H), the largest softmax weight. carrier: (T,) heads from 0. share: (T,)."""
+
+    largest: FloatArray
+    carrier: IntArray
+    share: FloatArray
+
+    @property
+    def saturated(self) -> tuple[float, ...]:
+        """For each head, the share of examples whose largest softmax weight exceeds 0.99."""
+        return tuple(float(x) for x in (self.largest > SATURATED).mean(axis=0))
+
+    @property
+    def carried(self) -> tuple[int, ...]:
+        """For each head, how many examples it carries."""
+        count = np.bincount(self.carrier, minlength=self.largest.shape[1])
+        return tuple(int(x) for x in count)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able; softmax weights and shares in three digits after the point."""
+        return {
+            "saturated": list(self.saturated),
+            "carried": list(self.carried),
+            "examples": [
+                {"carrier": int(h), "share": round(float(s), 3), "largest": np.round(p, 3).tolist()}
+                for h, s, p in zip(self.carrier, self.share, self.largest, strict=True)
+            ],
+        }
+
+
+def heads(contexts: FloatArray, queries: FloatArray, weights: FloatArray, shape: Shape) -> Heads:
+    """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them; float64."""
+    key, query, value, output = shape.split(weights)
+    p = attend(contexts, queries, key, query)[0]  # (T, n, H)
+    scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
+    given = (p[..., None] * scores).sum(axis=1)  # (T, H, m)
+    sizes = np.abs(given - given.mean(axis=0)).max(axis=2)
+    total = sizes.sum(axis=1)
+    share = sizes.max(axis=1) / np.where(total > 0, total, 1.0)
+    return Heads(p.max(axis=1), sizes.argmax(axis=1), share)

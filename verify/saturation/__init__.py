@@ -1,0 +1,49 @@
+"""Saturation on demand: every earlier example attends to its row with 1 - p < 2^-B, in every head.
+
+| route | arithmetic | what it confirms |
+| --- | --- | --- |
+| `rational.rational` | exact over ℚ, FLINT | 1 - p < 2^-B at the layer's own weights |
+| `symbolic.symbolic` | exact, SymPy, a symbol c | as c grows all weight goes to the row; the rate |
+| `multiprecision.multiprecision` | mpmath, true exponential | 1 - p < 2^-B, numerically |
+
+As for interpolation, each route computes its own logits and softmax, from the data and the weights.
+`least.least` shows that no smaller c does, and `asked.asked` draws the conclusion. What they share
+is on this page: which pairs of a head and an example the statement is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.search.saturation import Saturation
+from attncert.verify.claims.evidence import counted
+
+SOURCE = "ours: saturation on demand (docs/mathematics.md, section 4)"
+
+
+class Pair(NamedTuple):
+    """A head, counted from 0, and an example that it is to saturate; row: L_s of an earlier one,
+    None of one of the head's own group, which may attend to whichever row."""
+
+    head: int
+    example: int
+    row: int | None
+
+
+def pairs(built: Construction, own: bool) -> Iterator[Pair]:
+    """Head by head: the earlier examples, and with `own` those of the group."""
+    for h, record in enumerate(built.heads):
+        targets = record.targets if isinstance(record, SteeringHead) else ()
+        for s, row in zip(record.earlier, targets, strict=True):
+            yield Pair(h, s, row)
+        if own:
+            yield from (Pair(h, t, None) for t in record.group)
+
+
+def spoken_of(built: Construction, asked: Saturation) -> str:
+    """The examples in words: "all 91 pairs of a head and an earlier example"."""
+    which = "an earlier example or one of its own" if asked.own else "an earlier example"
+    count = sum(1 for _ in pairs(built, asked.own))
+    return f"{counted(count, 'pair', 'all')} of a head and {which}"

@@ -1,0 +1,59 @@
+"""All claims of what was asked for: the routes, the least c, and the conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.search.saturation import Saturation
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import of_head
+from attncert.verify.saturation import SOURCE
+from attncert.verify.saturation.least import least
+from attncert.verify.saturation.multiprecision import multiprecision
+from attncert.verify.saturation.rational import rational
+from attncert.verify.saturation.symbolic import symbolic
+from attncert.verify.steps.in_order import Check
+
+__all__ = ["checks", "conclusion"]
+
+
+def checks(data: Dataset, built: Construction, asked: Saturation) -> list[Check]:
+    """The routes, and that c is the least."""
+    return [
+        partial(rational, data, built, asked),
+        partial(symbolic, data, built),
+        partial(multiprecision, data, built, asked),
+        partial(least, data, built, asked),
+    ]
+
+
+def conclusion(built: Construction, asked: Saturation, routes: Sequence[Claim]) -> Claim:
+    """Rests on the exact inequality, on the least c, and on the steps that say what L_s is.
+
+    routes: the claims of the routes and of the least c. One that is refuted refutes this one.
+    """
+    against = [claim.id for claim in routes if claim.level is Level.REFUTED]
+    steered = [
+        of_head(number, ids.SATURATION)
+        for number, record in enumerate(built.heads, start=1)
+        if isinstance(record, SteeringHead) and record.selector is not None
+    ]
+    own = " In every head the targets, its own examples, attend to one row each as closely."
+    later = any("larger for the rank" in claim.numbers for claim in routes)
+    least = "the least $c$ that gives it"
+    return Claim(
+        ids.SATURATION_ASKED,
+        "In every head every earlier example attends to its row $L_s$ with "
+        f"$1-p<2^{{-{asked.bits}}}$, at {least}"
+        + (", or the least from there on at which the rank is certified." if later else ".")
+        + (own if asked.own else ""),
+        Level.REFUTED if against else Level.PROVED,
+        numbers={"bits": asked.bits},
+        witness={"see": against} if against else None,
+        rests_on=() if against else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST, *steered),
+        source=SOURCE,
+    )
