@@ -33,7 +33,7 @@ import numpy as np
 from flint import nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.errors import require_seed, require_sizes
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
@@ -70,11 +70,7 @@ class DataCapacitySettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("heads", "head_width", "value_width"):
-            value = getattr(self, name)
-            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        require_sizes(self, _MOST_HEADS)
         require_seed(self.seed)
 
 
