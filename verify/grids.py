@@ -194,7 +194,8 @@ def seconds(bits: int, examples: int, weights: int) -> float:
     >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
     (9.4, 150.0)
     """
-    model = 1.6 + 1.25e-3 * weights + 9.2e-9 * (float(min(bits, 10**12)) ** 2 * examples) ** 0.75
+    work = float(min(bits, 10**12)) ** 2 * examples
+    model = 1.6 + 1.25e-3 * weights + 9.2e-9 * work**0.75
     return float(f"{model:.2g}")
 
 
