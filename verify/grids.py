@@ -125,7 +125,7 @@ def finest(
         except HypothesisFails:
             continue
         weights = data.T * len(built.layer.heads) * data.n
-        estimate = seconds(predicted_bits(built, short), weights)
+        estimate = seconds(predicted_bits(built, short), data.T, weights)
         if estimate > most:
             break
         found = OnGrid(short, rounding, estimate)
@@ -186,15 +186,15 @@ def at_most(change: Fraction) -> str:
     return f"{up.divide(Decimal(change.numerator), Decimal(change.denominator)).normalize():f}"
 
 
-def seconds(bits: int, weights: int) -> float:
-    """About how long a run takes on one core, by the bits of its readout and the number T·H·n of
-    its softmax weights; two digits. A model fitted to measured runs, and off by up to a factor of
+def seconds(bits: int, examples: int, weights: int) -> float:
+    """About how long a run takes on one core, by the bits of its readout, T, and the number T·H·n
+    of its softmax weights; two digits. A model fitted to measured runs, off by a factor of up to
     two (docs/measured.md); hypotheses are not counted.
 
-    >>> seconds(52_837, 60 * 9 * 8), seconds(697_775, 20 * 7 * 4)
-    (7.4, 42.0)
+    >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
+    (9.4, 150.0)
     """
-    model = 1.6 + 1.25e-3 * weights + 1.8e-9 * float(min(bits, 10**12)) ** 1.77
+    model = 1.6 + 1.25e-3 * weights + 9.2e-9 * (float(min(bits, 10**12)) ** 2 * examples) ** 0.75
     return float(f"{model:.2g}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attncert.reports.proof.records import worst_earlier
 from attncert.reports.proof.rows import NONE, shown_heads
 from attncert.reports.words.drawing import Figure
 from attncert.reports.words.numbers import BEYOND, count, power_of_two, value, whole
@@ -19,20 +20,22 @@ _STYLES = ("-", "--")
 def verdict(proof: Proof) -> str:
     """The worst saturation of the layer, in one sentence; "" where nothing was built.
 
-    Of every head and every earlier example: the largest share of attention outside its row, at the
-    weights of the layer. Asked for, it is a claim with its own level.
+    Of the heads with a term c·u vᵀ and their earlier examples: the largest share of attention
+    outside the largest weight. Asked for, it is a claim with its own level.
     """
     if not proof.heads:
         return ""
-    found = _steering(proof.heads)
+    worsts = zip(proof.heads, worst_earlier(proof.heads), strict=True)
+    found = [(x, h) for h, (head, x) in enumerate(worsts, start=1)
+             if head.c is not None and x is not None]  # fmt: skip
     if not found:
         return "No head steers earlier examples to one row: there is no saturation to speak of."
     if proof.data.n == 1:
-        return "Every context is one token: every weight is 1, saturated without need of $c$."
-    head, _, worst = max(found, key=lambda item: item[2])
+        return "Every context is one token, and every weight 1: saturated without need of $c$."
+    worst, head = max(found)
     said = (
-        f"Worst saturation: an earlier example attends to other rows than its own with $1-p$ about "
-        f"{power_of_two(worst)} (head {head}; float64), and no other with more"
+        f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
+        f"of head {head} (float64), and no more for any other"
     )
     asked = proof.settings.saturation
     if asked is None:
