@@ -15,7 +15,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 report: setup
-	$(BIN)/attncert prove digits --heads 8 --head-width 4 --examples 25
+	$(BIN)/attncert prove digits --heads 8 --head-width 4 --examples 25 --saturate 20
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
 test: setup # lint and types beside the tests, which are most of the work

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from attncert.verify.methods.registry import register
     from attncert.verify.prove import prove, prove_layer
     from attncert.verify.settings import Settings
-    from attncert.verify.steps.shared import steps
+    from attncert.verify.steps.in_order import steps
 
 __all__ = [
     "Attack",
@@ -106,7 +106,7 @@ _LAZY = {
     "prove_layer": "attncert.verify.prove",
     "register": "attncert.verify.methods.registry",
     "require": "attncert.verify.methods.method",
-    "steps": "attncert.verify.steps.shared",
+    "steps": "attncert.verify.steps.in_order",
     "write_report": "attncert.reports",
 }
 _STOREYS = ("constructions", "verify", "reports")

@@ -170,10 +170,10 @@ def main() -> None:
         result[name] = sorted([*kept, row], key=order)
         write(result, str(path))
 
-    for row in not_run(result["rows"]):
-        keep("rows", row)
+    result["rows"] = sorted(result["rows"] + not_run(result["rows"]), key=order)
     if options.series in (None, "beside"):
         result["proofs"] = list(proofs())
+        write(result, str(path))
         for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():
             keep("trained", row)
     for point in pending(result["rows"], options.series):

@@ -3,9 +3,9 @@
 The same data, the same start, the same derivatives; timed to a largest error of 10^-6 (n = 8,
 d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H: n = 32, d = 64 and
 T = 180 H, fitted, certified, and, where there is a file, that checked by the fast checker. Adam is
-capped at ten minutes of processor time.
+capped at ten minutes of processor time, or what --adam-seconds says.
 
-python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K]
+python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K] [--adam-seconds S] [--table]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cases import into_document, table
 from machine import machine, peak_mebibytes
 from scipy.optimize import least_squares
 from threadpoolctl import threadpool_limits
@@ -34,7 +35,6 @@ from attncert.verify.near.certificate import MOST_UNKNOWNS, certify, near_certif
 OUT = Path(__file__).parent / "results" / "fit.json"
 ERROR = 1e-6
 SEEDS = range(3)
-ADAM_SECONDS = 600.0
 SCIPY: dict[str, dict[str, Any]] = {
     "SciPy trf, exact": {"method": "trf", "tr_solver": "exact"},
     "SciPy trf, lsmr": {"method": "trf", "tr_solver": "lsmr"},
@@ -86,7 +86,7 @@ def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[
     return {"found": False, "steps": seen["calls"] - 1, "error": seen["error"]}
 
 
-def adam(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
+def adam(data: Any, shape: Shape, seed: int, seconds: float) -> dict[str, Any]:
     """Adam on all examples at once, step size 10⁻²; torch, float64. The least error counts."""
     import torch
 
@@ -97,7 +97,7 @@ def adam(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
     parts = [x.requires_grad_(True) for x in (K, Q, V)]
     optimizer = torch.optim.Adam(parts, lr=1e-2)
     steps, begin, error, least = 0, time.process_time(), float("inf"), float("inf")
-    while time.process_time() - begin < ADAM_SECONDS and error > ERROR:
+    while time.process_time() - begin < seconds and error > ERROR:
         optimizer.zero_grad()
         q = torch.einsum("td,hdb->thb", queries, parts[1])
         w = torch.einsum("hdb,thb->tdh", parts[0], q)
@@ -120,7 +120,7 @@ def timed(job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def run(threads: int, adam_seeds: int) -> list[dict[str, Any]]:
+def run(threads: int, adam_seeds: int, adam_seconds: float) -> list[dict[str, Any]]:
     """One row for each method; ours first, methods in turn for every seed; Adam for the first."""
     shape, rows = Shape(16, 1, 8, 1, 1), dict[str, list[dict[str, Any]]]()
     methods: dict[str, Callable[[Any, int], dict[str, Any]]] = {
@@ -129,7 +129,7 @@ def run(threads: int, adam_seeds: int) -> list[dict[str, Any]]:
     for name, options in SCIPY.items():
         methods[name] = lambda data, seed, options=options: scipy_(data, shape, seed, options)
     if has_torch():
-        methods["Adam (torch)"] = lambda data, seed: adam(data, shape, seed)
+        methods["Adam (torch)"] = lambda data, seed: adam(data, shape, seed, adam_seconds)
     with threadpool_limits(threads):
         for seed in SEEDS:
             data = example(360, 8, 16, seed)
@@ -186,6 +186,40 @@ def _since(start_: tuple[float, float]) -> dict[str, float]:
     }
 
 
+def markdown(result: dict[str, Any]) -> str:
+    """Methods to 10⁻⁶, then the large layers; processor seconds."""
+    lines = []
+    for row in result["to_1e-6"]["rows"]:
+        runs = row.get("runs", [])
+        seconds = statistics.median(run["processor_seconds"] for run in runs) if runs else None
+        reached = [run["steps"] for run in runs if run["found"]]
+        steps = f"{min(reached)} to {max(reached)}" if reached else "-"
+        ratio = f"{row['times_ours']}" if "times_ours" in row else "-"
+        if "more_than_times_ours" in row:
+            ratio = f"more than {row['more_than_times_ours']:,.0f}"
+            steps = f"not in {min(run['steps'] for run in runs):,}"
+        shown = row["outcome"] if seconds is None else f"{seconds:.2f} s"
+        lines.append([row["method"], f"{len(reached)} of {len(runs)}", steps, shown, ratio])
+    found = [table(["method", "reached", "steps", "processor time", "times ours"], lines)]
+    lines = []
+    for name in sorted(result):
+        if name.startswith("large"):
+            row = result[name]["row"]
+            check = row.get("fast_check")
+            seconds = [row["fit"]["processor_seconds"], row["certify"]["processor_seconds"]]
+            lines.append(
+                [
+                    f"{row['T']:,}",
+                    row["heads"],
+                    *(f"{x:.0f} s" for x in seconds),
+                    f"{row['certify']['radius']:.0e}",
+                    f"{check['processor_seconds']:.0f} s" if check else "no file",
+                ]
+            )
+    found.append(table(["T", "H", "fit", "certificate", "radius", "fast check"], lines))
+    return "\n\n".join(found)
+
+
 def has_torch() -> bool:
     try:
         import torch  # noqa: F401
@@ -198,12 +232,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", type=int, metavar="H")
     parser.add_argument("--adam-seeds", type=int, default=len(SEEDS))
+    parser.add_argument("--adam-seconds", type=float, default=600.0)
+    parser.add_argument("--table", action="store_true", help="into docs/measured.md")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--note", default="", help="what else the machine did")
     options = parser.parse_args()
     result: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
     stamp = {"machine": machine("numpy", "scipy", "python-flint"), "threads": options.threads}
     stamp |= {"note": options.note} if options.note else {}
+    if options.table:
+        into_document("fit.py", markdown(result))
+        return
     if options.large:
         name = "large" if options.large == 10 else f"large_{options.large}_heads"
         result[name] = stamp | {"row": large(options.large, options.threads)}
@@ -213,7 +252,7 @@ def main() -> None:
             "n": 8,
             "d": 16,
             "heads": 8,
-            "rows": run(options.threads, options.adam_seeds),
+            "rows": run(options.threads, options.adam_seeds, options.adam_seconds),
         }
     OUT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
 

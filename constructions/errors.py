@@ -90,6 +90,16 @@ def require_positive(**values: int) -> None:
             raise InputError(argument, "a positive integer", value)
 
 
+def require_sizes(settings: object, most: int) -> None:
+    """Raise InputError unless heads, head_width and value_width of a record of settings are each
+    None or a whole number from 1 to `most`."""
+    for name in ("heads", "head_width", "value_width"):
+        value = getattr(settings, name)
+        if value is not None and not (whole(value) and 1 <= value <= most):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(option, f"a whole number from 1 to {most}", value)
+
+
 @contextmanager
 def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Iterator[None]:
     """What goes wrong with a path inside the block, as InputError: in one line, with its end."""

@@ -142,7 +142,7 @@ def stored_layer(
 
 def _long_numbers(value: Any, depth: int = 0) -> Any:
     """Texts of more digits than data sets may have as rationals: a readout is often so long, and a
-    certificate is its own layer. Raises InputError."""
+    certificate is its own layer."""
     if isinstance(value, (list, tuple)) and depth < MAX_AXES:
         return [_long_numbers(x, depth + 1) for x in value]
     if isinstance(value, str) and len(value) > MAX_DIGITS and NUMBER.fullmatch(value):

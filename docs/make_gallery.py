@@ -170,7 +170,8 @@ def index() -> bytes:
     lines = [
         "# Gallery",
         "",
-        "Reports as the toolkit writes them, without their times. Made by",
+        "Reports as the toolkit writes them, without their times, `report.html` and the checker. "
+        "Made by",
         "",
     ]
     lines += ["```text", "python docs/make_gallery.py", "```", ""]

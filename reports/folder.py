@@ -83,7 +83,7 @@ def contents(report: Report) -> dict[str, bytes]:
     kind, files = report.kind, dict(report.files)
     files[kind.html] = html_page(files[kind.page], files)
     if any(name in files for name in CERTIFICATES):
-        files[kind.checker] = (_VERIFY / kind.checker).read_bytes()
+        files |= {name: (_VERIFY / name).read_bytes() for name in kind.checkers}
     return files
 
 

@@ -39,14 +39,14 @@ CERTIFICATES = ("certificate.json", "witness.json")
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for words of small letters. checker: the script of verify/ that reads
-    its certificate; a copy of it makes the folder complete."""
+    names; a "*" in one stands for words of small letters. checkers: the script of verify/ that
+    reads its certificate, and what that loads; copies of them make the folder complete."""
 
     name: str
     page: str
     files: tuple[str, ...]
     figures: tuple[str, ...] = ()
-    checker: str = "checker.py"
+    checkers: tuple[str, ...] = ("checker.py", "checker_data.py")
 
     @property
     def html(self) -> str:
@@ -59,7 +59,8 @@ class Kind:
         >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
-        names = (self.page, self.html, self.checker, *self.files, *map(figure_file, self.figures))
+        names = (self.page, self.html, *self.checkers, *self.files)
+        names += tuple(map(figure_file, self.figures))
         pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
         return re.fullmatch(pattern, name) is not None
 
@@ -72,7 +73,7 @@ PROOF = Kind(
     "prove",
     "report.md",
     ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
-    ("graph", "saturation", "own-weights", "largest-weights", "heads"),
+    ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
 )
 TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
@@ -98,13 +99,13 @@ FIT = Kind(
     "fit",
     "report.md",
     ("fit.json", "timings.json", "certificate.json"),
-    checker="checker_near.py",
+    checkers=("checker_near.py",),
 )
 LABELLING = Kind(
     "every-labelling",
     "report.md",
     ("labelling.json", "timings.json", "certificate.json"),
-    checker="checker_labelling.py",
+    checkers=("checker_labelling.py", "checker.py"),
 )
 KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
 

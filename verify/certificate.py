@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -258,3 +259,43 @@ def strings(matrix: fmpq_mat | None) -> list[list[str]]:
     if matrix is None:
         raise ValueError("the layer has no readout")
     return [[numeral(x) for x in row] for row in matrix.tolist()]
+
+
+def layer_body(
+    claim: str,
+    data: Dataset,
+    layer: Layer,
+    *,
+    unit: str,
+    construction: str,
+    made: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the file of a claim about a layer with its readout holds in every case.
+
+    unit: of the logits, "1" or "ln 2". made: as `produced_by` has it.
+    """
+    parts = ("key", "query", "value")
+    heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
+    return {
+        "format": "attncert/1",
+        "claim": claim,
+        "construction": construction,
+        "dims": {
+            "examples": data.T,
+            "context": data.n,
+            "width": data.d,
+            "labels": data.m,
+            "heads": len(layer.heads),
+            "head_width": layer.head_width,
+            "value_width": layer.value_width,
+        },
+        "data": data.canonical(),
+        "layer": {"logit_unit": unit, "heads": heads, "output": strings(layer.output)},
+        "produced_by": dict(made),
+        "input_sha256": data.sha256,
+    }
+
+
+def produced_by(command: str, seed: int) -> dict[str, Any]:
+    """What a certificate says of its origin: no paths, no times."""
+    return {"version": metadata.version("attncert"), "command": command, "seed": seed}

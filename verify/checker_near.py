@@ -28,7 +28,7 @@ import re
 import stat
 from collections import namedtuple
 from hashlib import sha256
-from operator import mul
+from operator import lt, mul
 from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
@@ -196,8 +196,9 @@ def parts(cert: Any, work: "Work") -> tuple[Any, Any, int, int, list[int], Any]:
     need(p > 0, "near.radius must be above 0", "wrong")
     numbers = [typed(x, int, "each unknown") for x in typed(claim["unknowns"], list, "unknowns")]
     work.spend(4e-6 * len(numbers), 200 * len(numbers))
-    fits = len(numbers) == T * m == len(set(numbers)) and min(numbers) >= 0
-    fits = fits and max(numbers) < H * (2 * d * d_h + d * d_v + d_v * m)
+    order = sorted(numbers)  # not a set: integers can be chosen to collide there
+    fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0
+    fits = fits and order[-1] < H * (2 * d * d_h + d * d_v + d_v * m)
     need(fits, "near.unknowns must be examples * labels distinct weights", "wrong")
     return heads, layer["output"], p, q, numbers, claim["inverse"]
 
@@ -206,10 +207,10 @@ def near(cert: Any, work: "Work") -> str:
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     heads, output, p, q, numbers, inverse = parts(cert, work)
-    P = GUARD + (q // p).bit_length()
+    P, b_p = GUARD + (q // p).bit_length(), max(p, q).bit_length()
     contexts, unit, b_c = integers(work, cert["data"]["contexts"], "contexts", T, n, d)
     queries, unit_e, b_q = integers(work, cert["data"]["queries"], "queries", T, d)
-    labels, unit_y, _ = integers(work, cert["data"]["labels"], "labels", T, m)
+    labels, unit_y, b_y = integers(work, cert["data"]["labels"], "labels", T, m)
     A, unit_a, b_a = integers(work, inverse, "near.inverse", N, N)
     matrices, b_w = [], 0
     for name, width in (("key", d_h), ("query", d_h), ("value", d_v)):
@@ -232,16 +233,20 @@ def near(cert: Any, work: "Work") -> str:
     work.dots(4 * H * d * m, d_v, b, b)
     work.dots(N * N + 4 * N, N, b_a, SHORT + b - P)
     work.quotients(N * N + T * H * (n * m + n + d * m), b, b_c + b_q)
+    work.quotients(N, P + b_y, b_y)  # labels; their errors; the comparisons with the radius
+    work.dots(2 * N, N, b_a, b + b_y)
+    work.dots(2 * N, 1, b_p, b_a + b + b_y)
+    work.hold(4 * N, b + b_y)
     work.hold(4 * N * N, SHORT + b - P)
     work.hold(4 * H * (part + d_v * m), b)
     work.pass_by((2 * N * m + 8 * H * (n * m + d * m), b))
 
     def balls(matrix: Any, unit: int, first: int, box: bool) -> Any:
         """The rows as balls; the weights are numbered from `first` on."""
-        reach, found = up(p << P, q) if box else 0, []
+        found = []
         for row in matrix:
             centres = [divmod(x << P, unit) for x in row]
-            moved = (reach if k in free else 0 for k in range(first, first + len(row)))
+            moved = (reach if box and k in free else 0 for k in range(first, first + len(row)))
             found.append([(c, (rest > 0) + r) for (c, rest), r in zip(centres, moved, strict=True)])
             first += len(row)
         return found
@@ -254,7 +259,7 @@ def near(cert: Any, work: "Work") -> str:
         ]
         return [*found, balls(*last[:2], H * part, box)]
 
-    free = set(numbers)
+    free, reach = set(numbers), up(p << P, q)
     unknowns = [address(k, d, m, H, d_h, d_v) for k in numbers]
     data = contexts, unit, queries, unit_e
     errors = []  # f(u0), in balls

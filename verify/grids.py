@@ -3,8 +3,7 @@
 Exact weights for data with 53-bit entries have exponents of a hundred bits, and their readout is
 beyond reach. On a grid the entries are short, and so is everything else. How long the numbers of
 the readout become on a grid is known as soon as keys and queries are built (`predicted_bits`), and
-building takes a second or so; what follows takes by far the most of the time, in proportion to a
-power of bits² T that was measured (docs/measured.md).
+building takes a second or so; what follows takes by far the most of the time (docs/measured.md).
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from dataclasses import replace
 from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
@@ -28,7 +28,7 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.run import Run
 from attncert.verify.steps.shared import timed
 
-AUTO_WORK = 5 * 10**13  # bits²·T of the readout that `auto` allows: about a minute
+MOST_SECONDS = 60.0  # of a run that `auto` allows, as estimated
 MOST_EXAMPLES = 200  # up to which a grid is looked for where nobody asked
 _HALVINGS = 24  # grids tried, from half the largest number on
 
@@ -45,7 +45,7 @@ def on_grid(run: Run) -> Run:
     found = finest(run.data, partial(_built, run))
     if found is None:
         raise InputError("--round", "a grid: none was found on which these data", "auto")
-    return replace(run, data=found[0], rounding=found[1])
+    return replace(run, data=found.data, rounding=found.rounding)
 
 
 def claims(run: Run) -> list[Claim]:
@@ -73,23 +73,22 @@ def _told(claim: Claim, rounding: Rounding) -> Claim:
     return replace(claim, statement=claim.statement + words, rests_on=claim.rests_on + rests)
 
 
-def remedied(run: Run, claim: Claim, most: int) -> Claim:
+def remedied(run: Run, claim: Claim) -> Claim:
     """The claim that no exact readout was computed, for data with fractions: with the finest grid
-    on which it takes at most `most` work, the command that asks for it, and an estimate of time."""
+    on which there is one in about a minute, the command that asks for it, and the time."""
     data = run.data
     whole = data.contexts.denominator == data.queries.denominator == 1
     if whole or run.rounding or run.call or data.T > MOST_EXAMPLES:
         return claim
     run.progress("the grid", 0, 1)
-    found = finest(data, partial(_built, run), most)
+    found = finest(data, partial(_built, run))
     if found is None:
         return claim
-    _, done, work = found
-    settings = replace(run.settings, round_to=str(done.grid), claim="auto")
+    settings = replace(run.settings, round_to=str(found.rounding.grid), claim="auto")
     told = {
         "to interpolate rounded data": settings.command(data.T),
-        "largest change": at_most(done.largest_change),
-        "seconds, estimated": seconds(work),
+        "largest change": at_most(found.rounding.largest_change),
+        "seconds, estimated": found.seconds,
     }
     return replace(claim, numbers={**claim.numbers, **told})
 
@@ -100,27 +99,36 @@ def _built(run: Run, data: Dataset) -> Construction:
         return run.method.build(data, run.settings, silent)
 
 
+class OnGrid(NamedTuple):
+    """Data on a grid, and about how many seconds a run on them takes."""
+
+    data: Dataset
+    rounding: Rounding
+    seconds: float
+
+
 def finest(
-    data: Dataset, build: Callable[[Dataset], Construction], most: int = AUTO_WORK
-) -> tuple[Dataset, Rounding, int] | None:
-    """The data on the finest grid 2^k whose readout takes at most `most` work, and that work.
+    data: Dataset, build: Callable[[Dataset], Construction], most: float = MOST_SECONDS
+) -> OnGrid | None:
+    """The finest grid 2^k on which a run is expected to take at most so many seconds.
 
     build: keys and queries for data. Grids from the largest number down, each half the one before,
-    until the work is above `most`; those on which the construction does not apply (too coarse) are
-    passed over. None where no grid will do.
+    until the estimate is above `most`; those on which the construction does not apply (too coarse)
+    are passed over. None where no grid will do.
     """
     found, grid = None, _largest(data)
     for _ in range(_HALVINGS):
         grid /= 2
         short, rounding = rounded(data, grid)
         try:
-            bits = predicted_bits(build(short), short)
+            built = build(short)
         except HypothesisFails:
             continue
-        work = bits * bits * data.T
-        if work > most:
+        weights = data.T * len(built.layer.heads) * data.n
+        estimate = seconds(predicted_bits(built, short), data.T, weights)
+        if estimate > most:
             break
-        found = short, rounding, work
+        found = OnGrid(short, rounding, estimate)
         if not rounding.largest_change:
             break
     return found
@@ -178,14 +186,16 @@ def at_most(change: Fraction) -> str:
     return f"{up.divide(Decimal(change.numerator), Decimal(change.denominator)).normalize():f}"
 
 
-def seconds(work: float) -> float:
-    """About how long a run takes from the work of its readout, on one core: two digits, a model
-    fitted to measured runs (docs/measured.md), and an estimate."""
-    model = _FIXED + _RATE * work**_POWER
+def seconds(bits: int, examples: int, weights: int) -> float:
+    """About how long a run takes on one core, by the bits of its readout, T, and the number T·H·n
+    of its softmax weights; two digits. A model fitted to measured runs, off by a factor of up to
+    two (docs/measured.md); hypotheses are not counted.
+
+    >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
+    (9.4, 150.0)
+    """
+    model = 1.6 + 1.25e-3 * weights + 9.2e-9 * (float(min(bits, 10**12)) ** 2 * examples) ** 0.75
     return float(f"{model:.2g}")
-
-
-_FIXED, _RATE, _POWER = 8.0, 3e-6, 0.5
 
 
 def _largest(data: Dataset) -> Fraction:

@@ -35,8 +35,9 @@ def prove(
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
-    witnesses. Raises InputError for arguments that make no sense, and where the data have no labels
-    unless the claim is full-rank.
+    witnesses. progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises
+    InputError for arguments that make no sense, and where the data have no labels unless the claim
+    is full-rank.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> proof = prove(data, Settings(heads=2))

@@ -18,7 +18,7 @@ from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
-from attncert.verify.certificate import further_keys
+from attncert.verify.certificate import further_keys, produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods import registry
@@ -83,12 +83,8 @@ class Run:
 
     @property
     def produced_by(self) -> dict[str, Any]:
-        """What a certificate says of its origin: no paths, no times."""
-        return {
-            "version": metadata.version("attncert"),
-            "command": self.command,
-            "seed": self.settings.seed,
-        }
+        """What a certificate says of its origin."""
+        return produced_by(self.command, self.settings.seed)
 
     @property
     def further_keys(self) -> dict[str, Any]:

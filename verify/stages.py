@@ -207,7 +207,7 @@ def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> 
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
     if bits * bits * run.data.T > SOLVE_WORK:
-        claims[0] = remedied(run, claims[0], SOLVE_WORK)
+        claims[0] = remedied(run, claims[0])
     return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 
@@ -281,7 +281,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
         conclusion=ids.MEMORIZATION,
         layer=answer.layer,
         groups=built.groups,
-        heads=summaries(data, built),
+        heads=summaries(data, built, settings.saturate),
         certificate=answer.certificate if trace.standing(ids.MEMORIZATION).holds else None,
         versions=versions(device),
     )

@@ -7,12 +7,20 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import softmax_float
 from attncert.verify import features
 from attncert.verify.claims.proof import HeadSummary
+from attncert.verify.saturation.against import MOST_EXAMPLES, steered
 from attncert.verify.steps import shared
 from attncert.verify.steps.apriori import Conditioning
 
 
-def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, ...]:
-    """One record per head that places a group, from the layer's own logits."""
+def summaries(
+    data: Dataset, construction: Construction, bits: int | None = None
+) -> tuple[HeadSummary, ...]:
+    """One record per head that places a group, from the layer's own logits.
+
+    bits: of saturation, where they were asked for.
+    """
+    primes = features.usable_primes(data) if data.T <= MOST_EXAMPLES else ()
+    seen = features.Progressive(data, primes[0]) if primes else None
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logits(weights, data)
@@ -32,6 +40,11 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
                 condition=numbers.condition,
                 log2_off_peak=tuple(features.log2_off_peak(table).tolist()),
                 own_weights=tuple(tuple(row) for row in own.tolist()),
+                steered=steered(data, moved, table, lead, seen, bits)
+                if moved and lead is not None
+                else None,
             )
         )
+        if seen is not None:
+            seen.append(shared.features_of(table, seen))
     return tuple(out)

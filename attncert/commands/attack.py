@@ -1,4 +1,4 @@
-"""attncert attack: a search for data on which a construction fails."""
+"""attncert attack: a search for data on which a construction, or a statement, fails."""
 
 from __future__ import annotations
 
@@ -11,25 +11,41 @@ from attncert.commands.output import print_json, say
 
 def attack(
     construction: Annotated[
-        str, typer.Option(help="paper | width-one | MODULE:NAME")
-    ] = "width-one",
+        str | None, typer.Option(help="paper | width-one | MODULE:NAME; default: width-one")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="about given labels: law | queries | coordinates | pairs | groups | conjecture | "
+            "capacity | every-labelling | pairs-built | near"
+        ),
+    ] = None,
     cases: Annotated[int, typer.Option(help="how many data sets to draw")] = 2000,
     seed: Annotated[int, typer.Option(help="random seed of the cases")] = 0,
     start: Annotated[int, typer.Option(help="first case, to resume a run")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="counts as JSON on stdout")] = False,
 ) -> int:
-    """Search small degenerate data for a case where a construction fails."""
+    """Search small degenerate data for a case where a construction, or a statement, fails."""
+    from attncert.constructions.errors import InputError
     from attncert.progress import Stages
+    from attncert.verify.audit.attack.given.search import attack_statement
     from attncert.verify.audit.attack.search import attack
 
+    if target is not None and construction is not None:
+        raise InputError("--target", "given without --construction", target)
     with Stages() as progress:
-        report = attack(
-            construction,
-            cases=cases,
-            seed=seed,
-            start=start,
-            progress=lambda done, of: progress("cases", done, of),
-        )
+
+        def seen(done: int, of: int) -> None:
+            progress("cases", done, of)
+
+        if target is not None:
+            found = attack_statement(target, cases=cases, seed=seed, start=start, progress=seen)
+            print_json(found.as_dict()) if as_json else say(str(found))
+            if found.failures and not as_json:
+                say(*(f"case {number}: {part}" for number, part in found.failures))
+            return 1 if found.failures else 0
+        name = construction or "width-one"
+        report = attack(name, cases=cases, seed=seed, start=start, progress=seen)
     if as_json:
         print_json(report.as_dict())
     else:

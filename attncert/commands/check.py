@@ -12,6 +12,7 @@ import typer
 from attncert.commands.output import print_json, say
 from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
+from attncert.progress import Stages
 
 if TYPE_CHECKING:
     from attncert.verify.checker import Verdict
@@ -28,7 +29,7 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert/1 certificate, or -")],
+    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     limit_mib: Annotated[
@@ -52,14 +53,15 @@ def check(
         raise InputError("certificate", "a file, or - for standard input", certificate)
     limits = {"limit_seconds": limit_seconds}
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
-    with as_file(certificate) as path:
+    with as_file(certificate) as path, Stages() as progress:
+        progress("checking", 0, 0)
         verdict = _checker(path, fast, verified, kernel)(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(
             r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
         )
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
-            raise InputError(certificate, "an attncert/1 certificate", _what(kind[1]))
+            raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
     if as_json:

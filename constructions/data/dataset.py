@@ -109,7 +109,7 @@ class Dataset:
     def labels(self) -> ExactArray:
         """(T, m). Raises InputError where there are none."""
         if self.stated is None:
-            raise InputError("labels", "given (only the claim full-rank needs none)", "missing")
+            raise InputError("labels", "given (the claim full-rank needs none)", "missing")
         return self.stated
 
     @property

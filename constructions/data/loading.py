@@ -113,7 +113,8 @@ def _format(content: bytes, readers: Mapping[str, object]) -> str:
     >>> [_format(x, ("npz", "json", "npy", "csv")) for x in (b"PK", b"\\x93NUMPY", b" {", b"1,2")]
     ['npz', 'npy', 'json', 'csv']
     """
-    if "safetensors" in readers and content[8:9] == b"{":  # behind the length of this header
+    header = int.from_bytes(content[:8], "little")  # its length, and no text's: that is longer
+    if "safetensors" in readers and content[8:9] == b"{" and header < len(content):
         return "safetensors"
     start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
     for key, first in (("npz", b"PK"), ("npy", b"\x93NUMPY"), ("json", b"{")):
@@ -259,7 +260,7 @@ def _require_keys(source: str, keys: list[str], unlabelled: bool) -> None:
     absent = sorted(keys) == sorted(ARGUMENTS[:2])
     if not (absent and unlabelled):
         got = ", ".join(repr(key[:40]) for key in sorted(keys)) or "none"
-        only = " (only prove --claim full-rank needs no labels)" if absent else ""
+        only = " (prove --claim full-rank needs no labels)" if absent else ""
         raise InputError(source, f"made of {_KEYS}{only}", f"of {got}")
 
 

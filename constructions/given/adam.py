@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.given.attention import Shape, outputs
 from attncert.constructions.given.least_squares import Units, start
@@ -31,7 +32,7 @@ class Training:
     errors: pairs of a step and the largest error then, of the labels scaled to about unit size.
     """
 
-    weights: np.ndarray
+    weights: FloatArray
     steps: int
     error: float
     errors: tuple[tuple[int, float], ...]
@@ -48,9 +49,9 @@ def load_torch() -> Any:
 
 
 def train(
-    contexts: np.ndarray,
-    queries: np.ndarray,
-    labels: np.ndarray,
+    contexts: FloatArray,
+    queries: FloatArray,
+    labels: FloatArray,
     shape: Shape,
     seed: int,
     *,

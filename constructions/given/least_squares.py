@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
 
@@ -84,7 +85,7 @@ class Units:
     def scaled(self, contexts: Array, queries: Array, labels: Array) -> tuple[Array, Array, Array]:
         return contexts / self.E, queries / self.e, labels / self.y
 
-    def factors(self, shape: Shape) -> np.ndarray:
+    def factors(self, shape: Shape) -> FloatArray:
         """What weights for scaled data are multiplied by to do the same on the data as they were:
         keys over E, queries over e, values times y / E."""
         factors = np.ones(shape.parameters)
@@ -158,7 +159,7 @@ def fit(
     return Fit(shape, x * factors, error <= tolerance, error * units.y, tuple(steps), why)
 
 
-def start(shape: Shape, seed: int) -> np.ndarray:
+def start(shape: Shape, seed: int) -> FloatArray:
     """Small random weights; with d_v ≥ m the output is H copies of [I_m; 0], and stays so."""
     draw = np.random.default_rng(seed)
     size = (4.0 * shape.d**2 * shape.head_width) ** -0.25

@@ -153,6 +153,30 @@ def _every_labelling(cert: Mapping[str, Any]) -> Words:
     )
 
 
+def further(cert: Mapping[str, Any]) -> tuple[str, str]:
+    """What an attncert/2 file states beside its claim, and why that can be proved."""
+    said = how = ""
+    if told := cert.get("saturation"):
+        which = "every example of its own group and of the groups before it"
+        which = which if told["own"] else "every example of the groups before its own"
+        said += (
+            f" Saturation: the examples are in {count(len(cert['groups']), 'group')}, one for each "
+            f"of the first heads. In each of these heads {which} gives its attention to one token "
+            f"alone, but for less than 2^-{told['bits']} of it. How many such cases there are, the "
+            "checker's line says."
+        )
+        how += " Saturation is an inequality between sums of powers of two, compared as integers."
+    if told := cert.get("rounding"):
+        said += (
+            " Rounding: the inputs are the original ones, which are in the file too, rounded to "
+            f"multiples of {short(told['grid'])}, of two that are as near to the even multiple. No "
+            f"number was changed by more than {short(told['largest_change'])}, and no label. "
+            "Nothing is claimed about the original inputs."
+        )
+        how += " Every number is compared with what it was before."
+    return said, how
+
+
 CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "interpolation": _interpolation,
     "full-rank": _full_rank,

@@ -16,7 +16,7 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS
+from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker, checker_near
 from attncert.verify.checkers import checker_of, reader_of
 
@@ -31,7 +31,10 @@ _TRUST = (
     "of the data you mean. {argument} You need not trust whoever made the file."
 )
 _USUAL = ("under 400 lines", "verify/checker.py")
+_DATA = ("two files", "verify/checker.py and verify/checker_data.py beside it")
 _CHECKERS = {
+    "dependent-set": _DATA,
+    "impossible": _DATA,
     "interpolation-near": ("under 500 lines", "verify/checker_near.py"),
     "every-labelling": ("two files", "verify/checker_labelling.py beside verify/checker.py"),
 }
@@ -76,35 +79,38 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         reader = reader_of(path)
         content = reader.parse(path, reader.Work(math.inf, reader.LIMIT_MIB))
     except (checker.Rejected, checker_near.Rejected) as rejected:
-        raise InputError(path, "an attncert/1 certificate", rejected.args[1]) from None
+        raise InputError(path, "an attncert certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise InputError(path, "an attncert/1 certificate", f"unreadable ({reason})") from None
+        raise InputError(path, "an attncert certificate", f"unreadable ({reason})") from None
     status, message = _checked_now(path, limit_seconds) if check else _read(content)
     if status == "unusable":
-        raise InputError(path, "an attncert/1 certificate", message)
+        raise InputError(path, "an attncert certificate", message)
     try:
         claims, about, proved, open_ = CLAIMS[content["claim"]](content)
+        more, how = further(content)
+        claims, proved = claims + more, proved + how
     except MALFORMED:
         if status == "only read":
             got = "one with a part of another type"
-            raise InputError(path, "an attncert/1 certificate", got) from None
+            raise InputError(path, "an attncert certificate", got) from None
         claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),
         ("What it is about", about),
         ("Why that can be proved", proved),
         ("What it does not say", open_),
-        ("What to trust", _trust(content["claim"])),
+        ("What to trust", _trust(content)),
         ("Where it comes from", _origin(content)),
         ("Checked now", _checked(status, message)),
     )
     return Explanation(path, content["claim"], status, message, parts, content)
 
 
-def _trust(claim: str) -> str:
-    size, file = _CHECKERS.get(claim, _USUAL)
-    return _TRUST.format(argument=ARGUMENTS[claim], size=size, file=file)
+def _trust(cert: Mapping[str, Any]) -> str:
+    usual = _DATA if cert.get("rounding") else _USUAL
+    size, file = _CHECKERS.get(cert["claim"], usual)
+    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], size=size, file=file)
 
 
 def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain
-from attncert.verify.certificate import TooLarge, canonical_bytes
+from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
 from attncert.verify.near.fitted import Fitted, fit_dict
@@ -56,11 +55,7 @@ def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
     unknowns = len(fitted.near.unknowns)
     if unknowns > MOST_UNKNOWNS:
         return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
-    made = {
-        "version": metadata.version("attncert"),
-        "command": command(fitted),
-        "seed": fitted.settings.seed,
-    }
+    made = produced_by(command(fitted), fitted.settings.seed)
     try:
         return near_certificate(fitted.near, construction="fit", produced_by=made), ""
     except TooLarge as reason:

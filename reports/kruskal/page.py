@@ -7,7 +7,6 @@ sampled and numerical stands in separate sections that say so. No times but in t
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import metadata
 from typing import Any
 
 from attncert.constructions.numerals import numeral
@@ -23,7 +22,7 @@ from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.numbers import real, size
 from attncert.reports.words.templating import page
 from attncert.reports.words.witness import readable
-from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set
+from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, produced_by
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
@@ -42,15 +41,9 @@ def render(found: Findings) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     rows, uncertified = None, ""
     if found.interval.upper.dependency is not None:
-        produced_by = {
-            "version": metadata.version("attncert"),
-            "command": found.question.command(),
-            "seed": found.question.seed,
-        }
+        made = produced_by(found.question.command(), found.question.seed)
         try:
-            witness, rows = dependent_set(
-                found.vectors, found.interval.upper.dependency, produced_by
-            )
+            witness, rows = dependent_set(found.vectors, found.interval.upper.dependency, made)
             files["witness.json"] = canonical_bytes(witness)
         except TooLarge as reason:
             uncertified = str(reason)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from typing import Any
 
 from attncert.reports.report import LABELLING, Report
@@ -12,7 +11,7 @@ from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain
-from attncert.verify.certificate import TooLarge, canonical_bytes
+from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.certificate import labelling_certificate
 from attncert.verify.labelling.labelled import Labelled, labelled_dict
@@ -48,11 +47,7 @@ def certificate_of(labelled: Labelled) -> tuple[dict[str, Any] | None, str]:
     """The file's content, or None and why there is none."""
     if labelled.zero is None or labelled.rank is None or labelled.level is not Level.PROVED:
         return None, "nothing was proved"
-    made = {
-        "version": metadata.version("attncert"),
-        "command": command(labelled),
-        "seed": labelled.settings.seed,
-    }
+    made = produced_by(command(labelled), labelled.settings.seed)
     try:
         return labelling_certificate(
             labelled.data,

@@ -17,7 +17,9 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.reports.proof.graph import graph
+from attncert.reports.proof.saturation import figure as against_c
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND, count
 from attncert.verify.claims.proof import HeadSummary, Proof
@@ -41,6 +43,8 @@ def draw(proof: Proof) -> dict[str, bytes]:
             own: {OWN: own_weights, LARGEST: largest_weights}[own](proof.heads),
             "heads": bits_and_condition(proof.heads),
         }
+        against = against_c(proof.heads)
+        figures |= {} if against is None else {"saturation-c": against}
         return drawn | {name: to_svg(figure) for name, figure in figures.items()}
 
 
@@ -206,7 +210,7 @@ def _block(total: int, most: int) -> int:
     return -(-total // most)
 
 
-def _least(bits: np.ndarray) -> np.ndarray:
+def _least(bits: FloatArray) -> FloatArray:
     """Least value of each block, blocks as small as the picture allows."""
     H, T = bits.shape
     rows = np.arange(0, H, _block(H, MOST_CELLS[0]))
@@ -214,7 +218,7 @@ def _least(bits: np.ndarray) -> np.ndarray:
     return np.minimum.reduceat(np.minimum.reduceat(bits, rows, axis=0), columns, axis=1)
 
 
-def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: np.ndarray) -> None:
+def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: FloatArray) -> None:
     width = 1.6 if len(heads) <= 40 else 0.8
     for k, (head, end) in enumerate(zip(heads, ends.tolist(), strict=True), start=1):
         size = len(head.group)
@@ -248,7 +252,7 @@ def _power(bits: float, _position: int) -> str:
 
 def _series(
     axes: mpl.axes.Axes,
-    x: np.ndarray,
+    x: IntArray,
     ys: Sequence[float | None],
     colour: str,
     marker: str,

@@ -24,10 +24,10 @@ from attncert.verify.claims.trace import ProofTrace
 
 PAGE = f"../{PROOF.html}"  # beside the folder of figures
 RESTS, ARGUED = "the certificate rests on", "the written proof argues, or a cross-check"
-_BOX = (150, 50)  # pixels
-_PITCH = (166, 92)  # between centres: columns, layers
+_BOX = (138, 50)  # pixels
+_PITCH = (152, 92)  # between centres: columns, layers
 _MARGIN = 10
-_LETTERS = 20  # in a line of a box
+_LETTERS = 18  # in a line of a box
 _KEY = 26  # height of a line of the legend
 
 Point = tuple[float, float]

@@ -23,7 +23,7 @@ _SWEEPS = 24
 
 Node = int | tuple[int, int, int]  # a box, or the stand-in of an edge in one layer
 _GAP = (1.0, 0.66, 0.28)  # distance of neighbours in a layer: none, one or both are stand-ins
-_NARROW = 1.5  # cost of the drawing's width, against that of slanted edges
+_NARROW = 8.0  # cost of the drawing's width, against that of slanted edges
 _PULL = (1.0, 2.0, 8.0)  # how upright an edge is kept: by the same count (Gansner et al.)
 
 

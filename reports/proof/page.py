@@ -16,7 +16,7 @@ from pathlib import Path
 
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
-from attncert.reports.proof import rows
+from attncert.reports.proof import rows, saturation
 from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
@@ -89,7 +89,13 @@ def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def report(proof: Proof) -> Report:
-    sentences = (one_line(proof),)
+    sentences: tuple[str, ...] = (one_line(proof),)
+    if told := saturation.remedy(proof):
+        command, change, seconds = told
+        sentences += (
+            f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
+            f" (an estimate): {command}",
+        )
     return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
 
 
@@ -157,6 +163,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,
+        **_saturation(proof),
         "own_figure": own_figure(proof.heads),
         "matrices": matrices(proof.layer),
         "most_numbers": MOST_NUMBERS,
@@ -179,6 +186,18 @@ def _context(proof: Proof) -> dict[str, object]:
         "certificate_sha256": certificate_sha256(proof),
         "built": proof.layer is not None,
         "references": references(proof).strip(),
+    }
+
+
+def _saturation(proof: Proof) -> dict[str, object]:
+    columns, table = saturation.table(proof)
+    return {
+        "saturation_line": saturation.verdict(proof),
+        "remedy": saturation.remedy(proof),
+        "saturation_columns": columns,
+        "saturation_rows": table,
+        "saturation_curves": saturation.figure(proof.heads) is not None,
+        "saturation_curves_caption": saturation.caption(proof),
     }
 
 

@@ -19,7 +19,7 @@ from attncert.reports.words.text import plain, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 
 FORMAT = "attncert-trace/1"
 MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
@@ -119,6 +119,19 @@ def certificate_sha256(proof: Proof) -> str | None:
     return None if text is None else hashlib.sha256(text).hexdigest()
 
 
+def _steered(steered: Steered) -> dict[str, Any]:
+    """Limit rows, exact rate and the least values of c; those that are not known are left out."""
+    told = {
+        "limit_rows": steered.rows,
+        "rate": steered.rate,
+        "least_c_to_lead": steered.least_to_lead,
+        "least_c_for_bits": steered.least_for_bits,
+        "least_c_for_rank": steered.least_for_rank,
+        "curve": [[c, round(bits, 3)] for c, bits in steered.curve],
+    }
+    return {name: x for name, x in told.items() if x is not None}
+
+
 def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:
     """Each head's numbers; the floats rounded, and only where they are few enough to be read."""
     out = []
@@ -133,6 +146,8 @@ def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:
             "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
             "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),
         }
+        if head.steered is not None:
+            numbers["steered"] = _steered(head.steered)
         if keep_floats:
             numbers["log2_off_peak"] = [round(x, 3) for x in head.log2_off_peak]
             numbers["own_weights"] = [[float(f"{w:.4g}") for w in row] for row in head.own_weights]

@@ -127,7 +127,7 @@ def test_what_is_no_certificate_is_named_in_words(
     monkeypatch.chdir(tmp_path)
     Path("file").write_bytes(content)
     assert attncert.main(["check", "file", *options]) == 2
-    line = f"attncert: file: must be an attncert/1 certificate, not {says}\n"
+    line = f"attncert: file: must be an attncert certificate, not {says}\n"
     assert capsys.readouterr() == ("", line)
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.near_cases import data_set
 
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.reports.fit import page as report
 from attncert.reports.folder import MARK
+from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near import certificate, fitted
 from attncert.verify.near.fitted import FitSettings, fit_data
@@ -47,8 +47,8 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     said = capsys.readouterr()
     assert said.out.startswith("These labels, ") and "enclosed: within " in said.out
     assert said.err == ""
-    files = {"report.md", "fit.json", "timings.json", "certificate.json"}
-    assert {path.name for path in out.iterdir()} == files
+    files = {"report.md", "report.html", "fit.json", "timings.json", "certificate.json"}
+    assert {path.name for path in out.iterdir()} == files | {"checker_near.py"}
     text = (out / "report.md").read_text()
     assert text.startswith(MARK) and "| heads, head width, value width | " in text
     assert "universal" in text and "every labelling" in text  # the notions that it is not about

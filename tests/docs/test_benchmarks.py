@@ -17,7 +17,9 @@ def benchmark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return importlib.import_module(request.param)
 
 
-@pytest.mark.parametrize("benchmark", ["digits", "width_one", "rank_tables"], indirect=True)
+@pytest.mark.parametrize(
+    "benchmark", ["digits", "fit", "width_one", "rank_tables", "every_labelling"], indirect=True
+)
 def test_the_table_is_that_of_the_committed_results(benchmark: ModuleType) -> None:
     """After a new run: `python benchmarks/NAME.py --table`."""
     result = json.loads((ROOT / benchmark.OUT).read_text())
@@ -53,3 +55,27 @@ def test_a_case_beyond_its_limit_is_a_row(benchmark: ModuleType, tmp_path: Path)
     script.write_text("import time; time.sleep(60)")
     row = benchmark.in_own_process(str(script), {"T": 3}, 0.2)
     assert row == {"T": 3, "outcome": "not within 0.2 s"}
+
+
+@pytest.mark.parametrize("benchmark", ["experiments"], indirect=True)
+def test_a_point_counts_with_a_certificate_alone(
+    benchmark: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = benchmark.Point("heads", "random", "real", 2, 2, 1)  # N = 5
+    row = benchmark.row_of(point)
+    assert row["outcome"] == "certified" and row["T"] == row["certificates"][-1]["T"] >= 2
+    assert row["certificates"][-1]["checked"] == "file"
+    monkeypatch.setattr(benchmark, "checked", lambda near: {"status": "wrong"})
+    row = benchmark.row_of(point)
+    assert row["outcome"] == "not found" and row["T"] is None
+    tried = [one["T"] for one in row["certificates"]]
+    assert tried == sorted(tried, reverse=True) and len(set(tried)) == len(tried)
+
+
+@pytest.mark.parametrize("benchmark", ["experiments"], indirect=True)
+def test_points_are_run_once(benchmark: ModuleType) -> None:
+    rows = benchmark.not_run([])
+    everything = benchmark.pending(rows, None)
+    assert everything and all(p.seconds() <= benchmark.MOST_SECONDS for p in everything)
+    rows = [row | {"outcome": "not found"} for row in rows]
+    assert benchmark.pending(rows, None) == [] == benchmark.not_run(rows)

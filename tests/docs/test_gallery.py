@@ -50,6 +50,7 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
         "tightness",
         "capacity",
         "constants",
+        "experiments",
     ],
 )
 def test_the_page_is_the_committed_one(page: str) -> None:

@@ -10,7 +10,6 @@ from given_labels_zeros import find
 from support.shares import share
 
 from attncert.verify.audit.attack.given import cases as given_cases
-from attncert.verify.audit.attack.given.cases import TARGETS, attack
 from attncert.verify.audit.attack.given.oracle import (
     PRIME,
     Example,
@@ -37,6 +36,7 @@ from attncert.verify.audit.attack.given.oracle import (
     rank_mod,
     zero_groups,
 )
+from attncert.verify.audit.attack.given.search import TARGETS, attack_statement
 
 SHARED = [[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]]
 CONTEXTS = {
@@ -304,12 +304,12 @@ def test_a_zero_beyond_the_pairs_is_proved() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_small_cases(target: str) -> None:
-    tried, failures = attack(target, 6)
-    assert tried and not failures
+    found = attack_statement(target, cases=6)
+    assert found.tried and not found.failures
 
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         given_cases, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
     )
-    assert attack("law", 30)[1]
+    assert attack_statement("law", cases=30).failures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from support import proof_fixtures as fixtures
+from support.small_certificates import CASES
 
 from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import AUDIT, KINDS, MARK, PROOF, Report
+from attncert.reports.report import AUDIT, CERTIFICATES, KINDS, MARK, PROOF, Kind, Report
 from attncert.verify.audit.defects.section import FAMILIES
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -221,8 +223,8 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     paths = reports.write_report(proof, tmp_path / "out")
     files = reports.render(proof)
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
-    own = {"report.html", "checker.py"} if "certificate.json" in files else {"report.html"}
-    assert names == set(files) | own and all(map(PROOF.holds, names))
+    checkers = {"checker.py", "checker_data.py"} if "certificate.json" in files else set()
+    assert names == {*files, "report.html"} | checkers and all(map(PROOF.holds, names))
     assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
     reports.write_report(fixtures.full_rank(), tmp_path / "out")
@@ -242,3 +244,27 @@ def test_a_page_without_our_mark_is_no_report() -> None:
     for files in ({}, {"report.md": b"# no mark"}, {"trace.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(PROOF, files, {}, (), 0)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_copied_checker_judges_alone(tmp_path: Path, kind: Kind) -> None:
+    """Away from attncert and from every package: it reads a certificate of its claim."""
+    named = next((name for name in kind.files if name in CERTIFICATES), "")
+    report = Report(kind, {kind.page: MARK.encode()} | ({named: b"{}"} if named else {}), {}, (), 0)
+    write(report, tmp_path / "out")
+    assert set(kind.checkers) & set(contents(tmp_path / "out")) == set(
+        kind.checkers if named else ()
+    )
+    if not named:
+        return
+    claim = {"checker_labelling.py": "every-labelling", "checker_near.py": "interpolation-near"}
+    case = claim.get(kind.checkers[0], "interpolation" if kind is PROOF else "dependent-set")
+    certificate = next((make() for make in CASES.values() if make()["claim"] == case), None)
+    file = tmp_path / "out" / named
+    file.write_text(json.dumps(certificate) if certificate else "{}")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(tmp_path / "out" / kind.checkers[0]), str(file)],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == (0 if certificate else 2), done.stderr
+    assert "Traceback" not in done.stderr

@@ -13,86 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 from support.adversarial_certificates import MAKERS, layer
+from support.counted_work import Counted, Noting, gcd, lcm
 from support.shares import share
 from support.small_certificates import CASES, Certificate, sealed, written
 
 from attncert.verify import checker, fast_check
 
-STEP, BIT = 1.2e-7, 2e-12  # seconds: of a product in Python, and for each bit by each bit of it
 
-
-class Noted(checker.Work):
-    """The same without limits; `arithmetic` is what products and quotients take of the time."""
-
-    last: Noted
-
-    def __init__(self, *_: float) -> None:
-        super().__init__(math.inf, math.inf)
-        self.arithmetic, Noted.last = 0.0, self
-
-    def dots(self, count: float, length: float, a: float, b: float) -> None:
-        before = self.seconds
-        super().dots(count, length, a, b)
-        self.arithmetic += self.seconds - before
-
-    def quotients(self, count: float, a: float, b: float) -> None:
-        before = self.seconds
-        super().quotients(count, a, b)
-        self.arithmetic += self.seconds - before
-
-
-class Counted(int):
-    """An integer that counts what is done with it and with what comes of it."""
-
-    seconds = 0.0
-
-    def __lt__(self, other: int) -> bool:
-        return bool(charged(int.__lt__(self, other), 30, self.bit_length()))
-
-    def __format__(self, spec: str) -> str:
-        charged(0, 30, self.bit_length())
-        return int.__format__(self, spec)
-
-
-def charged(result: int, a: int, b: int) -> Counted:
-    """The result of what takes a * b steps on bits."""
-    Counted.seconds += STEP + BIT * a * b
-    return Counted(result)
-
-
-def product(name: str) -> Any:
-    return lambda x, y: charged(getattr(int, name)(x, y), x.bit_length(), y.bit_length())
-
-
-def quotient(name: str) -> Any:
-    def divided(x: int, y: int) -> int:
-        top, below = (y, x) if name.startswith("__r") else (x, y)
-        above = max(top.bit_length() - below.bit_length(), 0)
-        return charged(getattr(int, name)(x, y), above, below.bit_length())
-
-    return divided
-
-
-for name in ("__mul__", "__rmul__"):
-    setattr(Counted, name, product(name))
-for name in ("__floordiv__", "__rfloordiv__", "__mod__", "__rmod__"):
-    setattr(Counted, name, quotient(name))
-for name in ("add", "radd", "sub", "rsub", "lshift", "rlshift"):
-    setattr(Counted, f"__{name}__", lambda x, y, f=f"__{name}__": Counted(getattr(int, f)(x, y)))
-
-
-def lcm(x: int, y: int) -> int:
-    """One long quotient, a greatest common divisor of two of the shorter length, a product."""
-    longer, shorter = sorted((x.bit_length(), y.bit_length()), reverse=True)
-    charged(0, longer, shorter)
-    charged(0, shorter, shorter)
-    return charged(math.lcm(x, y), longer, shorter)
-
-
-def gcd(*numbers: int) -> int:
-    for x in numbers:
-        charged(0, x.bit_length(), x.bit_length())
-    return Counted(math.gcd(*numbers))
+class Noted(Noting, checker.Work):
+    """The checker's, without limits."""
 
 
 EARLY = ("shuffled_groups",)  # refused before any arithmetic
@@ -113,7 +42,7 @@ def test_operations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(checker, "Work", Noted)
     Counted.seconds = 0.0
     checker.check_file(made(name, tmp_path))
-    assert 1 <= Noted.last.arithmetic / Counted.seconds <= 10
+    assert 1 <= Noting.last.arithmetic / Counted.seconds <= 10
 
 
 @pytest.mark.parametrize("name", [*MAKERS, *CASES])
@@ -127,8 +56,8 @@ def test_memory(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         peak = tracemalloc.get_traced_memory()[1] - 30_000  # of frames and the like
     finally:
         tracemalloc.stop()
-    assert peak <= Noted.last.peak
-    assert Noted.last.peak <= 10 * peak or Noted.last.peak < 10**6
+    assert peak <= Noting.last.peak
+    assert Noting.last.peak <= 10 * peak or Noting.last.peak < 10**6
 
 
 HUGE = {
@@ -210,5 +139,5 @@ def test_memory_of_the_fast_re_check(
     finally:
         tracemalloc.stop()
     assert verdict.status in ("holds", "wrong"), verdict
-    assert peak <= Noted.last.peak + 4e6, "less the tables of powers of two"
-    assert Noted.last.peak <= 10 * peak
+    assert peak <= Noting.last.peak + 4e6, "less the tables of powers of two"
+    assert Noting.last.peak <= 10 * peak

@@ -161,7 +161,7 @@ def test_attacked_where_it_promises_something(name: str) -> None:
             attack(name, cases=1)
         return
     report = attack(name, cases=20, seed=2)
-    assert report.failures == () and report.built.total() >= 5
+    assert report.failures == () and report.built.total() >= 2
     assert str(report).startswith("0 failures in cases 0 to 19: ")
 
 

@@ -22,6 +22,8 @@ _WHOLE = (
     (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what its proof shows, asked for less
     (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling: these labels too
     (ids.AGREEMENT, ids.MEMORIZATION),  # a cross-check
+    (ids.SATURATION_SYMBOLIC, ids.SATURATION_ASKED),  # a cross-check
+    (ids.SATURATION_MULTIPRECISION, ids.SATURATION_ASKED),  # a cross-check
     (ids.TIGHTNESS_TESTED, ids.TIGHTNESS_BOUND),  # a cross-check
     (ids.ROWS_TESTED, ids.ROWS_UNIVERSAL),  # a cross-check
 )  # fmt: skip

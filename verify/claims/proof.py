@@ -139,6 +139,27 @@ class Setup:
 
 
 @dataclass(frozen=True)
+class Steered:
+    """A head's saturation against c.
+
+    rows:           L_s of each earlier example: the row with all the weight as c grows.
+    rate:           bits of saturation that one more unit of c adds in the end, at the slowest of
+                    the examples: exact. None where n = 1.
+    least_to_lead, least_for_bits, least_for_rank: the least c ≥ 1 at which 1-p < 1/2 for all of
+                    them; at which they saturate as was asked; at which the rank is certified, all
+                    else in the head as it is. None: not asked, not looked for, or not found.
+    curve:          (c, worst log2(1-p) over the earlier examples), float64.
+    """
+
+    rows: tuple[int, ...]
+    rate: int | None
+    least_to_lead: int | None
+    least_for_bits: int | None
+    least_for_rank: int | None
+    curve: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
 class HeadSummary:
     """One head in numbers.
 
@@ -150,6 +171,7 @@ class HeadSummary:
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     condition:    condition number of Z after this head (float64, numerical).
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf where n = 1).
+    steered:      saturation against c; None where the head has no such term.
     own_weights:  softmax weights, one row of n per example of the group (float64).
     """
 
@@ -162,6 +184,7 @@ class HeadSummary:
     condition: float | None
     log2_off_peak: tuple[float, ...]
     own_weights: tuple[tuple[float, ...], ...]
+    steered: Steered | None = None
 
     def __repr__(self) -> str:
         return in_brief(self, group=self.group, c=self.c, bits=self.bits, logit_range=self.z_bits)

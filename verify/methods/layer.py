@@ -8,7 +8,7 @@ from attncert.constructions.layer import Layer
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Method
-from attncert.verify.steps import shared
+from attncert.verify.steps import in_order
 
 _SOURCE = "ours, constructions/from_layer.py"
 
@@ -20,7 +20,7 @@ def method_of(layer: Layer, data: Dataset) -> Method:
         theorem="",
         source=_SOURCE,
         build=lambda data, settings, progress: from_layer(layer, data, "given-layer"),
-        head_claims=shared.steps(source=_SOURCE),
+        head_claims=in_order.steps(source=_SOURCE),
         outline=Outline(first=(ids.INTEGRAL, ids.LOGITS)),
         width=lambda n: layer.head_width,
         voice=Voice(

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from attncert.constructions.arrays import FloatArray
+
 UNIT = 2.0**-53
 TINY = 1e-300
 _UP = 1 + 2.0**-49
@@ -25,8 +27,8 @@ _UP = 1 + 2.0**-49
 class Balls:
     """All reals v with |v - mid| <= rad, entry by entry; float64 arrays of one shape."""
 
-    mid: np.ndarray
-    rad: np.ndarray
+    mid: FloatArray
+    rad: FloatArray
 
     @classmethod
     def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> Balls:
@@ -51,7 +53,7 @@ class Balls:
     def reshape(self, *shape: int) -> Balls:
         return Balls(self.mid.reshape(shape), self.rad.reshape(shape))
 
-    def total(self) -> np.ndarray:
+    def total(self) -> FloatArray:
         """Upper bounds of |entry|."""
         return (np.abs(self.mid) + self.rad) * _UP
 

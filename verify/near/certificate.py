@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dgetrf
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import sealed, strings
+from attncert.verify.certificate import layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.near.contraction import Contraction, contractions, distances, judged
@@ -47,7 +48,7 @@ class Near:
     data: Dataset
     layer: Layer
     unknowns: tuple[int, ...]
-    inverse: np.ndarray
+    inverse: FloatArray
     radius: Fraction
     found: Contraction
     condition: float
@@ -67,14 +68,14 @@ class Near:
         return self.found.inside
 
 
-def layer_of(weights: np.ndarray, shape: Shape) -> Layer:
+def layer_of(weights: FloatArray, shape: Shape) -> Layer:
     """float64 weights as an exact layer of base e: `query` is taken as it is, without ln 2."""
     key, query, value, output = (ExactArray.of(np.asarray(x)) for x in shape.split(weights))
     heads = [Head(*(part[h].matrix() for part in (key, query, value))) for h in range(shape.heads)]
     return Layer(tuple(heads), output.reshape((-1, shape.m)).matrix())
 
 
-def certify(data: Dataset, weights: np.ndarray, shape: Shape) -> Near:
+def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     """Look for a radius within which weights exist that output the labels of `data` exactly.
 
     weights: float64, finite, numbered as `Shape` says; the layer is these very numbers, base e.
@@ -110,7 +111,7 @@ def certify(data: Dataset, weights: np.ndarray, shape: Shape) -> Near:
     return Near(data, layer, unknowns, inverse, radius, tried, condition, why)
 
 
-def independent_columns(J: np.ndarray) -> tuple[int, ...]:
+def independent_columns(J: FloatArray) -> tuple[int, ...]:
     """As many columns as rows, in ascending order: the pivot rows of an LU factorization of Jᵀ.
 
     QR with column pivoting conditions the block hardly better (norms of the inverse within a
@@ -122,7 +123,7 @@ def independent_columns(J: np.ndarray) -> tuple[int, ...]:
     return tuple(sorted(int(k) for k in order[: len(J)]))
 
 
-def on_grid(inverse: np.ndarray, weight: float) -> np.ndarray:
+def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
     """Rounded to multiples of 2^-g with 2^-g <= 1/(64 weight), weight >= the sum of |block|: the
     rows of (rounded - inverse) block add up to 1/128 at most. Entries of over 2^53 steps stay.
 
@@ -183,39 +184,15 @@ def near_certificate(
     """The file of a claim that holds. Raises TooLarge where the checker would not read it."""
     if not near.holds:
         raise ValueError("nothing was shown")
-    data, layer = near.data, near.layer
-    return sealed(
-        {
-            "format": "attncert/1",
-            "claim": CLAIM,
-            "construction": construction,
-            "dims": {
-                "examples": data.T,
-                "context": data.n,
-                "width": data.d,
-                "labels": data.m,
-                "heads": len(layer.heads),
-                "head_width": layer.head_width,
-                "value_width": layer.value_width,
-            },
-            "data": data.canonical(),
-            "layer": {
-                "logit_unit": "1",
-                "heads": [
-                    {part: strings(getattr(head, part)) for part in ("key", "query", "value")}
-                    for head in layer.heads
-                ],
-                "output": strings(layer.output),
-            },
-            "near": {
-                "radius": numeral(near.radius),
-                "unknowns": list(near.unknowns),
-                "inverse": ExactArray.of(near.inverse).strings(),
-            },
-            "produced_by": dict(produced_by),
-            "input_sha256": data.sha256,
-        }
+    body = layer_body(
+        CLAIM, near.data, near.layer, unit="1", construction=construction, made=produced_by
     )
+    found = {
+        "radius": numeral(near.radius),
+        "unknowns": list(near.unknowns),
+        "inverse": ExactArray.of(near.inverse).strings(),
+    }
+    return sealed(body | {"near": found})
 
 
 __all__ = ["Near", "certify", "claim", "layer_of", "near_certificate"]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.given.attention import Shape, attend
 
 SATURATED = 0.99  # the paper's threshold for a head that attends to one token
@@ -24,9 +25,9 @@ SATURATED = 0.99  # the paper's threshold for a head that attends to one token
 class Heads:
     """largest: (T, H), the largest softmax weight. carrier: (T,) heads from 0. share: (T,)."""
 
-    largest: np.ndarray
-    carrier: np.ndarray
-    share: np.ndarray
+    largest: FloatArray
+    carrier: IntArray
+    share: FloatArray
 
     @property
     def saturated(self) -> tuple[float, ...]:
@@ -51,7 +52,7 @@ class Heads:
         }
 
 
-def heads(contexts: np.ndarray, queries: np.ndarray, weights: np.ndarray, shape: Shape) -> Heads:
+def heads(contexts: FloatArray, queries: FloatArray, weights: FloatArray, shape: Shape) -> Heads:
     """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them; float64."""
     key, query, value, output = shape.split(weights)
     p = attend(contexts, queries, key, query)[0]  # (T, n, H)

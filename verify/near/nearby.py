@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.layer import Layer, to_float
@@ -75,7 +76,7 @@ def _matrices(layer: Layer) -> list[fmpq_mat]:
     return found
 
 
-def _stepped(data: Dataset, weights: np.ndarray, shape: Shape) -> np.ndarray:
+def _stepped(data: Dataset, weights: FloatArray, shape: Shape) -> FloatArray:
     """Weights after Newton's steps, as long as these make the error smaller."""
     arrays, labels = (data.contexts.floats(), data.queries.floats()), data.labels.floats()
     best, least = weights, np.inf

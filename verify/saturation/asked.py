@@ -16,7 +16,7 @@ from attncert.verify.saturation.least import least
 from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
 from attncert.verify.saturation.symbolic import symbolic
-from attncert.verify.steps.shared import Check
+from attncert.verify.steps.in_order import Check
 
 __all__ = ["checks", "conclusion"]
 

@@ -23,7 +23,7 @@ from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.steps import shared
+from attncert.verify.steps import in_order, shared
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"
 _BUILT = "ours, constructions/generic.py"
@@ -34,7 +34,7 @@ def head_claims(
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
     ties = (distinct,) if data.shared and construction.head_width == 1 else ()
-    checks = shared.steps(small, *ties, source=_BUILT)
+    checks = in_order.steps(small, *ties, source=_BUILT)
     return checks(data, construction, with_ranks=with_ranks)
 
 

@@ -21,8 +21,8 @@ from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
-from attncert.verify.features import Progressive, log2_off_peak
-from attncert.verify.steps import shared
+from attncert.verify.features import log2_off_peak
+from attncert.verify.steps import in_order, shared
 
 
 def head_claims(
@@ -30,7 +30,7 @@ def head_claims(
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
 
-    def before(record: PaperHead, weights: Head, number: int) -> Iterator[shared.Check]:
+    def before(record: PaperHead, weights: Head, number: int) -> Iterator[in_order.Check]:
         yield partial(duals, data, record, number)
         yield partial(steering, data, record, number)
         if record.earlier:
@@ -38,17 +38,8 @@ def head_claims(
             yield partial(shared.separator, data, record, number)
         yield partial(head_weights, data, record, weights, construction.r, number)
 
-    def after(
-        record: PaperHead, table: ObjectArray, seen: Progressive | None, number: int
-    ) -> Iterator[shared.Check]:
-        if record.earlier:
-            yield partial(saturation, data, record, table, number)
-            if seen is not None:
-                yield partial(shared.limit_independence, data, record, table, seen, number)
-        if seen is not None:
-            yield partial(shared.finite_rank, data, record, table, seen, number)
-
-    return shared.head_by_head(data, construction, before, after, with_ranks=with_ranks)
+    after = in_order.after_steering(data, saturation)
+    return in_order.head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
 
 def duals(data: Dataset, head: PaperHead, number: int) -> Claim:

@@ -7,8 +7,7 @@ of the layer's own weights. Nothing is asked of the builder.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -25,82 +23,6 @@ from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 from attncert.verify.claims.ids import Step, of_head
 
 PAPER = "paper, proof of Theorem 1"
-
-
-Check = Callable[[], Claim]
-
-
-def head_by_head(
-    data: Dataset,
-    construction: Construction,
-    before: Callable[..., Iterable[Check]],
-    after: Callable[..., Iterable[Check]],
-    told: Callable[[Any, Check], Claim] | None = None,
-    *,
-    with_ranks: bool = True,
-) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed; they end where logits are not integral.
-
-    before(record, weights, number): the checks that need no logits. after(record, table, seen,
-    number): those that do; seen: the features mod p of the heads so far, None without ranks, which
-    repeat an elimination (T^3) after every head; the rank of the whole layer is a claim of its own.
-    told(record, check): the claim of a check, in the words of the construction.
-    """
-    primes = features.usable_primes(data)
-    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
-    records = (*construction.heads, *construction.spare)
-    for number, (record, weights) in enumerate(
-        zip(records, construction.layer.heads, strict=False), start=1
-    ):
-        checks, integer = [*before(record, weights, number)], True
-        try:
-            table = features.logits(weights, data)
-        except features.NotIntegral as error:
-            checks.append(partial(not_integral, error, number))
-            integer = False
-        else:
-            checks.append(partial(integral, table, number))
-            checks += after(record, table, seen, number) if record.group else ()
-        for check in checks:
-            yield timed(check) if told is None else told(record, check)
-        if not integer:
-            return
-
-
-def steps(
-    *checks: Callable[[Dataset, Any, Head, int], Claim], source: str
-) -> Callable[..., Iterator[Claim]]:
-    """`head_claims` of a construction that states its own steps, one function each.
-
-    checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
-    its weights and the record that the builder left, in this order. What any head owes follows
-    them: integral logits, the logits on record, and the rank after it. source: of these.
-
-    >>> from attncert import Dataset, Layer, from_layer
-    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
-    >>> built = from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
-    >>> def small(data, record, head, number):
-    ...     return Claim(f"head.{number}.small", "No weight is above 2", Level.PROVED)
-    >>> [claim.id for claim in steps(small, source="notes.md")(data, built)]
-    ['head.1.small', 'head.1.integral', 'head.1.logits', 'head.1.rank']
-    """
-
-    def head_claims(
-        data: Dataset, construction: Construction, *, with_ranks: bool = True
-    ) -> Iterator[Claim]:
-        def before(record: PlacedHead, weights: Head, number: int) -> Iterator[Check]:
-            yield from (partial(check, data, record, weights, number) for check in checks)
-
-        def after(
-            record: PlacedHead, table: ObjectArray, seen: features.Progressive | None, number: int
-        ) -> Iterator[Check]:
-            yield partial(group_logits, record, table, number, source)
-            if seen is not None:
-                yield partial(finite_rank, data, record, table, seen, number, source=source)
-
-        return head_by_head(data, construction, before, after, with_ranks=with_ranks)
-
-    return head_claims
 
 
 def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
@@ -221,8 +143,7 @@ def finite_rank(
     source: str = f"{PAPER}, step 8",
 ) -> Claim:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
-    weights = _weights(table, seen.prime)
-    seen.append(features.mix_mod(weights, seen.contexts(range(data.T)), seen.prime))
+    seen.append(features_of(table, seen))
     rows = [*head.earlier, *head.group]
     rank = seen.rank(rows)
     return claim(
@@ -353,6 +274,12 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     """These queries as rows, exact."""
     rows = [data.query_matrix[t, j] for t in examples for j in range(data.d)]
     return fmpq_mat(len(rows) // data.d, data.d, rows)
+
+
+def features_of(table: ObjectArray, seen: features.Progressive) -> IntArray:
+    """The features mod p of one head for all examples, from its logits (T, n)."""
+    weights = _weights(table, seen.prime)
+    return features.mix_mod(weights, seen.contexts(range(len(table))), seen.prime)
 
 
 def _weights(table: ObjectArray, prime: int) -> IntArray:

@@ -24,8 +24,7 @@ from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
-from attncert.verify.features import Progressive
-from attncert.verify.steps import shared
+from attncert.verify.steps import in_order, shared
 
 _PROOF = "ours, docs/width-one.md"
 _PLACES = {
@@ -46,7 +45,7 @@ def head_claims(
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
 
-    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[shared.Check]:
+    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[in_order.Check]:
         yield partial(coefficients, data, record, number)
         if record.selector is not None:
             yield partial(shared.selector, data, record, number)
@@ -56,17 +55,8 @@ def head_claims(
             yield partial(shared.separator, data, record, number)
         yield partial(head_weights, data, record, weights, number)
 
-    def after(
-        record: WidthOneHead, table: ObjectArray, seen: Progressive | None, number: int
-    ) -> Iterator[shared.Check]:
-        if record.selector is not None:
-            yield partial(saturation, data, record, table, number)
-            if seen is not None:
-                yield partial(shared.limit_independence, data, record, table, seen, number)
-        if seen is not None:
-            yield partial(shared.finite_rank, data, record, table, seen, number)
-
-    return shared.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
+    after = in_order.after_steering(data, saturation)
+    return in_order.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
 
 
 def _ours(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:

@@ -18,9 +18,9 @@ e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f).
 
 The φ of different classes may be tied, too, where their queries lie on one line and their rows have
 equal sums (sums.py): then some φ_κ are written in terms of others, and the equations are those for
-what is left. With these there are no other relations, wherever sums.py could decide its part. For
-n ≤ 2, and for contexts of rank n that are equal up to the order of their rows, no φ of different
-classes are tied (docs/tightness.md, sections 3 and 4).
+what is left. With these there are no other relations, wherever sums.py could decide its part. No φ
+of different classes are tied where the rows of every context with e ≠ 0 and C ≠ 0 are affinely
+independent, as they are for n ≤ 2 (docs/tightness.md, Theorem 6).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from flint import fmpz_mat
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
@@ -199,10 +200,17 @@ def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
 
 
 def _untied(data: Dataset) -> bool:
-    """Known to have no ties between classes: docs/tightness.md, sections 3 and 4."""
+    """The rows of every live context are affinely independent: docs/tightness.md, Theorem 6."""
     if data.n <= 2:
         return True
-    return same_rows(data) and int(data.contexts[0].integer_matrix().rank()) == data.n
+    live = data.queries.numerators.any(axis=1)
+    used = [0] if data.shared and live.any() else np.flatnonzero(live).tolist()
+    for t in used:
+        E = data.contexts[t].numerators
+        differences = integers.subtract(E[1:], E[:1])
+        if differences.any() and int(integers.to_flint(differences).rank()) < data.n - 1:
+            return False
+    return True
 
 
 def _parts(data: Dataset) -> list[_Parts]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.certificate import TooLarge, certificate
+from attncert.verify.certificate import TooLarge, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
+from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
 from attncert.verify.tightness.explore import explore_distinct_queries
 from attncert.verify.tightness.flat import affine_bound, column_bound
 from attncert.verify.tightness.given_labels import fit_given_labels
@@ -34,7 +34,6 @@ from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["Study", "cases", "given_labels", "study"]
 
-_PRODUCED = {"version": metadata.version("attncert"), "command": "attncert tightness"}
 MOST_FEATURES = 200_000  # T·H·d up to which layers are drawn and relations tested
 
 
@@ -98,6 +97,9 @@ def study(
     if small and applies(data):
         progress("shared contexts", 0, 1)
         claims += shared_capacity(data, heads, seed=seed)
+    if small:
+        progress("ranks by heads", 0, 1)
+        claims += claims_by_heads(data, by_heads(data, seed))
     claims = all_at_value_width(claims, data, heads, value_width)
     claims += [label_rank(data, heads, value_width)] if data.labelled else []
     proof = None
@@ -147,7 +149,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
             fit.layer,
             [range(examples)],
             construction="given labels (docs/tightness.md, section 5)",
-            produced_by=_PRODUCED | {"seed": seed},
+            produced_by=produced_by("attncert tightness", seed),
             value_width=1,
         ),
     )
@@ -250,7 +252,7 @@ def _full_rank(
             layer,
             [range(data.T)],
             construction="small random integers (docs/tightness.md)",
-            produced_by=_PRODUCED | {"seed": seed},
+            produced_by=produced_by("attncert tightness", seed),
             value_width=value_width,
             prime=prime,
         )

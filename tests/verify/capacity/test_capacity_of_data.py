@@ -15,17 +15,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import signed_pairs
 from attncert.reports.capacity.of_data import one_line, render
 from attncert.verify.audit.attack.given import oracle
+from attncert.verify.audit.attack.given.built import dataset
 from attncert.verify.audit.attack.given.cases import draw_groups
 from attncert.verify.capacity.of_data import DataCapacity, DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
 
 SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
-
-
-def dataset(examples: list[oracle.Example], m: int = 1) -> Dataset:
-    """Contexts have one number of rows."""
-    contexts = [context for context, _ in examples]
-    return Dataset.of(contexts, [query for _, query in examples], [[0] * m for _ in examples])
 
 
 def levels(made: DataCapacity) -> dict[str, Level]:
@@ -120,7 +115,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     line = ["capacity", str(file), "--out", str(out)]
     assert attncert.main(line) == 0
     assert capsys.readouterr().out.startswith("Capacity of these examples, 1 head: 2 of 2 labels")
-    assert {path.name for path in out.iterdir()} == {"report.md", "capacity.json"}
+    assert {"report.md", "capacity.json"} <= {path.name for path in out.iterdir()}
     for wrong in (["--quick"], ["--constants"], ["--heads", "0"], ["--head-width", "0"]):
         assert attncert.main([*line, *wrong]) == 2
     assert attncert.main(["capacity", "--heads", "2"]) == 2

@@ -22,6 +22,7 @@ from attncert.constructions.given.zeros import Zero, best_sizes, draw_groups, mo
 from attncert.constructions.layer import Head, Layer
 from attncert.reports.labelling.page import report
 from attncert.verify.audit.attack.given import oracle
+from attncert.verify.audit.attack.given.built import plain
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import (
     Labelled,
@@ -37,25 +38,10 @@ P = 11863067
 
 def as_oracle(data: Dataset, layer: Layer) -> tuple[list[oracle.Example], list[oracle.Head]]:
     """Integer data and weights, as the oracle has them."""
-
-    def table(matrix: fmpq_mat) -> list[list[int]]:
-        return [[int(x.p) for x in row] for row in matrix.tolist()]
-
-    examples = [
-        (table(data.context(t)), [int(x) for x in data.queries.numerators[t]])
-        for t in range(data.T)
-    ]
-    output, width = layer.output.tolist(), layer.value_width
-    heads = [
-        oracle.Head(
-            table(h.key),
-            table(h.query),
-            table(h.value),
-            [[int(x.p) for x in row] for row in output[k * width : (k + 1) * width]],
-        )
-        for k, h in enumerate(layer.heads)
-    ]
-    return examples, heads
+    rows = (data.context(t).tolist() for t in range(data.T))
+    contexts = [[[int(x.p) for x in row] for row in context] for context in rows]
+    queries = [[int(x) for x in row] for row in data.queries.numerators]
+    return list(zip(contexts, queries, strict=True)), plain(layer)
 
 
 def small(T: int, n: int, d: int, m: int = 1, shared: bool = False, seed: int = 0) -> Dataset:

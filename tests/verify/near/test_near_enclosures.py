@@ -13,11 +13,12 @@ import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.near_cases import CASES, case, data_set
+from support.near_cases import CASES, case
 from support.small_certificates import written
 
 from attncert.constructions.given.attention import Shape, jacobian, outputs
 from attncert.verify import checker_near
+from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.near import enclosure, fast
 from attncert.verify.near.balls import Balls
 from attncert.verify.near.certificate import certify, layer_of, on_grid, rounded_up

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.near_campaign import campaign, claimed, refuted
-from support.near_cases import CASES, Certificate, case, certificate, data_set, distance, number
+from support.near_cases import CASES, Certificate, case, certificate
 from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify import checker_near
+from attncert.verify.audit.attack.given.near import claimed, refuted
+from attncert.verify.audit.attack.given.newton import data_set, distance, number
+from attncert.verify.audit.attack.given.search import attack_statement
 from attncert.verify.near import fast
 
 
@@ -47,15 +49,14 @@ def test_weights_exist_within_the_radius_on_much_random_data(seed: int, tmp_path
 
 def test_no_claim_on_random_small_data_is_refuted() -> None:
     """Plain, badly scaled, nearly contradictory and degenerate data, exact fits and noisy ones."""
-    ends, refutations = campaign(range(24))
-    assert refutations == []
-    assert sum(ends.values()) == 24
-    assert sum(count for name, count in ends.items() if name.endswith(": claimed")) > 6
+    found = attack_statement("near", cases=24)
+    assert found.failures == () and found.tried.total() == 24
+    assert sum(n for name, n in found.tried.items() if name.endswith(": claimed")) > 6
 
 
 @pytest.mark.slow
 def test_no_claim_on_ten_thousand_data_sets_is_refuted() -> None:
-    assert campaign(range(10_000))[1] == []
+    assert attack_statement("near", cases=10_000).failures == ()
 
 
 @pytest.mark.parametrize("planted", ["radius", "labels"])

@@ -9,6 +9,7 @@ from typing import Any
 from attncert.verify.audit.defects.certificates import CERTIFICATES, FAST
 from attncert.verify.audit.defects.defect import Caught, Result, column, examine
 from attncert.verify.audit.defects.generic import GENERIC_STEPS
+from attncert.verify.audit.defects.given import LABELLING, NEAR
 from attncert.verify.audit.defects.hypotheses import HYPOTHESES
 from attncert.verify.audit.defects.layers import LAYERS
 from attncert.verify.audit.defects.paper import PAPER_STEPS
@@ -19,7 +20,7 @@ from attncert.verify.audit.records import AuditSection, Finding, Matrix, Scope, 
 
 FAMILIES = (
     HYPOTHESES, PAPER_STEPS, WIDTH_ONE_STEPS, GENERIC_STEPS, LAYERS, ROUTES, TRACES,
-    CERTIFICATES, FAST,
+    CERTIFICATES, FAST, NEAR, LABELLING,
 )  # fmt: skip
 
 _MEANINGS = {

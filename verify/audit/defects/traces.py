@@ -60,6 +60,10 @@ def told(name: str) -> Told:
                 proof = prove(data)
         case "width one":
             proof = prove(width_one("shared").data, Settings(construction="width-one"))
+        case "saturated":
+            proof = prove(paper("shared").data, Settings(claim="full-rank", saturate=4))
+        case "rounded":
+            proof = prove(data, Settings(round_to="1"))
         case "A1 false":
             proof = prove(dependent_across_groups().data)
         case "A2 false":
@@ -71,8 +75,8 @@ def told(name: str) -> Told:
     return Told(proof, tuple(proof.trace))
 
 
-RUNS = ("interpolation", "rank alone", "sampled", "decided", "width one", "A1 false", "A2 false",
-        "too many examples")  # fmt: skip
+RUNS = ("interpolation", "rank alone", "sampled", "decided", "width one", "saturated", "rounded",
+        "A1 false", "A2 false", "too many examples")  # fmt: skip
 
 
 def edited(
@@ -226,6 +230,18 @@ DEFECTS = (
     Defect("edge removed: weights of width one without coefficients", ids.TRACE_EDGES,
            partial(without_edge, of_head(1, ids.WEIGHTS), of_head(1, ids.COEFFICIENTS),
                    "width one")),
+    Defect("edge removed: saturation as asked, without its inequality", ids.TRACE_EDGES,
+           partial(without_edge, ids.SATURATION_ASKED, ids.SATURATION_RATIONAL, "saturated")),
+    Defect("edge removed: the least c without the formula of head 2", ids.TRACE_EDGES,
+           partial(without_edge, ids.SATURATION_LEAST, of_head(2, ids.WEIGHTS), "saturated")),
+    Defect("edge removed: an answer on rounded data, without the rounding", ids.TRACE_EDGES,
+           partial(without_edge, ids.MEMORIZATION, ids.ROUNDING, "rounded")),
+    Defect("saturation asked for, the limit left out", ids.TRACE_COMPLETE,
+           partial(left_out, ids.SATURATION_SYMBOLIC, "saturated")),
+    Defect("saturation by floats called proved", ids.TRACE_LEVELS,
+           partial(level, ids.SATURATION_MULTIPRECISION, Level.PROVED, "saturated")),
+    Defect("saturation of one pair too few", ids.TRACE_NUMBERS,
+           partial(number, ids.SATURATION_RATIONAL, "pairs", 7, "saturated")),
     Defect("a step left out with its edges", ids.TRACE_COMPLETE,
            partial(left_out, of_head(2, ids.SEPARATOR))),
     Defect("a hypothesis left out with its edges", ids.TRACE_COMPLETE,

@@ -130,7 +130,7 @@ CASES = (
     case(
         "no labels", "three keys are needed", "d.json",
         lambda: b'{"contexts": [[1]], "queries": [[1]]}',
-        "FILE: must be made of contexts, queries and labels (only prove --claim full-rank needs no "
+        "FILE: must be made of contexts, queries and labels (prove --claim full-rank needs no "
         "labels), not of 'contexts', 'queries'",
     ),
     case(

@@ -1,19 +1,12 @@
 """Random small cases against every statement of docs/given-labels.md that ranks can refute.
 
-Case k of a seed depends on (target, seed, k) alone. A case returns the parts that were tried in it
-and those that failed.
-
-    python tests/given_labels/given_labels_attack.py TARGET [cases] [seed]
-
-Targets: law, queries, coordinates, pairs, groups, conjecture.
+A case returns the parts that were tried in it, each with whether it held. Data are lists of
+integers, and everything is decided by `oracle.py`.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-from collections import Counter
-from collections.abc import Callable
 
 from attncert.verify.audit.attack.given.oracle import (
     Example,
@@ -225,30 +218,3 @@ def conjecture_case(rng: random.Random) -> Outcome:
     found = generic_rank(rng, examples, H, w, d_v, m)
     kind = "shared" if one else ("distinct, H(n-1) < m" if H * (n - 1) < m else "distinct")
     return {kind: found == conjectured_rank(s, T, H, w, d_v, m, None if one else n)}
-
-
-TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
-    "law": law_case,
-    "queries": queries_case,
-    "coordinates": coordinates_case,
-    "pairs": pairs_case,
-    "groups": groups_case,
-    "conjecture": conjecture_case,
-}
-
-
-def attack(target: str, cases: int, seed: int = 0) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """How often each part was tried, and the failures: number of the case, part."""
-    tried: Counter[str] = Counter()
-    failures = []
-    for number in range(cases):
-        outcome = TARGETS[target](random.Random(f"{target} {seed} {number}"))
-        tried.update(outcome)
-        failures += [(number, part) for part, held in outcome.items() if not held]
-    return tried, failures
-
-
-if __name__ == "__main__":
-    target, cases, seed, *_ = [*sys.argv[1:], "100", "0"][:3]
-    counts, failed = attack(target, int(cases), int(seed))
-    print(f"{target}, seed {seed}, {cases} cases: {dict(counts)}; failures: {failed}")

@@ -1,24 +1,21 @@
 """Random small data sets: does any certificate claim what Newton's method in mpmath refutes?
 
-`python tests/support/near_campaign.py CASES [SEED]`, with the tests' folder on the path, counts how
-the cases end. Data sets are plain, badly scaled, nearly contradictory, or degenerate. What is
-certified are the weights that a fit found, or the same with noise: then the radius is large.
+Data sets are plain, badly scaled, nearly contradictory, or degenerate. What is certified are the
+weights that a fit found, or the same with noise: then the radius is large.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from support.near_cases import DIGITS, data_set, distance, number
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import fit
+from attncert.verify.audit.attack.given.newton import DIGITS, data_set, distance, number
 from attncert.verify.near.certificate import Near, certify, near_certificate
 
 KINDS = ("plain", "scaled", "contradictory", "degenerate")
@@ -77,31 +74,9 @@ def refuted(near: Near) -> str:
     return ""
 
 
-def campaign(seeds: range) -> tuple[Counter[str], list[str]]:
-    """How many cases ended how; the refuted ones by seed and reason."""
-    ends, refutations = Counter[str](), list[str]()
-    for seed in seeds:
-        name, near = claimed(seed)
-        if near is None or not near.holds:
-            ends[f"{name}: {'no fit' if near is None else 'no claim'}"] += 1
-            continue
-        ends[f"{name}: claimed"] += 1
-        why = refuted(near)
-        if why:
-            refutations.append(f"seed {seed}: {why}")
-    return ends, refutations
-
-
-def main() -> None:
-    cases, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    ends, refutations = Counter[str](), list[str]()
-    for start in range(first, first + cases, 100):
-        more, wrong = campaign(range(start, min(start + 100, first + cases)))
-        ends, refutations = ends + more, refutations + wrong
-        print(start, sum(ends.values()), refutations, flush=True)
-    print(*(f"{name}: {count}" for name, count in sorted(ends.items())), sep="\n")
-    print("refuted:", *(refutations or ["none"]), sep="\n")
-
-
-if __name__ == "__main__":
-    main()
+def near_case(rng: random.Random) -> dict[str, bool]:
+    """One case: whether it was claimed, and what was claimed holds."""
+    name, near = claimed(rng.getrandbits(60))
+    if near is None or not near.holds:
+        return {f"{name}: {'no fit' if near is None else 'no claim'}": True}
+    return {f"{name}: claimed": not refuted(near)}

@@ -1,0 +1,236 @@
+"""Saturation on demand: against weights in plain fractions, at c and at one less."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncert import Dataset, InputError, Settings, prove, prove_layer
+from attncert.constructions import paper, width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.search.saturation import Saturation, least_height, saturated
+from attncert.verify import checker, fast_check
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.saturation import asked as asked_for
+from attncert.verify.saturation.least import least
+from attncert.verify.saturation.multiprecision import multiprecision
+from attncert.verify.saturation.rational import rational
+from attncert.verify.saturation.symbolic import symbolic
+
+DATA = generators.family(7, 3, 4, queries="moment-curve", seed=1)
+SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
+CASES = [
+    (DATA, 6, False, "paper"),
+    (SHARED, 20, False, "paper"),
+    (DATA, 8, True, "paper"),
+    (SHARED, 3, True, "paper"),
+    (DATA, 9, False, "width-one"),
+]
+
+
+@cache
+def built(case: int) -> Construction:
+    data, bits, own, construction = CASES[case]
+    if construction == "paper":
+        return paper.build(data, saturation=Saturation(bits, own))
+    return width_one.build(data, saturation=Saturation(bits))
+
+
+def outside(data: Dataset, head: Head, t: int, row: int | None = None) -> Fraction:
+    """1 - p of example t in plain fractions, p the weight of this row, or the largest."""
+    context = data.contexts.fractions()[0 if data.shared else t]
+    query = data.queries.fractions()[t]
+    product = (head.key * head.query.transpose()).tolist()
+    d = data.d
+    direction = [
+        sum(Fraction(int(product[i][j].p), int(product[i][j].q)) * query[j] for j in range(d))
+        for i in range(d)
+    ]
+    logits = [sum(x * y for x, y in zip(row, direction, strict=True)) for row in context]
+    powers = [Fraction(2) ** int(k - max(logits)) for k in logits]
+    return 1 - (max(powers) if row is None else powers[row]) / sum(powers)
+
+
+def moved(head: Any, c: int) -> Head:
+    """The head with another c."""
+    return replace(head, c=c).weights(3 if isinstance(head, paper.PaperHead) else 1)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_every_earlier_example_saturates_and_at_one_less_some_does_not(case: int) -> None:
+    data, bits, own, _ = CASES[case]
+    limit = Fraction(1, 2**bits)
+    for record, head in zip(built(case).heads, built(case).layer.heads, strict=True):
+        earlier = [*zip(record.earlier, record.targets, strict=True)]
+        assert all(outside(data, head, s, row) < limit for s, row in earlier)
+        assert all(outside(data, head, t) < limit for t in (record.group if own else ()))
+        if earlier and record.c > 1:
+            below = moved(record, record.c - 1)
+            assert any(outside(data, below, s, row) >= limit for s, row in earlier)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_the_routes_agree(case: int) -> None:
+    data, bits, own, _ = CASES[case]
+    routes = [check() for check in asked_for.checks(data, built(case), Saturation(bits, own))]
+    answer = asked_for.conclusion(built(case), Saturation(bits, own), routes)
+    levels = [claim.level for claim in (*routes, answer)]
+    assert levels == [Level.PROVED] * 2 + [Level.NUMERICAL] + [Level.PROVED] * 2
+    assert routes[0].numbers["pairs"] == 8 + (7 if own else 0)
+
+
+@given(st.lists(st.integers(0, 40), max_size=6), st.integers(1, 12))
+@settings(max_examples=50, deadline=None)
+def test_the_inequality_in_the_builders(drops: list[int], bits: int) -> None:
+    share = sum((Fraction(1, 2**drop) for drop in drops), Fraction(0))
+    assert saturated(drops, bits) == (share / (1 + share) < Fraction(1, 2**bits))
+
+
+@given(st.integers(1, 9), st.integers(1, 7), st.integers(1, 30))
+@settings(max_examples=30, deadline=None)
+def test_least_height(count: int, step: int, bits: int) -> None:
+    height = least_height(count, step, bits)
+    assert height % step == 0 and saturated([height] * count, bits)
+    assert height == step or not saturated([height - step] * count, bits)
+
+
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=5), st.integers(1, 6))
+@settings(max_examples=50, deadline=None)
+def test_the_inequality_in_the_fast_re_check(shifts: list[int], bits: int) -> None:
+    powers = sorted(Fraction(2) ** k for k in shifts)
+    share = 1 - powers[-1] / sum(powers)
+    assert fast_check.attends_to_one(shifts, bits) == (share < Fraction(1, 2**bits))
+
+
+# Planted errors, each seen by its route.
+
+
+def test_one_bit_too_many_is_refuted_by_two_routes() -> None:
+    for check in (rational, multiprecision):
+        found = check(DATA, built(0), Saturation(12))
+        assert found.level is Level.REFUTED and found.witness, check
+
+
+def test_a_smaller_c_than_the_least_is_refuted() -> None:
+    record = built(0).heads[1]
+    assert record.c > 1
+    heads = list(built(0).heads)
+    heads[1] = replace(record, c=record.c - 1)
+    layer = Layer(tuple(head.weights(3) for head in heads))
+    spoilt = replace(built(0), heads=tuple(heads), layer=layer)
+    assert least(DATA, spoilt, Saturation(6)).level is Level.REFUTED
+    routes = [rational(DATA, spoilt, Saturation(6)), least(DATA, spoilt, Saturation(6))]
+    assert asked_for.conclusion(spoilt, Saturation(6), routes).level is Level.REFUTED
+
+
+def test_another_row_is_refuted_in_the_limit() -> None:
+    record = built(0).heads[1]
+    rows = ((record.targets[0] + 1) % 3, *record.targets[1:])
+    spoilt = replace(built(0), heads=(built(0).heads[0], replace(record, targets=rows)))
+    assert symbolic(DATA, spoilt).level is Level.REFUTED
+    assert rational(DATA, spoilt, Saturation(6)).level is Level.REFUTED
+    assert least(DATA, spoilt, Saturation(6)).level is Level.REFUTED
+
+
+def test_a_selector_that_vanishes_never_saturates() -> None:
+    record = built(0).heads[1]
+    spoilt = replace(
+        built(0), heads=(built(0).heads[0], replace(record, selector=record.selector * fmpq(0)))
+    )
+    assert symbolic(DATA, spoilt).level is Level.REFUTED
+
+
+def test_heads_that_are_not_expanded_are_not_named() -> None:
+    found = symbolic(DATA, built(0), most=1)
+    assert found.numbers["heads expanded"] == "2"
+    assert "1 head" in found.statement
+
+
+def test_the_precision_resolves_gaps_of_thousands_of_bits() -> None:
+    long = paper.build(SHARED, saturation=Saturation(3000))
+    found = multiprecision(SHARED, long, Saturation(3000))
+    assert found.level is Level.NUMERICAL and found.numbers["precision_bits"] > 3000
+    assert multiprecision(SHARED, long, Saturation(9000)).level is Level.REFUTED
+
+
+# The whole run.
+
+
+@cache
+def proved(claim: str = "auto") -> Proof:
+    return prove(SHARED, Settings(saturate=5, claim=claim))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("claim", ["auto", "full-rank"])
+def test_the_certificate_states_it(claim: str, tmp_path: Path) -> None:
+    proof = proved(claim)
+    assert proof.standing is Level.PROVED
+    assert proof.trace.standing(ids.SATURATION_ASKED) is Level.PROVED
+    assert proof.certificate is not None and proof.certificate["format"] == "attncert/2"
+    assert proof.certificate["saturation"] == {"bits": 5, "own": False}
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(proof.certificate))
+    for module in (checker, fast_check) if claim == "full-rank" else (checker,):
+        verdict = module.check_file(str(path))
+        assert verdict.status == "holds" and "1-p < 2^-5 in 8 pairs" in verdict.message
+
+
+def test_without_it_the_format_is_the_first() -> None:
+    proof = prove(SHARED, Settings())
+    assert proof.certificate is not None and proof.certificate["format"] == "attncert/1"
+    assert ids.SATURATION_ASKED not in proof.trace
+
+
+def test_what_the_heads_owe_c() -> None:
+    """Limit rows, exact rate and the least c, in the heads' numbers."""
+    for head in proved().heads[1:]:
+        found = head.steered
+        assert found is not None and found.rate is not None
+        assert found.least_for_bits == head.c and found.least_to_lead <= head.c
+        assert 1 <= found.least_for_rank <= head.c
+        curve = dict(found.curve)
+        assert curve[head.c] < -5
+        first, last = found.curve[0], found.curve[-1]
+        assert first[1] - last[1] >= (last[0] - first[0]) * found.rate * 0.5
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"saturate": 0}, "--saturate: must be a whole number of bits from 1"),
+        ({"saturate": True}, "--saturate: must be a whole"),
+        ({"saturate": 9, "construction": "generic"}, "--saturate: must be with"),
+        ({"saturate_own": True}, "--saturate-own: must be given with"),
+        (
+            {"saturate": 9, "saturate_own": True, "construction": "width-one"},
+            "--saturate-own: must",
+        ),
+    ],
+)
+def test_what_cannot_be_asked(parts: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Settings(**parts)
+
+
+def test_a_given_layer_saturates_nothing_on_demand() -> None:
+    layer = Layer(built(1).layer.heads)
+    with pytest.raises(InputError, match="--saturate"):
+        prove_layer(SHARED, layer, Settings(saturate=3))
+
+
+def test_the_command_repeats_it() -> None:
+    settings = Settings(saturate=7, saturate_own=True)
+    assert "--saturate 7 --saturate-own" in settings.command(3)

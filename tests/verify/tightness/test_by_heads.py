@@ -1,0 +1,80 @@
+"""R_H from both sides: known cases, and the bounds against ranks that were drawn apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family, random, signed_pairs
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
+from attncert.verify.tightness.probes import best_rank
+from attncert.verify.tightness.rows import complete, row_relations
+from attncert.verify.tightness.studies import study
+
+
+def diagonal(T: int) -> Dataset:
+    """diag(t, 1, 1) and one query: rank Z is at most 2H (docs/tightness.md, 7.3)."""
+    return Dataset.of([np.diag([t, 1, 1]) for t in range(1, T + 1)], [[1, 2, 3]] * T, [0] * T)
+
+
+@pytest.mark.parametrize(
+    ("data", "ranks"),
+    [
+        (random(T=12, n=3, d=5, seed=1), (5, 10, 12)),
+        (family(9, 3, 5, shared=True, seed=1), (3, 5, 7, 9)),
+        (family(9, 3, 5, contexts="permuted", seed=1), (3, 5, 7, 9)),
+        (signed_pairs(), (2, 3)),
+        (Dataset.of([[1, 1], [1, 1]], [[1, 0], [0, 1]], [0, 1]), (1,)),
+        (Dataset.of([[0, 0]], [[1, 0]], [1]), (0,)),
+    ],
+)
+def test_every_number_of_heads_is_decided(data: Dataset, ranks: tuple[int, ...]) -> None:
+    found = by_heads(data)
+    assert found.below == found.above == ranks and found.decided and found.reached
+    *_, exact = claims_by_heads(data, found)
+    assert exact.level is Level.ARGUED
+
+
+def test_a_zero_that_no_bound_explains_stays_open() -> None:
+    found = by_heads(diagonal(7))
+    assert found.below == (2, 4, 6, 7) and found.above == (3, 6, 7, 7) and found.limit == 7
+    assert not found.decided and found.reached  # A2 holds: Theorem 6
+    *_, exact = claims_by_heads(diagonal(7), found)
+    assert exact.level is Level.UNDECIDED and exact.witness == {"open for H in": "1, 2, 3"}
+    assert found.fewest(7) == (3, 4)
+
+
+def test_concavity_bounds_what_comes_next() -> None:
+    """Two heads reach 2 of Hb + ρ - b = 6 here; where R_1 and R_2 are known, R_3 is bounded."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        contexts = rng.integers(-1, 2, (6, 3, 3))
+        data = Dataset.of(contexts, rng.integers(-1, 2, (6, 3)), [0] * 6)
+        found = by_heads(data)
+        assert all(a <= b for a, b in zip(found.below, found.above, strict=True))
+        increments = np.diff([0, *found.above])
+        for h, (a, b) in enumerate(zip(found.below, found.above, strict=True), 1):
+            reached = best_rank(data, h, b, width=2, draws=4, seed=h).rank
+            assert reached <= b and (a < b or reached <= a), increments
+
+
+def test_affinely_independent_rows_have_no_other_relations() -> None:
+    """Theorem 6: n = 4 distinct contexts, queries on one line, decided without a search of ties."""
+    rng = np.random.default_rng(1)
+    contexts = rng.integers(-9, 10, (6, 4, 5))
+    data = Dataset.of(contexts, [[k, 0, k, 0, 0] for k in (1, 1, 2, 3, -1, -2)], [0] * 6)
+    assert complete(data) and row_relations(data) == ()
+    dead = Dataset.of(
+        [[[0, 0], [1, 1], [2, 2]], [[0, 0], [1, 0], [0, 1]]], [[0, 0], [1, 1]], [0, 0]
+    )
+    assert complete(dead)  # the first context is on a line, and its query is 0
+
+
+def test_the_study_tells_it() -> None:
+    claims = study(signed_pairs(), 2).claims
+    trace = ProofTrace(claims)
+    assert trace.standing("heads.exact") is Level.ARGUED  # type: ignore[arg-type]
+    assert trace["heads.reached"].numbers["ranks"] == "2, 3"  # type: ignore[index]

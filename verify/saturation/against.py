@@ -1,0 +1,112 @@
+"""A head's saturation against c, for tables and figures: where to, how fast, and from which c on.
+
+Exact integers, but for the curve, which is float64 and nothing rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from attncert.constructions.arrays import ObjectArray
+from attncert.constructions.construction import SteeringHead
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import features
+from attncert.verify.claims.proof import Steered
+from attncert.verify.saturation.least import Drops, least_c
+
+MOST_EXAMPLES = 200  # up to which ranks are taken at other c
+_TRIED = 64  # values of c below the head's own at which the rank is looked for
+_POINTS = 24  # of the curve
+
+
+def steered(
+    data: Dataset,
+    record: SteeringHead,
+    table: ObjectArray,
+    lead: ObjectArray,
+    seen: features.Progressive | None,
+    bits: int | None,
+) -> Steered | None:
+    """Of a head that moves earlier examples. table: its logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u, (N, n);
+    seen: the features mod p of the heads before; bits: of saturation, where they were asked for.
+
+    None where c multiplies something that is not whole, or some row L_s does not lead.
+    """
+    whole = _integers(lead)
+    if whole is None or record.c is None:
+        return None
+    rows, c = list(record.earlier), int(record.c)
+    stays = table[rows] - c * whole
+    drops: Drops = [
+        [(int(a[row] - a[i]), int(b[row] - b[i])) for i in range(data.n) if i != row]
+        for a, b, row in zip(whole.tolist(), stays.tolist(), record.targets, strict=True)
+    ]
+    gaps = [gap for row in drops for gap, _ in row]
+    if any(gap <= 0 for gap in gaps):
+        return None
+    return Steered(
+        rows=tuple(int(row) for row in record.targets),
+        rate=min(gaps, default=None),
+        least_for_rank=_least_for_rank(data, record, table, whole, seen),
+        least_for_bits=None if bits is None else least_c(drops, bits),
+        least_to_lead=least_c(drops, 1),
+        curve=_curve(drops, c) if gaps else (),
+    )
+
+
+def _integers(lead: ObjectArray) -> ObjectArray | None:
+    out = np.empty(lead.shape, dtype=object)
+    for place, x in np.ndenumerate(lead):
+        value = Fraction(str(x))
+        if value.denominator != 1:
+            return None
+        out[place] = int(value)
+    return out
+
+
+def _least_for_rank(
+    data: Dataset,
+    record: SteeringHead,
+    table: ObjectArray,
+    lead: ObjectArray,
+    seen: features.Progressive | None,
+) -> int | None:
+    """The least c ≥ 1 at which the rows placed so far are independent mod p, all other choices of
+    the head as they are; None where it was not looked for, or not found below the head's own."""
+    if seen is None or data.T > MOST_EXAMPLES or record.c is None:
+        return None
+    earlier, every = list(record.earlier), [*record.earlier, *record.group]
+    for c in range(1, min(record.c, _TRIED) + 1):
+        moved = table.copy()
+        moved[earlier] = table[earlier] + (c - record.c) * lead
+        try:
+            weights = features.softmax_mod(moved[every], seen.prime)
+        except ZeroDivisionError:
+            continue
+        block = features.mix_mod(weights, seen.contexts(every), seen.prime)
+        if seen.rank(every, block) == len(every):
+            return c
+    return None
+
+
+def _curve(drops: Drops, c: int) -> tuple[tuple[int, float], ...]:
+    """(c', worst log2(1 - p) over the earlier examples) for some c' up to twice the head's own."""
+    last = max(2 * c, 8)
+    chosen = sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})
+    return tuple((k, _worst(drops, k)) for k in chosen)
+
+
+def _worst(drops: Drops, c: int) -> float:
+    """The largest log2(1 - p) of the rows L_s at this c; float64."""
+    return max(_share([c * gap + rest for gap, rest in row]) for row in drops if row)
+
+
+def _share(behind: Sequence[int]) -> float:
+    """log2(S/(1 + S)) with S = Σ 2^-δ, δ the drops of the other rows (negative: ahead)."""
+    least = min(behind)
+    rest = sum(2.0 ** -min(drop - least, 1100) for drop in behind)
+    bits = float(np.log2(rest)) - max(min(least, 10**300), -(10**300))
+    return bits - float(np.logaddexp2(0.0, bits))

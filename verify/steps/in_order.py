@@ -1,0 +1,108 @@
+"""The claims of all heads in their order: which checks come before the logits, and which after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from attncert.constructions.arrays import ObjectArray
+from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head
+from attncert.verify import features
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.steps import shared
+
+Check = Callable[[], Claim]
+
+
+def head_by_head(
+    data: Dataset,
+    construction: Construction,
+    before: Callable[..., Iterable[Check]],
+    after: Callable[..., Iterable[Check]],
+    told: Callable[[Any, Check], Claim] | None = None,
+    *,
+    with_ranks: bool = True,
+) -> Iterator[Claim]:
+    """All claims of all heads in order, each timed; they end where logits are not integral.
+
+    before(record, weights, number): the checks that need no logits. after(record, table, seen,
+    number): those that do; seen: the features mod p of the heads so far, None without ranks, which
+    repeat an elimination (T^3) after every head; the rank of the whole layer is a claim of its own.
+    told(record, check): the claim of a check, in the words of the construction.
+    """
+    primes = features.usable_primes(data)
+    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
+    records = (*construction.heads, *construction.spare)
+    for number, (record, weights) in enumerate(
+        zip(records, construction.layer.heads, strict=False), start=1
+    ):
+        checks, integer = [*before(record, weights, number)], True
+        try:
+            table = features.logits(weights, data)
+        except features.NotIntegral as error:
+            checks.append(partial(shared.not_integral, error, number))
+            integer = False
+        else:
+            checks.append(partial(shared.integral, table, number))
+            checks += after(record, table, seen, number) if record.group else ()
+        for check in checks:
+            yield shared.timed(check) if told is None else told(record, check)
+        if not integer:
+            return
+
+
+def steps(
+    *checks: Callable[[Dataset, Any, Head, int], Claim], source: str
+) -> Callable[..., Iterator[Claim]]:
+    """`head_claims` of a construction that states its own steps, one function each.
+
+    checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
+    its weights and the record that the builder left, in this order. What any head owes follows
+    them: integral logits, the logits on record, and the rank after it. source: of these.
+
+    >>> from attncert import Dataset, Layer, Level, from_layer
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
+    >>> built = from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
+    >>> def small(data, record, head, number):
+    ...     return Claim(f"head.{number}.small", "No weight is above 2", Level.PROVED)
+    >>> [claim.id for claim in steps(small, source="notes.md")(data, built)]
+    ['head.1.small', 'head.1.integral', 'head.1.logits', 'head.1.rank']
+    """
+
+    def head_claims(
+        data: Dataset, construction: Construction, *, with_ranks: bool = True
+    ) -> Iterator[Claim]:
+        def before(record: PlacedHead, weights: Head, number: int) -> Iterator[Check]:
+            yield from (partial(check, data, record, weights, number) for check in checks)
+
+        def after(
+            record: PlacedHead, table: ObjectArray, seen: features.Progressive | None, number: int
+        ) -> Iterator[Check]:
+            yield partial(shared.group_logits, record, table, number, source)
+            if seen is not None:
+                yield partial(shared.finite_rank, data, record, table, seen, number, source=source)
+
+        return head_by_head(data, construction, before, after, with_ranks=with_ranks)
+
+    return head_claims
+
+
+def after_steering(
+    data: Dataset, saturation: Callable[[Dataset, Any, ObjectArray, int], Claim]
+) -> Callable[..., Iterator[Check]]:
+    """`after` of a proof whose heads steer: saturation, its limit, and the rank."""
+
+    def after(
+        record: SteeringHead, table: ObjectArray, seen: features.Progressive | None, number: int
+    ) -> Iterator[Check]:
+        if record.selector is not None:
+            yield partial(saturation, data, record, table, number)
+            if seen is not None:
+                yield partial(shared.limit_independence, data, record, table, seen, number)
+        if seen is not None:
+            yield partial(shared.finite_rank, data, record, table, seen, number)
+
+    return after

@@ -1,0 +1,162 @@
+"""The largest rank of Z for every number of heads, from both sides (ours; docs/tightness.md, 7).
+
+R_H, the largest rank over all weights of H heads, does not depend on their width (width-one.md,
+Theorem 3). From below: one draw of random integer weights of width one for many heads, and the rank
+modulo a prime of the features of the first H of them, for every H at once (the pivots of one
+elimination, counted by blocks of columns). From above, for all weights:
+
+    T less the relations between rows (rows.py), the bound by columns (flat.py), and
+    R_{H+1} ≤ R_H + (R_H - R_{H-1})                                  (concavity, Proposition 7.1)
+
+with the bounds from above for R_H and from below for R_{H-1}. Where the rows of every live context
+are affinely independent, T less the relations is reached by enough heads (Theorem 6). Where some
+R_H is known and equals the limit T less the relations, so it is for all larger H.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import nmod_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify import features
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.tightness.flat import flat_of
+from attncert.verify.tightness.probes import random_layer
+from attncert.verify.tightness.rows import MOST_ROWS, complete, row_relations, tied_examples
+
+__all__ = ["ByHeads", "by_heads", "claims_by_heads"]
+
+_SOURCE = "ours; docs/tightness.md, sections 6 and 7"
+_BOUNDS = (3, 30, 999)  # of the random integers
+_MOST_FEATURES = 200_000  # T·H·d
+_MOST_HEADS = 64
+
+
+@dataclass(frozen=True)
+class ByHeads:
+    """below[h-1] ≤ R_h ≤ above[h-1] for h = 1, 2, ...; the last number of heads looked at is the
+    first that reaches the limit, or as many as were tried.
+
+    limit: R_H ≤ limit for every H. reached: whether enough heads are known to reach it (Theorem 6).
+    """
+
+    below: tuple[int, ...]
+    above: tuple[int, ...]
+    limit: int
+    reached: bool
+    prime: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether R_H is known for every H."""
+        return self.below == self.above and self.below[-1] == self.limit
+
+    def fewest(self, rank: int) -> tuple[int | None, int | None]:
+        """The fewest heads that reach this rank: no fewer than the first, and the second do."""
+        least = next((h for h, x in enumerate(self.above, 1) if x >= rank), None)
+        most = next((h for h, x in enumerate(self.below, 1) if x >= rank), None)
+        return least, most
+
+
+def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
+    """R_H from both sides. Exact; deterministic in the seed.
+
+    >>> from attncert.constructions.data.generators import signed_pairs
+    >>> found = by_heads(signed_pairs())
+    >>> found.below, found.above, found.limit, found.decided
+    ((2, 3), (2, 3), 3, True)
+    """
+    few = len(tied_examples(data)) <= MOST_ROWS
+    limit = data.T - (len(row_relations(data)) if few else 0)
+    most = max(1, min(limit, _MOST_HEADS, _MOST_FEATURES // (data.T * data.d)))
+    flat, above = flat_of(data), list[int]()
+    most_known = [min(limit, flat.bound(h)) for h in range(1, most + 1)]
+    below, prime = [0] * most, features.PRIMES[0]
+    for bound in _BOUNDS:
+        found, prime = _profile(data, most, bound, seed)
+        below = [max(pair) for pair in zip(below, found, strict=True)]
+        if below == most_known:
+            break
+    for h in range(1, most + 1):
+        before = [0, 0, *below][h - 1 : h + 1]  # of h-2 and h-1 heads
+        concave = 2 * above[-1] - before[0] if above else limit
+        above.append(min(most_known[h - 1], concave))
+        if below[h - 1] == limit:
+            break
+    count = len(above)
+    return ByHeads(tuple(below[:count]), tuple(above), limit, few and complete(data), prime)
+
+
+def _profile(data: Dataset, heads: int, bound: int, seed: int) -> tuple[list[int], int]:
+    """Ranks modulo a prime of the features of the first 1, 2, ... random heads, and the prime."""
+    rng = np.random.default_rng([seed, bound])
+    layer = random_layer(data, heads, 1, bound, rng)
+    tables = [features.logits(head, data) for head in layer.heads]
+    for z, p in features.residues(data, tables):
+        echelon, rank = nmod_mat(*z.shape, z.ravel().tolist(), p).rref()
+        width, starts = z.shape[1], list[int]()
+        entries = np.array([int(x) for x in echelon.entries()]).reshape(-1, width)
+        for row in entries[:rank]:
+            starts.append(int(np.flatnonzero(row)[0]))
+        return [sum(s < (h + 1) * data.d for s in starts) for h in range(heads)], p
+    return [0] * heads, features.PRIMES[0]
+
+
+def claims_by_heads(data: Dataset, found: ByHeads) -> tuple[Claim, ...]:
+    """Reached, bound, and what is known of the largest ranks."""
+    heads = len(found.below)
+    reached = Claim(
+        ids.HEADS_REACHED,
+        f"Some weights of width one reach these ranks of $Z$ with 1, 2, ... heads, up to {heads}.",
+        Level.PROVED,
+        numbers={"ranks": _listed(found.below), "prime": found.prime},
+        arithmetic=f"features and ranks mod {found.prime}; the ranks over ℚ are at least these",
+        source=_SOURCE,
+    )
+    limit = (
+        "enough heads reach it" if found.reached else "whether enough heads reach it is not known"
+    )
+    bound = Claim(
+        ids.HEADS_BOUND,
+        f"No weights of any width exceed these ranks with 1, 2, ... heads, up to {heads}, nor "
+        f"{found.limit} with any number of heads; {limit}.",
+        Level.ARGUED,
+        numbers={"ranks": _listed(found.above), "limit": found.limit},
+        arithmetic=RATIONAL,
+        source=_SOURCE,
+    )
+    least, most = found.fewest(data.T)
+    known = {} if most is None else {"fewest heads that serve all labels, at most": most}
+    known |= {} if least is None or most is None else {"and no fewer than": least}
+    exact = Claim(
+        ids.HEADS_EXACT,
+        "The largest rank of $Z$ over all weights is known for every number of heads.",
+        Level.ARGUED if found.decided else Level.UNDECIDED,
+        numbers=known,
+        witness=None if found.decided else {"open for H in": _open(found)},
+        rests_on=(ids.HEADS_REACHED, ids.HEADS_BOUND),
+        source=_SOURCE,
+    )
+    return reached, bound, exact
+
+
+def _open(found: ByHeads) -> str:
+    pairs = enumerate(zip(found.below, found.above, strict=True), 1)
+    numbers = [str(h) for h, (low, high) in pairs if low < high]
+    if found.below[-1] < found.limit:
+        numbers.append(f"and above {len(found.below)}")
+    return _listed(numbers)
+
+
+def _listed(values: Sequence[object]) -> str:
+    """
+    >>> _listed([1, 2, 3]), _listed(range(40))
+    ('1, 2, 3', '0, 1, 2, 3, 4, 5, 6, 7, ..., 38, 39')
+    """
+    texts = list(map(str, values))
+    return ", ".join(texts if len(texts) <= 24 else [*texts[:8], "...", *texts[-2:]])
