@@ -47,7 +47,8 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         found.add("unusable")
     if verdict.claim in (None, "full-rank"):
         found.add(fast_check.check_file(path).status)
-    if EXECUTABLE.exists():  # the verified checker, where it is built; its limits are its own
+    first = b"attncert/2" not in Path(path).read_bytes()
+    if first and EXECUTABLE.exists():  # the verified checker, where built; its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
 
