@@ -50,8 +50,9 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         found.add("unusable")
     if verdict.claim in (None, "full-rank", "interpolation-near"):
         found.add(checker_of(path, fast=True)(path).status)
-    if EXECUTABLE.exists() and verdict.claim != "interpolation-near":  # where it is built
-        found |= {verified_status(path)} - {"over limit"}  # its limits are its own
+    first = b"attncert/2" not in Path(path).read_bytes() and verdict.claim != "interpolation-near"
+    if first and EXECUTABLE.exists():  # the verified checker, where built; its limits are its own
+        found |= {verified_status(path)} - {"over limit"}
     return found
 
 
