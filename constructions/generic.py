@@ -1,10 +1,16 @@
 """Generic weights: small random integers, certified by rank (ours; docs/width-one.md, corollary 2).
 
-A maximal minor of Z is a real-analytic function of the weights. If it is not zero for all of them,
-it is not zero for almost all: then almost every choice of weights memorizes the data universally,
-at any width d_h ≥ 1. Under A1 and A2 some minor is not zero (constructions/width_one/theorem.py);
-on other data there may be one, too. Nothing says how large the weights must be, so the smallest are
-tried first and the rank decides:
+A maximal minor of Z is a real-analytic function of the weights. If it is not zero for all of
+them, it is not zero for almost all: then almost every choice of weights memorizes the data
+universally, at any width d_h ≥ 1. Under A1 and A2 some minor is not zero
+(constructions/width_one/theorem.py); on other data there may be one, too. Nothing says how large
+the weights must be, so the smallest are tried first and the rank decides. Where H heads of any
+width can memorize universally, so can almost all weights of width one, and almost every ray of
+integers leaves the zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3).
+Each head's share can be placed, too: the ranks R_1, R_2, ... grow by less and less
+(docs/tightness.md, 7.1), so what is left divided by the heads that remain is never more than what
+almost all weights of the next head add. So the search would end with probability one if the bound
+grew for ever; it ends at 2048, and then nothing is decided:
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...

@@ -11,6 +11,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 PLAIN, EXECUTED = ("export_weights",), ("tutorial",)
+SHOWN = ("image/svg+xml", "text/markdown")
 
 
 def notebook(source: str) -> str:
@@ -57,11 +58,12 @@ def executed(text: str) -> str:
 
 
 def _output(output: dict[str, Any]) -> dict[str, Any]:
-    """What was printed, or the picture without its text for terminals."""
+    """What was printed, or what is shown, without its text for terminals."""
     if output["output_type"] == "stream":
         return {"name": output["name"], "output_type": "stream", "text": _lines(output["text"])}
-    picture = _lines(output["data"]["image/svg+xml"])
-    return {"data": {"image/svg+xml": picture}, "metadata": {}, "output_type": "display_data"}
+    kind = next(kind for kind in SHOWN if kind in output["data"])
+    shown = {kind: _lines(output["data"][kind])}
+    return {"data": shown, "metadata": {}, "output_type": "display_data"}
 
 
 def _lines(text: str) -> list[str]:

@@ -311,3 +311,17 @@ print("parameters: H(2d·d_h + d·d_v + d_v·m) =", H * (2 * d * d_h + d * d_v +
 for claim in proof.trace:
     print(f"{claim.level.value:10} {claim.id}")
 print("the answer:", proof.standing.value)
+
+# %% [markdown]
+# ## In a notebook
+#
+# A proof shows its verdict and its hypotheses, and `proof.trace` its graph: solid edges are what
+# the certificate rests on. `proof.plot.saturation()` and its like are the report's figures, for
+# Matplotlib. The weights are there for other libraries: `to_numpy`, `to_torch`, `to_mpmath`, and
+# exactly in SymPy. Bars appear below a long cell with
+# `with Stages() as progress: prove(data, settings, progress)`.
+
+# %%
+display(proof)
+display(proof.trace)
+print(proof.layer.to_sympy()["W_Q"][0])

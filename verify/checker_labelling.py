@@ -94,7 +94,7 @@ def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
     b_m = b_v + b_o + d_v.bit_length()
     work.dots(H * d * m, d_v, b_v, b_o)
     work.hold(H * d * (m + 2 * d_h + d_v), max(b_m, *layer.bits))
-    work.spend(1e-7 * H * H * d * d_h)  # heads told apart
+    work.spend(H * H * d * d_h * (1e-7 + 2e-11 * max(layer.bits)))  # heads told apart
     heads: list[Any] = []
     sets: list[Any] = []
     for h, (key, query) in enumerate(layer.heads):

@@ -12,6 +12,7 @@ import typer
 from attncert.commands.output import print_json, say
 from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
+from attncert.progress import Stages
 
 if TYPE_CHECKING:
     from attncert.verify.checker import Verdict
@@ -52,7 +53,8 @@ def check(
         raise InputError("certificate", "a file, or - for standard input", certificate)
     limits = {"limit_seconds": limit_seconds}
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
-    with as_file(certificate) as path:
+    with as_file(certificate) as path, Stages() as progress:
+        progress("checking", 0, 0)
         verdict = _checker(path, fast, verified, kernel)(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(

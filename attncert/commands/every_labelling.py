@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -27,7 +27,7 @@ def every_labelling(
     from attncert.reports.labelling.page import report
     from attncert.verify.labelling.labelled import LabellingSettings, label_all
 
-    settings = LabellingSettings(heads, head_width, value_width, construction, seed)
+    settings = LabellingSettings(heads, head_width, value_width, cast(Any, construction), seed)
     loaded = load(data, unlabelled=True)
     chosen = loaded if examples is None else loaded.take(examples)
     return deliver(

@@ -9,6 +9,7 @@ import typer
 
 from attncert.commands.output import print_json, say
 from attncert.commands.stdin import as_file
+from attncert.progress import Stages
 
 
 def explain(
@@ -25,12 +26,14 @@ def explain(
     from attncert.reports.certificate.compare import compared_text, same_data
     from attncert.reports.certificate.explain import explain, text
 
-    with as_file(certificate) as path:
+    with as_file(certificate) as path, Stages() as progress:
+        progress("checking", 0, 0)
         first = explain(path, check=not no_check, limit_seconds=limit_seconds)
     if compare is None:
         print_json(first.as_dict()) if as_json else say(*text(first))
         return first.exit_status
-    with as_file(compare) as path:
+    with as_file(compare) as path, Stages() as progress:
+        progress("checking the other", 0, 0)
         second = explain(path, check=not no_check, limit_seconds=limit_seconds)
     found = differences(first.certificate, second.certificate)
     if as_json:

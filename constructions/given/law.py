@@ -11,8 +11,9 @@ sum of all V_h O_h on b dimensions more. So they lie in the image of a manifold 
 with e = b m where m ≤ d_v; e = b min(m, H d_v) where d_v ≤ a; and else, with m' = m - min(m, H a)
 and ω = min(H (d_v - a), b, m'), e = b min(m, H a) + ω (b + m' - ω). Hence, whatever the data: for
 T·m > N the labels that some weights output have measure zero (Sard). Whether T·m ≤ N is enough for
-given labels is another question, which `fit` tries. N is an upper bound: contexts that several
-examples share, but not all, may leave less.
+given labels is another question, which `fit` tries. The same holds for every set S of examples by
+itself, with its own N(S): so for all of them at most min_S N(S) + m (T - |S|) labels. `Law` takes
+all examples, and those that share one context (docs/given-labels.md, Theorem 7, has all sets).
 """
 
 from __future__ import annotations
@@ -65,6 +66,41 @@ class Spans:
         while self.bound(heads, head_width, value_width) < wanted:
             heads += 1
         return heads
+
+
+@dataclass(frozen=True)
+class Law:
+    """parts: sets of examples, by their number and their spans; the first is of all."""
+
+    parts: tuple[tuple[int, Spans], ...]
+
+    @property
+    def whole(self) -> Spans:
+        return self.parts[0][1]
+
+    def bound(self, heads: int, head_width: int, value_width: int) -> int:
+        """The most labels, T·m, that are not almost all out of reach."""
+        T, m = self.parts[0][0], self.whole.labels
+        return min(
+            part.bound(heads, head_width, value_width) + m * (T - size) for size, part in self.parts
+        )
+
+    def fewest_heads(self, head_width: int, value_width: int) -> int | None:
+        """The least H with which no part has too many; None where no number of heads is enough."""
+        counts = [part.fewest_heads(size, head_width, value_width) for size, part in self.parts]
+        known = [count for count in counts if count is not None]
+        return max(known) if len(known) == len(counts) else None
+
+
+def law(data: Dataset) -> Law:
+    """Of a data set: all examples, and every two or more, but not all, that share a context."""
+    groups: dict[bytes, list[int]] = {}
+    if not data.shared:
+        for t, context in enumerate(data.contexts.numerators.tolist()):
+            groups.setdefault(repr(context).encode(), []).append(t)
+    some = [group for group in groups.values() if 1 < len(group) < data.T]
+    parts = [(len(group), spans(data.take(group))) for group in some]
+    return Law(((data.T, spans(data)), *parts))
 
 
 def spans(data: Dataset) -> Spans:

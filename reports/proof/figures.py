@@ -17,6 +17,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.reports.proof.graph import graph
 from attncert.reports.proof.saturation import figure as against_c
 from attncert.reports.words.drawing import Figure, style, to_svg
@@ -209,7 +210,7 @@ def _block(total: int, most: int) -> int:
     return -(-total // most)
 
 
-def _least(bits: np.ndarray) -> np.ndarray:
+def _least(bits: FloatArray) -> FloatArray:
     """Least value of each block, blocks as small as the picture allows."""
     H, T = bits.shape
     rows = np.arange(0, H, _block(H, MOST_CELLS[0]))
@@ -217,7 +218,7 @@ def _least(bits: np.ndarray) -> np.ndarray:
     return np.minimum.reduceat(np.minimum.reduceat(bits, rows, axis=0), columns, axis=1)
 
 
-def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: np.ndarray) -> None:
+def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: FloatArray) -> None:
     width = 1.6 if len(heads) <= 40 else 0.8
     for k, (head, end) in enumerate(zip(heads, ends.tolist(), strict=True), start=1):
         size = len(head.group)
@@ -251,7 +252,7 @@ def _power(bits: float, _position: int) -> str:
 
 def _series(
     axes: mpl.axes.Axes,
-    x: np.ndarray,
+    x: IntArray,
     ys: Sequence[float | None],
     colour: str,
     marker: str,

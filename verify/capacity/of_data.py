@@ -33,7 +33,7 @@ import numpy as np
 from flint import nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.errors import require_seed, require_sizes
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
@@ -45,13 +45,13 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,
     JacobianRows,
     jacobian_rank,
+    require_small,
 )
 from attncert.verify.tightness.rows import MOST_ROWS, row_relations, tied_examples
 from attncert.verify.tightness.universal import bound_from_above
 
 __all__ = ["DataCapacity", "DataCapacitySettings", "Upper", "data_capacity"]
 
-MOST_BYTES = 4 << 30  # that the elimination may hold
 MOST_KERNEL = 3000  # rows up to which the left kernel is computed
 _DRAWS = 3
 _MOST_HEADS = 2**14
@@ -70,11 +70,7 @@ class DataCapacitySettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("heads", "head_width", "value_width"):
-            value = getattr(self, name)
-            if value is not None and not (whole(value) and 1 <= value <= _MOST_HEADS):
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(option, f"a whole number from 1 to {_MOST_HEADS}", value)
+        require_sizes(self, _MOST_HEADS)
         require_seed(self.seed)
 
 
@@ -140,9 +136,7 @@ def data_capacity(
         heads = found.fewest_heads(data.T, settings.head_width, width) or 1
     wanted = data.T * data.m
     columns = parameter_count(data.d, data.m, heads, settings.head_width, width)
-    if 4 * wanted * columns > MOST_BYTES:
-        size = f"{wanted:,} times {columns:,}"
-        raise InputError("DATA", "small enough for a Jacobian of 10^9 numbers", size)
+    require_small(wanted, columns)
     uppers = [Upper("the number of labels", wanted), *_uppers(data, settings, heads, range(data.T))]
     few = len(tied_examples(data)) <= MOST_ROWS
     relations = len(row_relations(data)) if few else 0

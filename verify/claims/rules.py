@@ -74,6 +74,7 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 _AT_MOST = {
     ids.REDUCTION: Level.KERNEL,
     ids.PARTITION_MEMORIZES: Level.KERNEL,
+    ids.PLACED_MEMORIZES: Level.KERNEL,
     ids.ALMOST_ALL: Level.ARGUED,
     ids.MULTIPRECISION: Level.NUMERICAL,
     ids.SATURATION_MULTIPRECISION: Level.NUMERICAL,

@@ -10,13 +10,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Head, Layer
 from attncert.verify import checker, checker_labelling
 from attncert.verify.checker import Verdict, Work, need
 from attncert.verify.checker_labelling import zero_parts
 from attncert.verify.features import NotIntegral
-from attncert.verify.near.fast import exact
+from attncert.verify.near.fast import read
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.jacobian_rows import jacobian_rank
 
@@ -41,18 +39,7 @@ def every_labelling(cert: dict[str, Any], work: Work) -> str:
     columns = H * (d * (2 * d_h + d_v) + d_v * m)
     work.spend(1e-7 * T * H * n * (1 + d / 50) + 3e-9 * (T * m) ** 2 * columns + 5.0)
     work.spend(0.0, 8.0 * 512 * m * columns + 4.0 * T * m * columns)
-    data = Dataset(
-        exact(work, cert["data"]["contexts"], "contexts", T, n, d),
-        exact(work, cert["data"]["queries"], "queries", T, d),
-        exact(work, cert["data"]["labels"], "labels", T, m),
-    )
-    heads = cert["layer"]["heads"]
-    parts = [
-        exact(work, [head[name] for head in heads], name, H, d, width)
-        for name, width in (("key", d_h), ("query", d_h), ("value", d_v))
-    ]
-    output = exact(work, cert["layer"]["output"], "output", H * d_v, m).matrix()
-    layer = Layer(tuple(Head(*(part[h].matrix() for part in parts)) for h in range(H)), output)
+    data, layer, _ = read(cert, work, cert["layer"]["heads"], cert["layer"]["output"])
     try:
         rank = jacobian_rank(data, layer, primes=(p,)).rank
     except NotIntegral:

@@ -11,11 +11,12 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from attncert.constructions.arrays import IntArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import (
     HypothesisFails,
@@ -29,10 +30,14 @@ from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_gr
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.labelling.steps import claims_of
-from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRank, jacobian_rank
+from attncert.verify.rank.whole_layer.jacobian_rows import (
+    JacobianRank,
+    jacobian_rank,
+    require_small,
+)
 from attncert.verify.tightness.rows import MOST_ROWS, row_relations, shortest, tied_examples
 
-CONSTRUCTIONS = ("auto", "groups", "pairs")
+Way = Literal["auto", "groups", "pairs"]
 _MOST_HEADS = 2**14
 _SOURCE = "ours; docs/given-labels.md"
 
@@ -50,15 +55,14 @@ class LabellingSettings:
     heads: int | None = None
     head_width: int = 1
     value_width: int | None = None
-    construction: str = "auto"
+    construction: Way = "auto"
     seed: int = 0
 
     def __post_init__(self) -> None:
         require_sizes(self, _MOST_HEADS)
-        if self.construction not in CONSTRUCTIONS:
-            raise InputError(
-                "--construction", f"one of {', '.join(CONSTRUCTIONS)}", self.construction
-            )
+        ways = get_args(Way)
+        if self.construction not in ways:
+            raise InputError("--construction", f"one of {', '.join(ways)}", self.construction)
         require_seed(self.seed)
 
 
@@ -88,6 +92,10 @@ class Labelled:
     tried: tuple[Tried, ...] = ()
     why: str = ""
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        told = {"examples": self.data.T, "construction": self.construction or None}
+        return in_brief(self, self.level, data=self.data.name, **told, why=self.why or None)
 
     @property
     def level(self) -> Level:
@@ -230,10 +238,12 @@ def _rank(
     data: Dataset, zero: Zero, name: str, how: str, tried: list[Tried], progress: Progress
 ) -> JacobianRank:
     stage = f"Jacobian, {counted(zero.heads, 'head')}"
+    columns = useful_columns(data, zero)
+    require_small(data.T * data.m, len(columns))
     rank = jacobian_rank(
         data,
         zero.layer,
-        columns=useful_columns(data, zero),
+        columns=columns,
         progress=lambda done, of: progress(stage, done, of),
     )
     tried.append(Tried(name, zero.heads, how, rank.rank, rank.prime))

@@ -31,6 +31,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray
 from attncert.verify.near.balls import TINY, Balls, growth
 
 LARGE = Fraction(2) ** 1000  # below a radius beyond float64
@@ -45,7 +46,7 @@ class Contraction:
     inside: bool
 
 
-def distances(inverse: np.ndarray, errors: Balls) -> np.ndarray:
+def distances(inverse: FloatArray, errors: Balls) -> FloatArray:
     """Upper bounds η_i of |A f(u0)|. inverse: A, (N, N) float64, taken exactly."""
     gamma = growth(len(errors.mid) + 4)
     with np.errstate(all="ignore"):
@@ -54,7 +55,7 @@ def distances(inverse: np.ndarray, errors: Balls) -> np.ndarray:
         return (centre + spread) * (1 + 4 * gamma) + TINY * (1 + np.abs(inverse).sum(axis=1))
 
 
-def contractions(inverse: np.ndarray, derivatives: Balls) -> np.ndarray:
+def contractions(inverse: FloatArray, derivatives: Balls) -> FloatArray:
     """Upper bounds κ_i of the row sums of |I - A f'(u)|."""
     N = len(inverse)
     gamma = growth(N + 4)
@@ -67,7 +68,7 @@ def contractions(inverse: np.ndarray, derivatives: Balls) -> np.ndarray:
         return kappa * (1 + 8 * gamma) + N * TINY * (1 + np.abs(inverse).sum(axis=1))
 
 
-def judged(eta: np.ndarray, kappa: np.ndarray, radius: Fraction) -> Contraction:
+def judged(eta: FloatArray, kappa: FloatArray, radius: Fraction) -> Contraction:
     """Whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities do not pass."""
     low = float(min(radius, LARGE)) * (1 - 2.0**-52)  # float() rounds to nearest
     room = low * (1 - kappa) * (1 - 2.0**-50)

@@ -42,20 +42,10 @@ def near(cert: dict[str, Any], work: Work) -> str:
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     N, weights = T * m, H * (2 * d * d_h + d * d_v + d_v * m)
     heads, last, p, q, unknowns, matrix = parts(cert, work)
-    data = Dataset(
-        exact(work, cert["data"]["contexts"], "contexts", T, n, d),
-        exact(work, cert["data"]["queries"], "queries", T, d),
-        exact(work, cert["data"]["labels"], "labels", T, m),
-    )
-    found = [
-        exact(work, [head[name] for head in heads], name, H, d, width)
-        for name, width in (("key", d_h), ("query", d_h), ("value", d_v))
-    ]
-    output = exact(work, last, "output", H * d_v, m).matrix()
-    built = Layer(tuple(Head(*(part[h].matrix() for part in found)) for h in range(H)), output)
+    data, built, longest = read(cert, work, heads, last)
     inverse = exact(work, matrix, "near.inverse", N, N).floats()
 
-    bits = min(MOST_BITS, 96 + 2 * (q // p).bit_length() + max(x.bits() for x in found))
+    bits = min(MOST_BITS, 96 + 2 * (q // p).bit_length() + longest)
     # Dot products in Arb, exponentials, entries brought to float64; one product of matrices.
     work.spend(1e-7 * T * H * n * d * (4 + 3 * m) * (1 + bits / 640))
     work.spend(4e-6 * T * H * n * (1 + m) * (1 + bits / 640))
@@ -72,6 +62,25 @@ def near(cert: dict[str, Any], work: Work) -> str:
         f"weights within {radius:.40} of these give the labels of all {T} examples, "
         f"exactly (contraction by {shown.kappa:.2g} in {N} unknowns)"
     )
+
+
+def read(
+    cert: dict[str, Any], work: Any, heads: list[Any], output: list[Any]
+) -> tuple[Dataset, Layer, int]:
+    """The data and the layer of a certificate, and the bits of the layer's longest number."""
+    T, n, d, m, H, d_h, d_v = cert["dims"].values()
+    data = Dataset(
+        exact(work, cert["data"]["contexts"], "contexts", T, n, d),
+        exact(work, cert["data"]["queries"], "queries", T, d),
+        exact(work, cert["data"]["labels"], "labels", T, m),
+    )
+    found = [
+        exact(work, [head[name] for head in heads], name, H, d, width)
+        for name, width in (("key", d_h), ("query", d_h), ("value", d_v))
+    ]
+    last = exact(work, output, "output", H * d_v, m).matrix()
+    layer = Layer(tuple(Head(*(part[h].matrix() for part in found)) for h in range(H)), last)
+    return data, layer, max(x.bits() for x in found)
 
 
 def exact(work: Any, value: Any, where: str, *shape: int) -> ExactArray:

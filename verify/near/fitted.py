@@ -20,7 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, require_seed, require_sizes, whole
 from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
-from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.near.certificate import Near, certify, claim
@@ -104,7 +104,7 @@ class Fitted:
 
     data: Dataset
     settings: FitSettings
-    spans: Spans
+    law: Law
     attempts: tuple[Attempt, ...]
     near: Near | None = None
     seen: Heads | None = None
@@ -163,7 +163,7 @@ def fit_data(
         if not largest < 1e100:
             raise InputError(name, "made of numbers below 1e100 in size", largest)
     start = time.perf_counter()
-    found = spans(data)
+    found = law(data)
     took = {"law": time.perf_counter() - start}
     value_width = settings.value_width or data.m
     wanted, attempts = data.T * data.m, list[Attempt]()
@@ -173,7 +173,7 @@ def fit_data(
     near = None
     took |= {"fit": 0.0, "certify": 0.0}
     tokens, asked, labels = (place.namespace.asarray(array) for array in arrays)
-    for number, seed in _starts(found, settings, data.T, value_width):
+    for number, seed in _starts(found, settings, value_width):
         shape = Shape(data.d, data.m, number, settings.head_width, value_width)
         which = f"{counted(number, 'head')}, start {seed - settings.seed + 1}"
         bound = found.bound(number, settings.head_width, value_width)
@@ -208,13 +208,13 @@ def _stage(progress: Progress, name: str, of: int) -> Callable[[int, float], Non
     return lambda step, error: progress(name, step, of)
 
 
-def _beyond(found: Spans, settings: FitSettings, T: int, value_width: int) -> str:
+def _beyond(found: Law, settings: FitSettings, T: int, value_width: int) -> str:
     """Why nothing is tried: T·m above N for the heads asked for, or for any number of heads."""
-    wanted = T * found.labels
+    wanted = T * found.whole.labels
     if settings.force:
         return ""
     if settings.heads is None:
-        if found.fewest_heads(T, settings.head_width, value_width) is not None:
+        if found.fewest_heads(settings.head_width, value_width) is not None:
             return ""
         what = "no number of heads has so many"
     else:
@@ -229,14 +229,12 @@ def _beyond(found: Spans, settings: FitSettings, T: int, value_width: int) -> st
     )
 
 
-def _starts(
-    found: Spans, settings: FitSettings, T: int, value_width: int
-) -> Iterator[tuple[int, int]]:
+def _starts(found: Law, settings: FitSettings, value_width: int) -> Iterator[tuple[int, int]]:
     """(heads, seed), from the fewest heads that the law allows to half as many more."""
     if settings.heads is not None:
         counts: list[int] = [settings.heads]
     else:
-        least = found.fewest_heads(T, settings.head_width, value_width) or 1
+        least = found.fewest_heads(settings.head_width, value_width) or 1
         step = max(1, math.ceil(least / 10))
         counts = list(range(least, least + 5 * step + 1, step))
     for count in counts:
@@ -254,9 +252,9 @@ def fit_dict(fitted: Fitted) -> dict[str, Any]:
         "data": {"sha256": data.sha256, "examples": data.T, "labels": data.m},
         "settings": vars(fitted.settings),
         "law": {
-            "differences": fitted.spans.differences,
-            "common": fitted.spans.common,
-            "queries": fitted.spans.queries,
+            "differences": fitted.law.whole.differences,
+            "common": fitted.law.whole.common,
+            "queries": fitted.law.whole.queries,
         },
         "attempts": [
             {

@@ -9,7 +9,7 @@ from support.oracles import rank
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.given.attention import Shape, jacobian
-from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.law import Spans, law, spans
 from attncert.verify.audit.attack.given.newton import data_set
 
 # n, d, m, shared, H, d_h, d_v: N is the rank of J at many examples
@@ -65,5 +65,22 @@ def test_the_figures_of_the_trial_table() -> None:
     sizes += [((64, 0, 64, 1), 10, 1910), ((3, 1, 8, 1), 4, 53)]
     for spanned, heads, bound in sizes:
         assert Spans(*spanned).bound(heads, 1, 1) == bound
-    law = spans(digits())
-    assert law.fewest_heads(1782, 1, 1) == 38 and law.bound(38, 1, 1) == 1786
+    found = spans(digits())
+    assert found.fewest_heads(1782, 1, 1) == 38 and found.bound(38, 1, 1) == 1786
+
+
+def test_examples_that_share_a_context_have_a_bound_of_their_own() -> None:
+    """Ten of fourteen share one (a = 1, b = 1): H heads of width one give them 4 H + 1 labels."""
+    data = data_set(14, 2, 3, seed=5)
+    contexts = data.contexts.fractions()
+    contexts[:10] = [contexts[0]] * 10
+    some = Dataset.of(contexts, data.queries.fractions(), data.labels.fractions())
+    found = law(some)
+    assert [size for size, _ in found.parts] == [14, 10]
+    assert found.whole.bound(2, 1, 1) == 16 and found.bound(2, 1, 1) == 4 * 2 + 1 + 4 == 13
+    assert found.whole.fewest_heads(14, 1, 1) == 2 and found.fewest_heads(1, 1) == 3
+    shape = Shape(3, 1, 2, 1, 1)
+    weights = np.random.default_rng(0).standard_normal(shape.parameters)
+    J = jacobian(some.contexts.floats(), some.queries.floats(), weights, shape)[1][:, 0]
+    assert np.linalg.matrix_rank(J) == 13
+    assert len(law(data).parts) == 1 and law(data_set(9, 2, 3, shared=True)).parts[0][0] == 9

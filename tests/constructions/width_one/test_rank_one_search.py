@@ -113,9 +113,9 @@ def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
     original = theorem.HeadBuilder
 
-    def spy(data: Dataset, *, seed: int, prime: int) -> Any:
+    def spy(data: Dataset, *, prime: int, **settings: Any) -> Any:
         tried.append(prime)
-        return original(data, seed=seed, prime=prime)
+        return original(data, prime=prime, **settings)
 
     monkeypatch.setattr(theorem, "HeadBuilder", spy)
     monkeypatch.setattr(construction, "PRIMES", (3, 2096867))

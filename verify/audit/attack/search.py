@@ -137,9 +137,7 @@ def attack(
     ((), 3)
     """
     name, build, width_one, promised, adapt = _target(construction)
-    for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
-        if not least <= value < 2**63:
-            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
+    require_range(cases, seed, start)
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failures: list[Failure] = []
     number = start
@@ -158,6 +156,13 @@ def attack(
     found = tuple(failures)
     own = promised is not _hypothesis
     return AttackReport(name, seed, start, number + 1, built, partition, outside, found, own)
+
+
+def require_range(cases: int, seed: int, start: int) -> None:
+    """Raise InputError unless these name cases of a search."""
+    for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
+        if not least <= value < 2**63:
+            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
 
 
 def _hypothesis(case: Case) -> str:

@@ -197,12 +197,22 @@ def edited(
     seal: Callable[[Certificate], Certificate] = sealed,
 ) -> bytes:
     """The value at a dotted place changed, then sealed."""
-    certificate = copy.deepcopy(_true(name))
-    inner: Any = certificate
-    *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
-    for step in steps:
-        inner = inner[step]
-    inner[last] = change(inner[last])
+    return spoilt(_true(name), (place, change), seal=seal)
+
+
+def spoilt(
+    right: Certificate,
+    *places: tuple[str, Callable[[Any], Any]],
+    seal: Callable[[Certificate], Certificate] = sealed,
+) -> bytes:
+    """A certificate with the values at dotted places changed, then sealed as a forger would."""
+    certificate = copy.deepcopy(right)
+    for place, change in places:
+        inner: Any = certificate
+        *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
+        for step in steps:
+            inner = inner[step]
+        inner[last] = change(inner[last])
     return written(seal(certificate))
 
 

@@ -7,7 +7,6 @@ that are tested there.
 
 from __future__ import annotations
 
-import copy
 import re
 import tempfile
 from collections.abc import Callable, Mapping
@@ -21,7 +20,13 @@ from unittest.mock import patch
 
 from attncert.constructions.data.generators import random
 from attncert.verify import checker, checker_labelling, checker_near
-from attncert.verify.audit.defects.certificates import Certificate, plus_one, sealed, written
+from attncert.verify.audit.defects.certificates import (
+    Certificate,
+    plus_one,
+    sealed,
+    spoilt,
+    written,
+)
 from attncert.verify.audit.defects.defect import Defect, Family, Fired
 from attncert.verify.labelling.certificate import labelling_certificate
 from attncert.verify.labelling.labelled import LabellingSettings, label_all
@@ -91,15 +96,7 @@ def _true(name: str) -> Certificate:
 
 
 def _edited(name: str, *places: tuple[str, Callable[[Any], Any]]) -> bytes:
-    """Values at dotted places changed, then sealed as a forger would."""
-    certificate = copy.deepcopy(_true(name))
-    for place, change in places:
-        inner: Any = certificate
-        *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
-        for step in steps:
-            inner = inner[step]
-        inner[last] = change(inner[last])
-    return written(sealed(certificate))
+    return spoilt(_true(name), *places)
 
 
 def _to(name: str, place: str, value: Any) -> bytes:

@@ -27,6 +27,7 @@ from flint import fmpq_mat
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, silent
@@ -38,10 +39,24 @@ from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
-__all__ = ["JacobianRank", "JacobianRows", "jacobian_rank"]
+__all__ = ["JacobianRank", "JacobianRows", "jacobian_rank", "require_small"]
 
 
+MOST_BYTES = 4 << 30  # that the elimination of a Jacobian may hold
 _SMALL = 300  # rows up to which FLINT decides
+
+
+def require_small(rows: int, columns: int) -> None:
+    """Raise InputError unless an elimination of so many rows and columns fits in MOST_BYTES.
+
+    >>> require_small(10**5, 10**5)
+    Traceback (most recent call last):
+    attncert.InputError: DATA: must be small enough for a Jacobian of 10^9 numbers, not 100,000 \
+times 100,000
+    """
+    if 4 * rows * columns > MOST_BYTES:
+        size = f"{rows:,} times {columns:,}"
+        raise InputError("DATA", "small enough for a Jacobian of 10^9 numbers", size)
 
 
 class JacobianRows:

@@ -34,7 +34,7 @@ from attncert.verify.audit.attack.given.oracle import (
 )
 from attncert.verify.capacity.of_data import DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
-from attncert.verify.labelling.labelled import LabellingSettings, label_all
+from attncert.verify.labelling.labelled import LabellingSettings, Way, label_all
 
 
 def dataset(examples: list[Example], m: int = 1) -> Dataset:
@@ -91,7 +91,8 @@ def labelling_case(rng: random.Random) -> Outcome:
         kinds = (draw_matrix(rng, n, d, 2), base, [[c * x for x in row] for row in base])
         pool.append(rng.choice(kinds))
     examples: list[Example] = list(zip(pool, draw_matrix(rng, T, d, size), strict=True))
-    construction = rng.choice(("auto", "pairs"))
+    ways: tuple[Way, ...] = ("auto", "pairs")
+    construction = rng.choice(ways)
     settings = LabellingSettings(H, construction=construction, seed=rng.getrandbits(30))
     found = label_all(dataset(examples), settings)
     if found.level is Level.PROVED and found.zero is not None:

@@ -17,6 +17,7 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify.audit.attack.given import built, cases
 from attncert.verify.audit.attack.given.cases import Outcome
 from attncert.verify.audit.attack.given.near import near_case
+from attncert.verify.audit.attack.search import require_range
 
 __all__ = ["TARGETS", "StatementReport", "attack_statement"]
 
@@ -73,9 +74,7 @@ def attack_statement(
     """Draw cases start, ..., start + cases - 1. Raises InputError."""
     if target not in TARGETS:
         raise InputError("--target", f"one of {', '.join(TARGETS)}", target)
-    for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
-        if not least <= value < 2**63:
-            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
+    require_range(cases, seed, start)
     tried, failures = Counter[str](), list[tuple[int, str]]()
     for number in range(start, start + cases):
         progress(number - start, cases)
