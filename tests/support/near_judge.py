@@ -1,6 +1,6 @@
 """Is what a certificate of interpolation-near states true? Newton's method, for the fuzzer.
 
-Well-formed as `certificate_judge` asks of other claims; then as far as `near_cases.distance` sees.
+Well-formed as `certificate_judge` asks of other claims; then as far as `newton.distance` sees.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from support.certificate_judge import (
     record,
     sizes_of,
 )
-from support.near_cases import DIGITS, distance, number
+
+from attncert.verify.audit.attack.given.newton import DIGITS, distance, number
 
 
 def near_judgement(certificate: Any) -> bool | None:
