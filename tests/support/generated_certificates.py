@@ -34,7 +34,7 @@ TEXTS = [
 @cache
 def sources() -> list[Certificate]:
     """Small true certificates of every claim."""
-    found = [CASES[name]() for name in CASES]
+    found = [x for x in (CASES[name]() for name in CASES) if x["format"] == "attncert/1"]
     for seed in range(40):
         draw = random.Random(seed)
         claim = draw.choice(["interpolation", "full-rank"])

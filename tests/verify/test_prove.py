@@ -106,7 +106,8 @@ def test_the_three_routes_and_what_they_carry() -> None:
     below = trace.ancestors("memorization")
     assert below == {"interpolation.rational", "interpolation.symbolic"}
     assert trace.standing("interpolation.agreement") is Level.NUMERICAL
-    assert trace.standing("universal") is Level.ARGUED  # by way of step 1, an argument
+    assert trace["reduction"].level is Level.KERNEL
+    assert trace.standing("universal") is Level.PROVED  # by the rank; step 1 is a theorem in Coq
     assert "rank" in trace.ancestors("universal")
 
 

@@ -60,7 +60,7 @@ def test_the_largest_part_that_can_be_placed() -> None:
     placed = sorted(t for group in groups for t in group)
     assert len(placed) == 4 and not {0, 3} <= set(placed)
     assert meets_partition_condition(PARALLEL.queries.fractions(), groups)
-    assert proof.trace.standing("placed.memorizes") is Level.ARGUED
+    assert proof.trace.standing("placed.memorizes") is Level.PROVED
     assert prove(PARALLEL.take(placed)).standing is Level.PROVED
 
 
@@ -135,7 +135,7 @@ def test_the_partition_certificate_in_place_of_a1() -> None:
     data = Dataset.of(EYE, [*EYE[:2], [1, 1, 0], EYE[2]], [1, 2, 3, 4])
     trace = proof_of(data).trace
     assert trace["hypothesis.A1"].level is Level.REFUTED
-    assert trace.standing("partition.memorizes") is Level.ARGUED
+    assert trace.standing("partition.memorizes") is Level.PROVED
     assert trace.ancestors("partition.memorizes") == {"hypothesis.A2", "hypothesis.partition"}
 
 

@@ -21,6 +21,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, Step, of_head
 from attncert.verify.claims.proof import Outline, Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
+from attncert.verify.coq.theorems import names_a_theorem
 
 RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
 ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
@@ -72,9 +73,6 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
-    ids.REDUCTION: Level.KERNEL,
-    ids.PARTITION_MEMORIZES: Level.KERNEL,
-    ids.PLACED_MEMORIZES: Level.KERNEL,
     ids.ALMOST_ALL: Level.ARGUED,
     ids.MULTIPRECISION: Level.NUMERICAL,
     ids.SATURATION_MULTIPRECISION: Level.NUMERICAL,
@@ -203,7 +201,8 @@ def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
 
 def _too_strong(proof: Proof) -> Iterator[str]:
     for claim in proof.trace:
-        most = [_AT_MOST.get(claim.id, Level.PROVED)]
+        most = [_AT_MOST.get(claim.id, Level.KERNEL)]
+        most += [] if names_a_theorem(claim.arithmetic) else [Level.PROVED]
         most += [level for word, level in _WORDS.items() if word in claim.arithmetic]
         if claim.id.startswith(ids.A1) and claim.level is Level.PROVED:
             k = min(_strength(claim.id, proof), proof.data.T)

@@ -21,7 +21,7 @@ from attncert.verify import checker
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict, Work
 from attncert.verify.coq.executable import home
 
-__all__ = ["Checked", "Instance", "check", "instance"]
+__all__ = ["Checked", "Instance", "check", "instance", "theorem_of"]
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
@@ -54,7 +54,7 @@ def instance(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> tuple[Verdict, Instance | None]:
     """The verdict of checker.py, and where it is "holds" the theorem. Raises InputError for numbers
-    that are too long for Coq's own integers."""
+    that are too long for Coq's own integers, and for files of attncert/2."""
     seen: list[tuple[dict[str, Any], Work]] = []
 
     def judged(cert: dict[str, Any], work: Work) -> str:
@@ -63,7 +63,12 @@ def instance(
         return message
 
     verdict = checker.check_file(path, limit_seconds, limit_mib, judged)
-    return verdict, _written(*seen[0]) if verdict.status == "holds" else None
+    if verdict.status != "holds":
+        return verdict, None
+    kind = seen[0][0]["format"]
+    if kind != "attncert/1":  # it states more than the theorem would
+        raise InputError("--kernel", "of a file of attncert/1", kind)
+    return verdict, theorem_of(*seen[0])
 
 
 def check(text: str, target: Path) -> Checked:
@@ -99,7 +104,8 @@ def check(text: str, target: Path) -> Checked:
 # The theorem, claim by claim.
 
 
-def _written(cert: dict[str, Any], work: Work) -> Instance:
+def theorem_of(cert: dict[str, Any], work: Work) -> Instance:
+    """What the certificate claims, true or not; `work`: what checker.py spent on it."""
     claim = cert["claim"]
     body, statement, proof = _THEOREMS[claim](cert)
     text = f"{_HEAD}{body}\nTheorem holds : {statement}.\nProof. apply ({proof}). "

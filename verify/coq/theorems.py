@@ -9,7 +9,7 @@ from functools import cache
 
 from attncert.verify.coq.executable import SOURCES
 
-__all__ = ["in_coq", "manifest"]
+__all__ = ["in_coq", "manifest", "names_a_theorem"]
 
 
 @cache
@@ -26,8 +26,18 @@ def in_coq(theorem: str) -> str:
     >>> in_coq("reduction.reduction")[:79]
     "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
     """
-    if theorem not in (SOURCES / "headlines.txt").read_text().split():
+    if theorem not in _headlines():
         raise ValueError(f"{theorem} is no headline of verify/kernel")
     module, name = theorem.split(".")
     path = next(x for x in manifest() if x.endswith(f"/{module}.v"))
     return f"Coq's kernel: theorem {name} of verify/kernel/{path}, SHA-256 {manifest()[path]}"
+
+
+def names_a_theorem(text: str) -> bool:
+    """Whether this is what `in_coq` says of some theorem, file and hash included."""
+    return text in {in_coq(theorem) for theorem in _headlines()}
+
+
+@cache
+def _headlines() -> list[str]:
+    return (SOURCES / "headlines.txt").read_text().split()

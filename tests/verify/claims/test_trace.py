@@ -14,8 +14,8 @@ from attncert.verify.claims.trace import ProofTrace, TraceError
 
 P, N, A = Level.PROVED, Level.NUMERICAL, Level.ASSUMED
 STRONGEST_FIRST = [
-    "proved", "enclosed", "argued", "sampled", "numerical", "assumed", "refuted", "undecided",
-    "not applicable",
+    "kernel", "proved", "enclosed", "argued", "sampled", "numerical", "assumed", "refuted",
+    "undecided", "not applicable",
 ]  # fmt: skip
 FAILS = {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
 

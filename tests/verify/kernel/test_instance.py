@@ -1,0 +1,129 @@
+"""A certificate as a theorem; theorems by name, file and hash; the command line's clear lines."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+from support.kernel import EXECUTABLE, KERNEL, needed
+from support.requires import require
+from support.small_certificates import CASES, changed, written
+
+import attncert
+from attncert.verify.checker import Work
+from attncert.verify.coq import executable, instance
+from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
+
+FIRST = [name for name in CASES if CASES[name]()["format"] == "attncert/1"]
+CLAIMS = {CASES[name]()["claim"]: name for name in FIRST}
+FALSE = {
+    "interpolation": "data.labels.0.0",
+    "full-rank": "rank.prime",
+    "dependent-set": "relation.coefficients.0",
+    "impossible": "relation.0",
+}
+
+
+def test_the_hashes_are_those_of_the_files() -> None:
+    found = {
+        str(path.relative_to(KERNEL)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in ("theory", "checker", "instances")
+        for path in KERNEL.glob(f"{folder}/*")
+        if path.suffix in (".v", ".ml")
+    }
+    assert manifest() == found, "make -C verify/kernel sums"
+
+
+def test_a_theorem_is_named_with_its_file_and_hash() -> None:
+    told = in_coq("real.theorem_1")
+    assert told.endswith(hashlib.sha256((KERNEL / "theory" / "real.v").read_bytes()).hexdigest())
+    assert names_a_theorem(told)
+    assert not names_a_theorem(told[:-1])
+    with pytest.raises(ValueError, match="no headline"):
+        in_coq("real.theorem_2")
+
+
+def test_a_wheel_has_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that make needs is listed: a copy elsewhere has every file of the build."""
+    monkeypatch.setattr(executable.os, "access", lambda *_: False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert executable.home().parent == tmp_path / "attncert"
+    assert {path.name for path in executable.sources()} >= {"Makefile", "SHA256SUMS", "main.ml"}
+    assert all(path.is_file() for path in executable.sources())
+
+
+@pytest.mark.parametrize("options", [["--verified"], ["--kernel"]])
+def test_what_is_not_built_is_one_line(
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(executable, "home", lambda: tmp_path)
+    monkeypatch.setattr(instance, "home", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    path = written(CASES["dependent-set"](), tmp_path)
+    assert attncert.main(["check", path, *options]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines()[-1].startswith(f"attncert: {options[0]}: must be ")
+    assert "attncert kernel build" in told.err
+
+
+def test_a_build_without_tools_names_the_packages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert attncert.main(["kernel", "build"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("attncert: ") == 1
+    assert "apt-get install coq" in told and "without make, coqc" in told
+
+
+@pytest.mark.parametrize("options", [["--fast", "--kernel"], ["--verified", "--kernel"]])
+def test_one_checker_at_a_time(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["check", "file", *options]) == 2
+    assert "one at a time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", CLAIMS.values(), ids=CLAIMS)
+def test_instances_have_their_data_and_statement(name: str, tmp_path: Path) -> None:
+    verdict, theorem = instance.instance(written(CASES[name](), tmp_path))
+    assert verdict.status == "holds" and theorem is not None
+    assert theorem.text.count("Theorem holds : ") == 1
+    assert theorem.text.endswith("Print Assumptions Certificate.holds.\n")
+
+
+def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
+    wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")
+    verdict, theorem = instance.instance(written(wrong, tmp_path))
+    assert (verdict.status, theorem) == ("wrong", None)
+
+
+def test_verified_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needed()
+    for name, status in (("impossible", 0), ("full-rank", 0)):
+        path = written(CASES[name](), tmp_path)
+        assert attncert.main(["check", path, "--verified"]) == status
+        assert capsys.readouterr().out.startswith("holds: verified: ")
+    wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")
+    assert attncert.main(["check", written(wrong, tmp_path), "--verified"]) == 1
+    assert capsys.readouterr().out.startswith("wrong: verified: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_coq_checks_true_instances_and_refuses_false_ones(claim: str, tmp_path: Path) -> None:
+    require("coq", EXECUTABLE.exists() and shutil.which("coqc") is not None, "no coqc, no theory")
+    certificate = CASES[CLAIMS[claim]]()
+    false = changed(certificate, FALSE[claim], "101" if claim != "full-rank" else "3")
+    for content, holds in ((certificate, True), (false, False)):
+        theorem = instance.theorem_of(content, Work(600, 2048))
+        if holds:
+            found = instance.check(theorem.text, tmp_path / "instance.v")
+            assert any("sig_forall_dec" in axiom for axiom in found.assumptions)
+        else:
+            with pytest.raises(attncert.InputError, match="checked by coqc, not refused"):
+                instance.check(theorem.text, tmp_path / "instance.v")
