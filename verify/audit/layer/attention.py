@@ -33,7 +33,7 @@ from attncert.verify.interpolation.enclosure import readout, softmax
 
 SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
-_EXACT_BITS = 200_000  # of all exponents together, up to which weights are written as rationals
+_EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
 
 
 @dataclass(frozen=True)
