@@ -134,6 +134,6 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     >>> check("no-such-certificate.json").status
     'unusable'
     """
-    from attncert.verify.checker import check_file
+    from attncert.verify.checkers import checker_of
 
-    return check_file(str(path))
+    return checker_of(str(path))(str(path))

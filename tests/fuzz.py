@@ -23,11 +23,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-NAMES = ("json", "npz", "npz-arrays", "layer", "vectors", "certificate", "fast-check", "mutants",
-         "log", "log-mutants", "name", "file-name")  # fmt: skip
+NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "vectors", "certificate", "fast-check",
+         "mutants", "near", "near-mutants", "log", "log-mutants", "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
            "constructions/layer_files.py", "verify/checker.py", "verify/fast_check.py",
+           "verify/checker_near.py", "verify/near/fast.py",
            "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
 ROOMS = ("constructions", "verify")
 INSTRUMENTED = [*(f"attncert.{room}" for room in ROOMS), "json", "zipfile"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 from attncert.verify import checker
-from attncert.verify.checker import Verdict
+from attncert.verify.checker import MAX_FILE_BYTES, MAX_ITEMS, Verdict
 
 __all__ = ["checker_of", "claim_of", "reader_of"]
 
@@ -20,8 +21,10 @@ _OTHERS = {
     "every-labelling": ("checker_labelling", "labelling.fast"),
 }
 _USUAL = ("checker", "fast_check")
-_MAX_BYTES = 2**28  # of a file that any of them reads
-_CANONICAL = re.compile(rb'\{"claim":"([a-z-]{1,40})"')  # keys are sorted, and this is the first
+# A string, to its end or to that of the file (never scanned twice), or a bracket.
+_STRING = rb'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)'
+_TOKEN = re.compile(_STRING + rb"|[\[\]{}]", re.DOTALL)
+_VALUE = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
 
 def checker_of(path: str, fast: bool = False) -> Callable[..., Verdict]:
@@ -40,16 +43,26 @@ def reader_of(path: str) -> ModuleType:
 
 
 def claim_of(path: str) -> str | None:
-    """The claim that a file makes; None where it makes none, and for what cannot be read."""
+    """The claim that a file makes; None where it makes none, and for what cannot be read.
+
+    The first string "claim" outside inner brackets, before a colon: the file is looked through,
+    not parsed, since nothing is known yet of what that would take.
+    """
+    depth = 0
     try:
         with Path(path).open("rb") as file:
-            raw = file.read(64)
-            start = _CANONICAL.match(raw)
-            if start is not None:
-                return start[1].decode()
-            raw += file.read(_MAX_BYTES)
-        content = json.loads(raw)
-    except (OSError, ValueError, RecursionError, MemoryError):
-        return None
-    claim = content.get("claim") if isinstance(content, dict) else None
-    return claim if isinstance(claim, str) else None
+            raw = file.read(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES))
+        if sum(map(raw.count, b",[{")) > MAX_ITEMS:  # no checker reads it
+            return None
+        for token in _TOKEN.finditer(raw):
+            if token[0] in (b"{", b"["):
+                depth += 1
+            elif token[0] in (b"}", b"]"):
+                depth -= 1
+            elif depth == 1 and json.loads(token[0]) == "claim":
+                value = _VALUE.match(raw, token.end())
+                if value is not None:
+                    return str(json.loads(value[1]))
+    except (OSError, ValueError, MemoryError):
+        pass
+    return None

@@ -188,13 +188,14 @@ def at_most(change: Fraction) -> str:
 
 def seconds(bits: int, examples: int, weights: int) -> float:
     """About how long a run takes on one core, by the bits of its readout, T, and the number T·H·n
-    of its softmax weights; two digits. A model fitted to measured runs, off by a factor of up to
-    two (docs/measured.md); hypotheses are not counted.
+    of its softmax weights; two digits. A model fitted to measured runs, and off by up to a factor
+    of two (docs/measured.md); hypotheses are not counted.
 
     >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
     (9.4, 150.0)
     """
-    model = 1.6 + 1.25e-3 * weights + 9.2e-9 * (float(min(bits, 10**12)) ** 2 * examples) ** 0.75
+    work = float(min(bits, 10**12)) ** 2 * examples
+    model = 1.6 + 1.25e-3 * weights + 9.2e-9 * work**0.75
     return float(f"{model:.2g}")
 
 

@@ -196,16 +196,16 @@ def _over_common_denominator(
     argument: str, ratios: Sequence[tuple[int, int]], shape: tuple[int, ...], bits: int
 ) -> Exact:
     common = 1
-    denominators = {q for _, q in ratios}
-    for q in denominators:
+    denominators = {f"{q:x}": q for _, q in ratios}  # integers can be chosen to collide in a set
+    for q in denominators.values():
         common = int(fmpz(common).lcm(q))  # quasi-linear, as math.lcm is not
         if common.bit_length() > bits:
             must = f"numbers with a common denominator of at most {bits} bits"
             raise InputError(argument, must, "numbers with a longer one")
     widest = max(p.bit_length() - q.bit_length() for p, q in ratios) + common.bit_length() + 1
     _check_size(argument, len(ratios), widest)
-    factor = {q: common // q for q in denominators}
-    return narrow([p * factor[q] for p, q in ratios], shape), common
+    factor = {text: common // q for text, q in denominators.items()}
+    return narrow([p * factor[f"{q:x}"] for p, q in ratios], shape), common
 
 
 def _check_size(argument: str, entries: int, bits: int) -> None:

@@ -108,7 +108,8 @@ def _table(what: str, a: Any, b: Any) -> Difference:
 
 
 def _layers(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Difference]:
-    out = []
+    units = [layer["logit_unit"] for layer in (a, b)]
+    out = [_difference("logit unit", *units)] if units[0] != units[1] else []
     for part in ("query", "key", "value"):
         if all(part in head for head in (*a["heads"], *b["heads"])):
             tables = [[head[part] for head in layer["heads"]] for layer in (a, b)]

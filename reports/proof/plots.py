@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from attncert.constructions.errors import InputError
-from attncert.reports.proof import figures
+from attncert.reports.proof import figures, saturation
 from attncert.reports.proof.graph import graph
 from attncert.reports.words.drawing import style
 from attncert.verify.claims.proof import HeadSummary, Proof
@@ -18,7 +18,7 @@ from attncert.verify.claims.trace import ProofTrace
 @dataclass(frozen=True)
 class Plots:
     """Each method returns a Matplotlib figure, in the report's style and not the user's; a notebook
-    shows it. Those of heads raise InputError where nothing was built.
+    shows it. InputError where no head has what is drawn.
 
     >>> from attncert import Dataset, Settings, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -32,6 +32,10 @@ class Plots:
         """Heads × examples: the share of attention outside the largest weight."""
         return self._of_heads(figures.saturation)
 
+    def saturation_against_c(self) -> Figure:
+        """Bits of saturation as the multiplier c grows, a curve for each head that steers."""
+        return self._of_heads(saturation.figure)
+
     def own_weights(self) -> Figure:
         """Attention weights of each head on the examples that it places."""
         return self._of_heads(figures.own_weights)
@@ -44,11 +48,12 @@ class Plots:
         """Bits of the numbers and condition of Z, head by head."""
         return self._of_heads(figures.bits_and_condition)
 
-    def _of_heads(self, draw: Callable[[tuple[HeadSummary, ...]], Figure]) -> Figure:
-        if not self.proof.heads:
-            raise InputError("proof", "one with heads, for this figure", "one without")
+    def _of_heads(self, draw: Callable[[tuple[HeadSummary, ...]], Figure | None]) -> Figure:
         with style():
-            return draw(self.proof.heads)
+            figure = draw(self.proof.heads) if self.proof.heads else None
+        if figure is None:
+            raise InputError("proof", "one with such heads as this figure shows", "one without")
+        return figure
 
 
 def drawn(trace: ProofTrace) -> str:

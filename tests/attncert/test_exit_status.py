@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.near_cases import case as near_certificate
 
 import attncert
 from attncert.statuses import INTERNAL_ERROR
@@ -107,3 +108,24 @@ def test_a_status_does_not_depend_on_where_the_line_goes(
 ) -> None:
     command = f"{sys.executable} -m attncert {words} {stderr}"
     assert subprocess.run(["bash", "-c", command], capture_output=True).returncode == status
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 5000, "/proc/self/mem"])
+def test_a_name_that_opens_nothing_is_not_blamed_on_the_output(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, layer = tmp_path / "data.json", tmp_path / "layer.json"
+    data.write_text(json.dumps(TINY))
+    head = {part: [["1"], ["0"]] for part in ("key", "query", "value")}
+    layer.write_text(json.dumps({"logit_unit": "ln 2", "heads": [head], "output": [["1"]]}))
+    for words in (["check", name], ["audit", str(data), "--layer", str(layer), "--mask", name]):
+        assert attncert.main(words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "must be" in line and "standard output" not in line
+
+
+def test_the_function_reads_every_claim(tmp_path: Path) -> None:
+    """It knew one checker alone."""
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(near_certificate("shared")))
+    assert attncert.check(path).status == "holds"

@@ -71,11 +71,11 @@ def test_a_notebook_shows_verdict_and_hypotheses(proof: Proof) -> None:
 def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
     assert "<svg" in proof.trace._repr_svg_()
     named = [name for name in vars(type(proof.plot)) if not name.startswith("_")]
-    assert {"saturation", "own_weights", "heads"} <= set(named)
+    assert {"saturation", "saturation_against_c", "own_weights", "heads"} <= set(named)
     for name in named:
         figure = getattr(proof.plot, name)()
         assert isinstance(figure, matplotlib.figure.Figure) and "<svg" in figure._repr_svg_()
-    with pytest.raises(InputError, match="one with heads, for this figure"):
+    with pytest.raises(InputError, match="one with such heads as this figure shows"):
         prove(DATA, Settings(heads=1)).plot.saturation()
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
+from dataclasses import replace
+from typing import Any
 
 import mpmath
 import pytest
 from given_labels_zeros import find
 from support.shares import share
 
+import attncert
+from attncert.verify.audit.attack.given import built
 from attncert.verify.audit.attack.given import cases as given_cases
 from attncert.verify.audit.attack.given.oracle import (
     PRIME,
@@ -313,3 +318,43 @@ def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         given_cases, "bound", lambda *a: bound(*a) + (len(a[0]) == 1 and len(a[0][0]) > 20)
     )
     assert attack_statement("law", cases=30).failures
+
+
+def test_a_bound_one_too_high_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is built is attacked, too."""
+    right = built.data_capacity
+
+    def wrong(*arguments: Any) -> Any:
+        made = right(*arguments)
+        least = replace(made.uppers[0], bound=made.uppers[0].bound + 1)
+        return replace(made, uppers=(least, *made.uppers[1:]))
+
+    assert not attack_statement("capacity", cases=3).failures
+    monkeypatch.setattr(built, "data_capacity", wrong)
+    assert {part for _, part in attack_statement("capacity", cases=3).failures} >= {"bound"}
+
+
+def test_a_zero_that_is_none_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer whose heads do not cancel, called proved."""
+    right = built.label_all
+
+    def wrong(*arguments: Any) -> Any:
+        made = right(*arguments)
+        if made.zero is None:
+            return made
+        first, *others = made.zero.layer.heads
+        heads = (replace(first, value=2 * first.value), *others)
+        layer = replace(made.zero.layer, heads=heads)
+        return replace(made, zero=replace(made.zero, layer=layer))
+
+    monkeypatch.setattr(built, "label_all", wrong)
+    assert attack_statement("pairs-built", cases=3).failures
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["attack", "--target", "law", "--cases", "2"]) == 0
+    assert capsys.readouterr().out.startswith("0 failures in cases 0 to 1 of law: equality 2")
+    assert attncert.main(["attack", "--target", "groups", "--cases", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["failures"] == []
+    for wrong in (["--target", "laws"], ["--target", "law", "--construction", "paper"]):
+        assert attncert.main(["attack", *wrong]) == 2

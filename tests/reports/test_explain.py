@@ -54,6 +54,14 @@ def test_every_claim_in_words(name: str, tmp_path: Path) -> None:
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+def test_a_claim_nearby_that_is_not_shown_is_not_called_false(tmp_path: Path) -> None:
+    certificate = near_cases.case("distinct")
+    certificate["near"]["radius"] = "1/1" + "0" * 30
+    found = explain(written(sealed(certificate), tmp_path))
+    assert found.exit_status == 1
+    assert "it may hold all the same" in dict(found.parts)["Checked now"]
+
+
 def test_the_conflict_is_written_out(tmp_path: Path) -> None:
     found = explain(written(CASES["impossible"](), tmp_path))
     proof = dict(found.parts)["Why that can be proved"]

@@ -21,21 +21,27 @@ from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from safetensors.numpy import save
 from support import fuzz_foreign as foreign
 from support.certificate_judge import judgement
 from support.data_files import VALID, archive, json_text, zipped
-from support.file_strategies import certificates, mutants, mutated
+from support.file_strategies import certificates, mutants, mutated, nudged
 from support.fuzz_measure import Finding, bounded, loaded, timed
+from support.near_cases import case
+from support.near_judge import near_judgement
 from support.small_certificates import CASES, changed, digested, layer_certificate, sealed
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
 from attncert.constructions.layer_files import load_layer
-from attncert.verify import checker, fast_check
+from attncert.verify import checker, checker_near, fast_check
+from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.kruskal.vectors import load_vectors
+from attncert.verify.near import fast
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
+NEAR_SMALL = [case(name) for name in ("distinct", "shared", "one token", "wide values")]
 CUT = b"\n--8<--\n"  # between the arrays of the target "npz-arrays"
 
 
@@ -81,6 +87,27 @@ def layer_file(content: bytes) -> str:
     """Third-party weights, in any of three formats."""
     path = _scratch(f"layer{_suffix(content)}", content)
     return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
+
+
+def mask_file(content: bytes) -> str:
+    """Which rows each query attends to, for `attncert audit --layer`."""
+    path = _scratch(f"mask{_suffix(content)}", content)
+    return timed(
+        lambda: loaded(
+            lambda: read_mask(str(path), _MASKED),
+            lambda found: found is not None and found.dtype == bool,
+        )
+    )
+
+
+_MASKED = Dataset.of([[[1], [2]], [[3], [4]]], [[1], [2]], [0, 1])
+
+
+def mask_seeds() -> list[bytes]:
+    file = io.BytesIO()
+    np.savez(file, mask=np.array([[1, 0], [1, 1]], dtype=np.int8))
+    texts = [[[1, 0], [0, 1]], [True, False], {"mask": [[True, 0], [1, 1]]}, {"mask": [1, 2]}]
+    return [file.getvalue(), *(json.dumps(x).encode() for x in texts)]
 
 
 def vectors_file(content: bytes) -> str:
@@ -161,6 +188,20 @@ def fast_certificate(content: bytes) -> str:
     return _verdicts(content, fast_check.check_file)
 
 
+def near_certificate(content: bytes) -> str:
+    """Both checkers of interpolation-near, likewise."""
+    exact, quick = (_verdicts(content, check) for check in NEAR_CHECKS)
+    return exact if exact == quick else f"{exact}, fast {quick}"
+
+
+def near_mutant(content: bytes) -> str:
+    """The same bytes as the choices of a hypothesis strategy: true ones, with one to three changes
+    of structure, or one or two numbers nudged by anything from 10^-30 to 10^3."""
+    _WORDS.clear()
+    _near_mutants.hypothesis.fuzz_one_input(content)
+    return _WORDS[-1] if _WORDS else "too short"
+
+
 def _verdicts(content: bytes, check: Callable[..., checker.Verdict]) -> str:
     words = [judged(file, check) for file in (content, *_resealed(content))]
     return words[-1]
@@ -189,7 +230,8 @@ def judged(content: bytes, check: Callable[..., checker.Verdict]) -> str:
         raise Finding(f"not one clear line: {status} {found[0].message!r}")
     if status == "holds":
         value = json.loads(content)
-        truth = judgement(value)
+        near = value["claim"] == "interpolation-near"
+        truth = near_judgement(value) if near else judgement(value)
         if truth is False or digested(sealed(value)) != value:
             raise Finding("accepted, but not true")
         if truth is None:
@@ -216,7 +258,15 @@ def _mutants(value: Any) -> None:
     _WORDS.extend(judged(json.dumps(sealed(value)).encode(), check) for check in CHECKS)
 
 
+@settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(NEAR_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
+def _near_mutants(value: Any) -> None:
+    content = json.dumps(sealed(value)).encode()
+    _WORDS.extend(judged(content, check) for check in NEAR_CHECKS)
+
+
 CHECKS = (fast_check.check_file, checker.check_file)
+NEAR_CHECKS = (checker_near.check_file, fast.check_file)
 
 
 def random_seeds() -> list[bytes]:
@@ -226,6 +276,10 @@ def random_seeds() -> list[bytes]:
 
 def certificate_seeds() -> list[bytes]:
     return [json.dumps(make()).encode() for make in CASES.values()]
+
+
+def near_seeds() -> list[bytes]:
+    return [json.dumps(certificate).encode() for certificate in NEAR_SMALL]
 
 
 def full_rank_seeds() -> list[bytes]:
@@ -258,6 +312,7 @@ _CERTIFICATE = ('"0"', '"-1/2"', '"1/0"', "null", "[[", "]]", '"full-rank"', '"i
                 '"dependent-set"', '"key":', '"query":', '"value":', '"output":', '"rank":', "1e9",
                 '"prime":', '"3"', '"7"', "8388608", '"' + "9" * 60 + '"')  # fmt: skip
 
+_NEAR = (*_CERTIFICATE, '"radius":', '"unknowns":', '"inverse":', '"1/1000"', '"1"', "0", "-1")
 _LOG = ('"content":', '"shard":', '"result":', '"witness":', '"indices":', '"coefficients":',
         '"lengths":', '"independent":', '"bases":', '"plans":', '"settings":', "-1", "true", "1.0",
         "null", "[[", '"-1"', "\\n", '"' + "9" * 60 + '"')  # fmt: skip
@@ -280,10 +335,13 @@ _TARGETS = {
     "npz": Target(npz_data, npz_seeds, _ARRAY),
     "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
     "layer": Target(layer_file, layer_seeds, (*_CERTIFICATE, "W_K", "W_O", "float32")),
+    "mask": Target(mask_file, mask_seeds, (*_ARRAY, '"mask":', "true", "false", "[[", "]]")),
     "vectors": Target(vectors_file, vectors_seeds, (*_JSON, '"vectors":')),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
     "mutants": Target(mutant, random_seeds),
+    "near": Target(near_certificate, near_seeds, _NEAR),
+    "near-mutants": Target(near_mutant, random_seeds),
     "log": Target(
         partial(foreign.log, scratch=_SCRATCH), partial(foreign.log_seeds, _SCRATCH), _LOG
     ),

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.adversarial_certificates import MAKERS
+from support.adversarial_near import MAKERS as NEAR_MAKERS
 from support.file_strategies import mutants
 from support.kernel import EXECUTABLE, verified_status
+from support.near_cases import case
 from support.shares import SEVENTH_OR_ALL
 from support.small_certificates import (
     CASES,
@@ -30,8 +32,9 @@ from test_checker_rejections import REJECTIONS
 
 from attncert.constructions.errors import InputError
 from attncert.reports.certificate.explain import explain
-from attncert.verify import checker, fast_check
+from attncert.verify import checker
 from attncert.verify.audit.defects import certificates as defects
+from attncert.verify.checkers import checker_of
 
 PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3215031751]
 
@@ -39,15 +42,15 @@ PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
     """Of all that can judge the file; explain says "unusable" by an error."""
     path = written(content, folder)
-    verdict = checker.check_file(path)
+    verdict = checker_of(path)(path)
     found = {verdict.status}
     try:
         found.add(explain(path).status)
     except InputError:
         found.add("unusable")
-    if verdict.claim in (None, "full-rank"):
-        found.add(fast_check.check_file(path).status)
-    first = b"attncert/2" not in Path(path).read_bytes()
+    if verdict.claim in (None, "full-rank", "interpolation-near"):
+        found.add(checker_of(path, fast=True)(path).status)
+    first = b"attncert/2" not in Path(path).read_bytes() and verdict.claim != "interpolation-near"
     if first and EXECUTABLE.exists():  # the verified checker, where built; its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
@@ -71,6 +74,22 @@ def test_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
             assert len(found) == 1, (place, other, found)
             seen.update(found)
     assert set(seen) >= {"wrong", "unusable"}
+
+
+def test_on_changed_leaves_of_near_certificates(tmp_path: Path) -> None:
+    seen = Counter[str]()
+    for certificate in map(case, ("shared", "narrow values")):
+        assert verdicts(certificate, tmp_path) == {"holds"}
+        for place, other in changes(certificate)[::29]:
+            found = verdicts(sealed(replaced(certificate, place, other)), tmp_path)
+            assert len(found) == 1, (place, other, found)
+            seen.update(found)
+    assert set(seen) >= {"wrong", "unusable"}
+
+
+@pytest.mark.parametrize("name", NEAR_MAKERS)
+def test_on_costly_near_files(name: str, tmp_path: Path) -> None:
+    assert len(verdicts(NEAR_MAKERS[name](6), tmp_path)) == 1
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

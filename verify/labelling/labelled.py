@@ -160,7 +160,7 @@ def _excluded(data: Dataset, settings: LabellingSettings, found: Spans) -> Claim
     most = settings.heads
     if most is None:
         fewest = found.fewest_heads(T, settings.head_width, width)
-        most = 1 if fewest is None else None
+        most = m if fewest is None else None  # keys have no effect: more heads than m add nothing
         beyond = fewest is None
     else:
         beyond = found.bound(most, settings.head_width, width) < T * m

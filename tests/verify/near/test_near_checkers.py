@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,3 +219,35 @@ def test_the_claim_of_a_file(tmp_path: Path) -> None:
     assert claim_of(str(tmp_path / "missing")) is None
     assert checker_of(written(near, tmp_path)) is checker_near.check_file
     assert checker_of(written(nested, tmp_path)).__module__ == "attncert.verify.checker"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (' \n{ "a" : [{"claim": "x"}, "claim"] , "claim" :\t"near" }', "near"),
+        (r'{"b\"": "claim", "\u0063laim": "ne\u0061r"}', "near"),
+        ('{"claim": 1, "a": "claim"}', None),
+        ('["claim", "near"]', None),
+        ('{"claim": "near', None),
+        ('{"a": "\\', None),
+    ],
+)
+def test_the_claim_is_found_wherever_it_stands(
+    text: str, claim: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    path.write_text(text)
+    assert claim_of(str(path)) == claim
+
+
+@pytest.mark.parametrize("part", ["[],", '"",', '\\"', "{", '"a":', "1,"])
+def test_looking_for_the_claim_costs_little(part: str, tmp_path: Path) -> None:
+    """It was parsed, with no limit on what that takes: over 60 times the size of the file."""
+    path = written('{"a":[' + part * 100_000, tmp_path)
+    start = time.process_time()
+    tracemalloc.start()
+    claim_of(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * Path(path).stat().st_size + 10**5
+    assert time.process_time() - start < 4

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
@@ -25,7 +24,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
 from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.loading import json_value
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
@@ -199,20 +198,21 @@ def causal_mask(data: Dataset) -> BoolArray:
     return mask
 
 
+def _mask_in_archive(file: BinaryIO, name: str, source: str) -> Any:
+    return read_arrays(file, source, lambda keys: keys, limit=2**26).get("mask")
+
+
+def _mask_in_json(file: BinaryIO, name: str, source: str) -> Any:
+    value = json_value(file.read(MAX_JSON_BYTES + 1), source)
+    return value.get("mask") if isinstance(value, dict) else value
+
+
 def read_mask(text: str, data: Dataset) -> BoolArray | None:
     """--mask none, causal, or a file: .npz with "mask", or JSON, of shape (T, n) or (n,): true or 1
     where a row is attended to. Raises InputError."""
     if text in ("none", "causal"):
         return None if text == "none" else causal_mask(data)
-    path = Path(text)
-    if not path.is_file():
-        raise InputError("--mask", "none, causal, or a file", text)
-    if path.suffix.lower() == ".npz":
-        with path.open("rb") as file:
-            value: Any = read_arrays(file, "--mask", lambda keys: keys, limit=2**26).get("mask")
-    else:
-        value = json_value(path.read_bytes(), "--mask")
-        value = value.get("mask") if isinstance(value, dict) else value
+    value: Any = read_source(text, {"npz": _mask_in_archive, "json": _mask_in_json})
     try:
         array = np.array(value)
     except ValueError:
