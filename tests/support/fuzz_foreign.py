@@ -185,11 +185,12 @@ def _commands(name: str, scratch: Path) -> list[tuple[int, int, int]]:
 def command(words: list[str], terminal: bool = False) -> tuple[int, list[str], list[str]]:
     """Exit status, and the lines of stdout and stderr; Finding where one is not printable.
 
-    terminal: both are one (then progress is drawn, by commands that take time).
+    terminal: both are one. No progress is drawn, however busy the machine is.
     """
     once = mock.patch("typer.main.get_command", _get_command)  # nine tenths of the time
+    still = mock.patch("attncert.progress._QUIET_SECONDS", 3600.0)
     out, err = _Terminal(terminal), _Terminal(terminal)
-    with once, redirect_stdout(out), redirect_stderr(err):
+    with once, still, redirect_stdout(out), redirect_stderr(err):
         status = attncert.main(words)
         texts = [_text(stream) for stream in (out, err)]
     for line in (lines := [text.split("\n") for text in texts])[0] + lines[1]:
