@@ -23,7 +23,7 @@ def manifest() -> dict[str, str]:
 def in_coq(theorem: str) -> str:
     """What checked a claim of level *kernel*: the theorem, by its name in headlines.txt.
 
-    >>> in_coq("reduction.reduction")[:79]
+    >>> in_coq("reduction.reduction")[:77]
     "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
     """
     if theorem not in _headlines():
