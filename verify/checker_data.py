@@ -90,7 +90,8 @@ def rounding(base: Any, cert: Any, work: Any) -> str:
             most = max(most, off)
         largest = max(largest, Fraction(most, u * w))
     need(Fraction(change, q) == largest, "rounding.largest_change is another", "wrong")
-    return "; of data rounded to the grid, no number by more than largest_change"
+    grid = told["grid"] if len(told["grid"]) < 40 else "rounding.grid"
+    return f"; of data rounded to multiples of {grid}"
 
 
 def flat(nested: Any) -> Any:

@@ -28,6 +28,11 @@ from attncert.verify.settings import Settings
 from attncert.verify.steps import hypotheses, shared
 
 
+def _require_data(data: object) -> None:
+    if not isinstance(data, Dataset):
+        raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
+
+
 @dataclass(frozen=True)
 class Run:
     """The question, the data and the construction."""
@@ -38,6 +43,9 @@ class Run:
     progress: StageProgress = silent
     call: str = ""  # in Python, where no command line repeats this run
     rounding: Rounding | None = None  # by which `data` came from what was given
+
+    def __post_init__(self) -> None:
+        _require_data(self.data)
 
     @property
     def head_width(self) -> int:

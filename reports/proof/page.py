@@ -94,7 +94,7 @@ def report(proof: Proof) -> Report:
         command, change, seconds = told
         sentences += (
             f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
-            f" (an estimate): {command}",
+            f" (an estimate, the hypotheses not counted): {command}",
         )
     return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
 

@@ -13,7 +13,7 @@ HEAD_COLUMNS = (
     "head", "group", "$c$", "$c_0$", "$B$", "$B_0$", "$1-p_{\\max}$", "$(n-1)2^{-B}$", "bits",
     "cond.", "standing",
 )  # fmt: skip
-RAGGED = r">{\raggedright\arraybackslash}X"
+HYPOTHESIS_WIDTHS = (1.2, 0.6, 0.8, 0, 1.4)  # 0: as wide as its text; the others' mean is 1
 HEAD_CAPTION = (
     "$c$: multiplier of the selector term; $B$: smallest logit gap over earlier examples, "
     "in bits; $c_0$, $B_0$: the same from Weyl's bound; $1-p_{\\max}$: worst over earlier "
@@ -24,11 +24,11 @@ HEAD_CAPTION = (
 def tables(proof: Proof) -> str:
     r"""The construction in numbers, its heads and its hypotheses, each as a `table`.
 
-    Needs \usepackage{booktabs,amsmath,amssymb,array,tabularx}.
+    Needs \usepackage{booktabs,amsmath,amssymb,array,tabularx}, and references.bib needs url.
     """
     name = latex_verbatim(proof.data.name)
     out = [
-        "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx}",
+        "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx,url}",
         _table("construction", f"The construction in numbers ({name}).", "lX", ("", ""),
                rows.construction(proof)),
     ]  # fmt: skip
@@ -48,9 +48,16 @@ def tables(proof: Proof) -> str:
     if hypotheses:
         columns = ("hypothesis", "asked", "found", "level", "where used")
         out.append(
-            _table("hypotheses", f"The hypotheses ({name}).", RAGGED * 5, columns, hypotheses)
-        )
+            _table("hypotheses", f"The hypotheses ({name}).", _ragged(HYPOTHESIS_WIDTHS),
+                   columns, hypotheses)
+        )  # fmt: skip
     return "\n\n".join(out) + "\n"
+
+
+def _ragged(widths: Sequence[float]) -> str:
+    """Columns that wrap, of these widths in units of their mean."""
+    set_to = r">{{\hsize={}\hsize\raggedright\arraybackslash}}X"
+    return "".join(set_to.format(width) if width else "l" for width in widths)
 
 
 def _table(

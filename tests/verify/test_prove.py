@@ -238,6 +238,16 @@ def test_work_is_a_number_of_seconds(work: float) -> None:
         Settings(a1_work=work)
 
 
+def test_data_are_a_dataset() -> None:
+    with pytest.raises(InputError, match=r"data: must be a Dataset, .* not 'digits'"):
+        prove("digits")  # type: ignore[arg-type]
+
+
+def test_vertices_are_offered_where_a_head_is_not_steered() -> None:
+    told = [prove(DISTINCT, Settings(interior=i)).settings.remarks for i in (True, False)]
+    assert ["--vertices" in rows["heads without steering"] for rows in told] == [True, False]
+
+
 def test_the_theorem_applies_where_all_its_hypotheses_were_checked() -> None:
     proof = prove(SHARED)
     assert proof.trace.standing("theorem") is Level.PROVED

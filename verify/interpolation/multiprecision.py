@@ -24,8 +24,9 @@ So A = y implies |computed difference| ≤ tolerance, and a larger one refutes A
 denominator divides δ_E δ_V δ_y Π_h S_h with S_h = Σ_i 2^(k_i - min k) ≤ n 2^span. With Δ bits of it
 in the worst example, A ≠ y means |A - y| ≥ 2^-Δ. At p = Δ + λ + θ + 9 the tolerance is 2^(-Δ-2);
 the computed difference is within it *only if* A = y: even the last bit of a value would show
-(`separates`). This p is used up to `max_bits`; beyond it p = max_bits, and nothing separates.
-Either way the evidence is numerical: it trusts mpmath's roundings, and is never called proved.
+(`separates`, told as "any difference would show"). This p is used up to `max_bits`; beyond it
+p = max_bits, and nothing separates. Either way the evidence is numerical: it trusts mpmath's
+roundings, and is never called proved.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) 
         "examples": data.T,
         "precision_bits": plan.precision,
         "tolerance_log2": plan.tolerance,
-        "separates": plan.separates,
+        "any difference would show": plan.separates,
     }
     if plan.tolerance > plan.ceiling:
         reason = f"more than {limit} bits are needed for a tolerance of 2^{plan.ceiling}"
@@ -91,7 +92,7 @@ def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) 
     )
     largest = abs(differences[t][c])
     numbers["largest_difference_log2"] = int(mp.mag(largest)) if largest else None
-    numbers["off_peak_log2"] = [min(off_peak), max(off_peak)] if off_peak else None
+    numbers["log2(1-p), least and largest"] = [min(off_peak), max(off_peak)] if off_peak else None
     level, witness = Level.NUMERICAL, None
     if largest > mp.ldexp(1, plan.tolerance):
         level = Level.REFUTED

@@ -42,11 +42,12 @@ def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
     uniform = sum(len(set(g)) == 1 for head in built.heads for g in head.logits)
     every = sum(len(head.group) for head in built.heads)
     plain = sum(all(len(set(g)) == 1 for g in head.logits) for head in built.heads)
+    longer = "; --vertices steers every example, with far longer numbers" if plain else ""
     return {
         "own-group targets": f"{uniform} of {every} at the barycentre (uniform attention, steering "
         f"vector 0), {every - uniform} elsewhere",
-        "heads without steering": f"{plain} of {len(built.heads)} are c·uvᵀ alone, of rank one; "
-        "--vertices steers every example, with far longer numbers",
+        "heads without steering": f"{plain} of {len(built.heads)} are c·uvᵀ alone, of rank one"
+        f"{longer}",
     }
 
 

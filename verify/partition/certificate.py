@@ -187,7 +187,7 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
         "Assumption 1 is not among its premises.",
         Level.KERNEL,
         arithmetic=in_coq("real.steering_real"),
-        numbers={"examples": placed, "heads": len(groups), "of": of},
+        numbers={"examples placed": placed, "examples": of, "heads": len(groups)},
         witness={"groups": [list(group) for group in groups]},
         rests_on=(ids.A2, ids.PARTITION),
         source=_SOURCE,

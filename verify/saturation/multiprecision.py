@@ -54,7 +54,8 @@ def multiprecision(data: Dataset, built: Construction, asked: Saturation) -> Cla
             break
     numbers: dict[str, Any] = {"precision_bits": precision, "pairs": sum(map(len, wanted.values()))}
     if worst:
-        numbers["1-p, log2"] = [int(mp.mag(least)) if least else None, int(mp.mag(worst))]
+        sizes = [int(mp.mag(least)) if least else None, int(mp.mag(worst))]
+        numbers["log2(1-p), least and largest"] = sizes
     return Claim(
         ids.SATURATION_MULTIPRECISION,
         f"$1-p<2^{{-{asked.bits}}}$ for {spoken_of(built, asked)}, with the true exponential.",

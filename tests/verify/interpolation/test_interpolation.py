@@ -68,7 +68,7 @@ def test_all_three_confirm_a_planted_layer(name: str) -> None:
     assert {route: claim.level for route, claim in claims.items()} == HOLDS
     assert [claim.id for claim in claims.values()] == [f"interpolation.{r}" for r in HOLDS]
     assert all(claim.numbers["examples"] == p.data.T for claim in claims.values())
-    assert claims["multiprecision"].numbers["separates"]
+    assert claims["multiprecision"].numbers["any difference would show"]
     assert json.loads(json.dumps([c.as_dict() for c in claims.values()]))
     assert routes(p) == claims  # the same again, word for word
 
@@ -80,7 +80,7 @@ def test_all_three_confirm_at_the_size_of_the_main_job() -> None:
     assert symbolic.feasible(p.data, p.layer, p.right_inverse)
     claims = routes(p)
     assert {route: claim.level for route, claim in claims.items()} == HOLDS
-    assert claims["multiprecision"].numbers["separates"]
+    assert claims["multiprecision"].numbers["any difference would show"]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -289,7 +289,7 @@ def test_logits_that_are_not_whole_are_named() -> None:
     assert Fraction(witness["logit_over_ln2"]) == logit
     assert logit.denominator == 2
     assert claims["multiprecision"].level is Level.REFUTED  # it needs no whole logits
-    assert not claims["multiprecision"].numbers["separates"]
+    assert not claims["multiprecision"].numbers["any difference would show"]
 
 
 def test_irrational_weights_leave_the_symbolic_route_undecided() -> None:
@@ -329,7 +329,7 @@ def test_limits_are_stated_and_kept() -> None:
         p.data, p.layer, max_bits=full.numbers["precision_bits"] - 1
     )
     assert claim.level is Level.NUMERICAL
-    assert not claim.numbers["separates"]
+    assert not claim.numbers["any difference would show"]
     claim = multiprecision.multiprecision(p.data, p.layer, max_bits=70)
     assert claim.level is Level.UNDECIDED
     assert multiprecision.affordable_bits(p.data, p.layer, limit=1) < 0
@@ -344,7 +344,7 @@ def test_logits_of_10_to_the_17_need_no_memory_and_are_not_overstated() -> None:
     assert claims["rational"].level is Level.UNDECIDED
     assert claims["symbolic"].level is Level.UNDECIDED
     assert claims["multiprecision"].level is Level.NUMERICAL
-    assert not claims["multiprecision"].numbers["separates"]
+    assert not claims["multiprecision"].numbers["any difference would show"]
     assert claims["multiprecision"].numbers["off_peak_log2"][1] <= -(10**17) + 1
 
 
@@ -365,7 +365,7 @@ def test_the_tolerance_bounds_the_real_rounding_error(name: str, bits: int) -> N
     wrong = replace(p, data=with_label(p.data, 0, 0, 1))
     claim = multiprecision.multiprecision(wrong.data, wrong.layer, max_bits=bits)
     precision = claim.numbers["precision_bits"]
-    assert precision == bits or claim.numbers["separates"]
+    assert precision == bits or claim.numbers["any difference would show"]
     context = multiprecision.context(precision)
     values = [head.value for head in wrong.layer.heads]
     computed = multiprecision._evaluate(context, wrong.data, wrong.layer, values, p.layer.output)
@@ -450,4 +450,4 @@ def test_all_three_agree_with_fractions_on_any_change(
     assert claims["rational"].level is (Level.PROVED if interpolates else Level.REFUTED)
     assert claims["symbolic"].level is (Level.PROVED if every_label and instance else Level.REFUTED)
     assert claims["multiprecision"].level is (Level.NUMERICAL if interpolates else Level.REFUTED)
-    assert claims["multiprecision"].numbers["separates"]
+    assert claims["multiprecision"].numbers["any difference would show"]

@@ -75,7 +75,11 @@ class Decision:
         sets = counted(self.sets, "set", "all")
         verb = "is" if self.sets == 1 else "are"
         why = f"{sets.capitalize()} of {counted(self.k, 'vector')} {verb} independent{how}."
-        numbers = {"sets": self.sets, "alarms": self.alarms, "false alarms": self.false_alarms}
+        numbers = {
+            "sets": self.sets,
+            "dependent modulo the first prime": self.alarms,
+            "dependent modulo both": self.false_alarms,
+        }
         return Bound("lower", self.k, "exhaustive", why, numbers=numbers)
 
 
