@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if Path(__file__).with_name("verify").is_file():
     )
 
 from attncert.constructions.errors import InputError
+from attncert.verify.claims.faces import set_face
 
 if TYPE_CHECKING:
     from attncert.cli import main
@@ -109,6 +111,21 @@ _LAZY = {
     "steps": "attncert.verify.steps.in_order",
     "write_report": "attncert.reports",
 }
+# How records of `verify` show themselves in a notebook is written in `reports`.
+_FACES = {
+    "plot": ("attncert.reports.proof.plots", "Plots"),
+    "proof": ("attncert.reports.proof.page", "in_notebook"),
+    "trace": ("attncert.reports.proof.plots", "drawn"),
+}
+
+
+def _shown(module: str, name: str, record: Any) -> Any:
+    return getattr(importlib.import_module(module), name)(record)
+
+
+for _name, _place in _FACES.items():
+    set_face(_name, partial(_shown, *_place))
+
 _STOREYS = ("constructions", "verify", "reports")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
@@ -14,11 +14,9 @@ from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.faces import face
 from attncert.verify.claims.ids import ClaimId, Step
 from attncert.verify.claims.trace import ProofTrace
-
-if TYPE_CHECKING:
-    from attncert.reports.proof.plots import Plots
 
 Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
 
@@ -227,18 +225,15 @@ class Proof:
             construction=self.settings.construction,
         )
 
-    def _repr_markdown_(self) -> str:
-        """In a notebook: verdict and hypotheses. As all that is written, by the storey above."""
-        from attncert.reports.proof.page import in_notebook
-
-        return in_notebook(self)
+    def _repr_markdown_(self) -> str | None:
+        """In a notebook: verdict and hypotheses."""
+        shown: str | None = face("proof", self)
+        return shown
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> Any:
         """The report's figures: `proof.plot.saturation()` and others are Matplotlib figures."""
-        from attncert.reports.proof.plots import Plots
-
-        return Plots(self)
+        return face("plot", self)
 
     @property
     def standing(self) -> Level:

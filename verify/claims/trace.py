@@ -10,6 +10,7 @@ import networkx as nx
 
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.faces import face
 from attncert.verify.claims.ids import ClaimId
 
 
@@ -64,11 +65,10 @@ class ProofTrace:
         counts = {level.name.lower(): found[level.value] or None for level in Level}
         return in_brief(self, claims=len(self), **counts)
 
-    def _repr_svg_(self) -> str:
-        """In a notebook: the graph, as in a report. Drawn by the storey above."""
-        from attncert.reports.proof.plots import drawn
-
-        return drawn(self)
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the graph, as in a report."""
+        shown: str | None = face("trace", self)
+        return shown
 
     def _derive(self, claim: Claim) -> Level:
         if not claim.level.holds:
