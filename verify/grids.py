@@ -188,8 +188,8 @@ def at_most(change: Fraction) -> str:
 
 def seconds(bits: int, examples: int, weights: int) -> float:
     """About how long a run takes on one core, by the bits of its readout, T, and the number T·H·n
-    of its softmax weights; two digits. A model fitted to measured runs, off by a factor of up to
-    two (docs/measured.md); hypotheses are not counted.
+    of its softmax weights; two digits. A model fitted to measured runs, off by a factor of about
+    two at most (docs/measured.md); hypotheses are not counted.
 
     >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
     (9.4, 150.0)
