@@ -99,7 +99,7 @@ def test_memorization_is_proved_where_a1_is_false(build: Callable[..., Construct
     assert best.examples == (0, 1, 2, 3, 4)
     assert meets_partition_condition(DEPENDENT, best.groups)
     assert [len(group) for group in best.groups] == [3, 2]
-    assert level(best, "partition.memorizes") is Level.ARGUED
+    assert level(best, "partition.memorizes") is Level.PROVED
     layer = build(data, heads=2).layer
     assert rank_mod(features_mod(data, layer), SAFE_PRIME) == data.T  # so rank Z = T over ℚ
 
