@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flint import fmpq_mat
 from sympy import Eq, MatrixSymbol
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm, stringPict
@@ -27,7 +28,7 @@ def matrices(layer: Layer | None) -> str:
           ⎣0⎦           ⎢         ⎥
                         ⎣-3⋅log(2)⎦
     """
-    if layer is None or _numbers(layer) > MOST_NUMBERS:
+    if layer is None or _numbers(layer) > MOST_NUMBERS or _bits(layer) > 4 * MOST_LETTERS:
         return ""
     weights = layer.to_sympy()
     blocks = []
@@ -40,9 +41,19 @@ def matrices(layer: Layer | None) -> str:
     return text if max(map(len, text.splitlines())) <= MOST_LETTERS else ""
 
 
-def _numbers(layer: Layer) -> int:
+def _weights(layer: Layer) -> list[fmpq_mat]:
     parts = [m for head in layer.heads for m in (head.key, head.query, head.value)]
-    return sum(int(m.nrows() * m.ncols()) for m in (*parts, layer.output) if m is not None)
+    return [m for m in (*parts, layer.output) if m is not None]
+
+
+def _numbers(layer: Layer) -> int:
+    return sum(int(m.nrows() * m.ncols()) for m in _weights(layer))
+
+
+def _bits(layer: Layer) -> int:
+    """Of the longest numerator or denominator."""
+    numbers = [x for m in _weights(layer) for x in m.entries()]
+    return max((int(part).bit_length() for x in numbers for part in (x.p, x.q)), default=0)
 
 
 def _equations(matrices: Mapping[str, Any]) -> str:

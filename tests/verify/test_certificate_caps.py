@@ -199,7 +199,7 @@ def _full_rank(x: int) -> Any:
 
 
 def _impossible(x: int) -> Any:
-    data = replace(ONE, labels=Dataset.of([[1]], [[1]], [x]).labels)
+    data = replace(ONE, stated=Dataset.of([[1]], [[1]], [x]).labels)
     return certificate.impossible_certificate(
         data, Relation((0,), (1,)), construction="", produced_by={}
     )

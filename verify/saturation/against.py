@@ -6,13 +6,13 @@ Exact integers, but for the curve, which is float64 and nothing rests on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.numerals import fraction, numeral
 from attncert.verify import features
 from attncert.verify.claims.proof import Steered
 from attncert.verify.saturation.least import Drops, least_c
@@ -60,7 +60,7 @@ def steered(
 def _integers(lead: ObjectArray) -> ObjectArray | None:
     out = np.empty(lead.shape, dtype=object)
     for place, x in np.ndenumerate(lead):
-        value = Fraction(str(x))
+        value = fraction(numeral(x))
         if value.denominator != 1:
             return None
         out[place] = int(value)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.numerals import fraction, numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -110,7 +111,7 @@ def _below(behind: Sequence[int], bits: int) -> bool:
 
 
 def _whole(x: object) -> int:
-    value = Fraction(str(x))
+    value = fraction(numeral(x))
     if value.denominator != 1:
         raise ValueError(f"{value} is not whole")
     return int(value)

@@ -86,7 +86,7 @@ def test_the_folder_is_replaced_and_others_are_not(tmp_path: Path) -> None:
         written = report(audit(Scope(), [made()]))
         paths = write(written, tmp_path / "out")
     assert written.exit_status == 0 and {p.name for p in paths} == {
-        "audit.md", "audit.json", "audit-steps.svg"
+        "audit.md", "audit.html", "audit.json", "audit-steps.svg"
     }  # fmt: skip
 
 

@@ -399,7 +399,7 @@ def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     assert "Largest error 0.5, not below tolerance 1/2 (half the least gap" in asked.answer
     at_most = audit_layer(attention, tolerance=Fraction(1, 2))["layer.memorizes"]
     assert at_most.level.holds and "by at most 1/2" in at_most.statement
-    above = replace(data, labels=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
+    above = replace(data, stated=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
     assert not audit_layer(Attention(above, layer.layer, unit))["layer.memorizes"].level.holds
 
 

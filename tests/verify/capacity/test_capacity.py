@@ -213,8 +213,8 @@ def test_the_report_is_written_twice_with_equal_bytes(tmp_path: Path) -> None:
     assert strange(tmp_path / "out") == ""
     assert {path: path.read_bytes() for path in second} == before
     assert {path.name for path in first} == {
-        "report.md", "capacity.json", "capacity-heads.svg", "capacity-context.svg",
-        "capacity-head-width.svg", "capacity-parameters.svg",
+        "report.md", "report.html", "capacity.json", "capacity-heads.svg",
+        "capacity-context.svg", "capacity-head-width.svg", "capacity-parameters.svg",
     }  # fmt: skip
     for path, content in before.items():
         if path.suffix == ".svg":

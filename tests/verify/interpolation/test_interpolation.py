@@ -267,7 +267,7 @@ def test_mpmath_without_the_ln_2_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
         context.prec, context.ln2 = precision, context.mpf(1)
         return context
 
-    monkeypatch.setattr(multiprecision, "_context", base_e)
+    monkeypatch.setattr(multiprecision, "context", base_e)
     assert levels(p) == HOLDS | {"multiprecision": Level.REFUTED}
 
 

@@ -55,7 +55,14 @@ def test_the_planted_set_is_found_and_anyone_can_check_it(
     assert attncert.main(["kruskal", planted, "--out", str(out), *QUICK]) == 0
     printed = capsys.readouterr()
     assert printed.err == "" and "vectors 0, 1, 2 and 3 are dependent" in printed.out
-    assert set(files(out)) == {"report.md", "kruskal.json", "witness.json"}
+    checkers = {"checker.py", "checker_data.py"}
+    assert set(files(out)) == {
+        "report.md",
+        "report.html",
+        "kruskal.json",
+        "witness.json",
+        *checkers,
+    }
     found = json.loads((out / "kruskal.json").read_text())
     assert found["interval"]["upper"]["value"] == 3
     assert found["interval"]["upper"]["dependency"]["coefficients"] == ["1", "1", "1", "-1"]
