@@ -170,7 +170,8 @@ def test_a_certificate_is_data_and_its_own_layer(
     ):
         piped(monkeypatch, certificate.read_bytes())
         assert attncert.main(words) == 0
-        assert "Largest error 0, within tolerance 0" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "Largest error 0 (every output equals its label), within tolerance 0" in said
     assert attncert.main(["audit", "--examples", "3"]) == 2
     assert "--examples: must be given with a data set" in capsys.readouterr().err
 
@@ -266,4 +267,4 @@ def test_the_readme_certificate_is_its_own_layer(
     for data in (["digits", "--examples", "25"], [certificate]):
         words = ["audit", *data, "--layer", certificate, "--out", str(tmp_path / "a")]
         assert attncert.main(words) == 0
-        assert "Largest error 0, " in capsys.readouterr().out
+        assert "Largest error 0 (every output equals its label), " in capsys.readouterr().out

@@ -140,6 +140,7 @@ def _answer(found: LayerAudit) -> str:
     else:
         full = f"rank $Z = T = {T}$ undecided"
     size = interval(*error.numbers["error"])
+    size += " (every output equals its label)" if size == "0" else ""
     return f"Largest error {size}, {within} tolerance {short(found.tolerance)}{why}; {full}."
 
 
@@ -243,9 +244,10 @@ def _examples(found: LayerAudit) -> Table:
     more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
     return Table(
         "The examples",
-        ("example", "error, enclosed", "carried by head", "largest weight, head by head"),
+        ("example", "error", "carried by head", "largest weight, head by head"),
         tuple(rows),
-        f"weights are cut after four digits, not rounded; both bounds are in the JSON{more}",
+        "error: one number is exact, two are bounds; weights are cut after four digits, not "
+        f"rounded; both bounds are in the JSON{more}",
     )
 
 
