@@ -345,7 +345,7 @@ def test_logits_of_10_to_the_17_need_no_memory_and_are_not_overstated() -> None:
     assert claims["symbolic"].level is Level.UNDECIDED
     assert claims["multiprecision"].level is Level.NUMERICAL
     assert not claims["multiprecision"].numbers["any difference would show"]
-    assert claims["multiprecision"].numbers["off_peak_log2"][1] <= -(10**17) + 1
+    assert claims["multiprecision"].numbers["log2(1-p), least and largest"][1] <= -(10**17) + 1
 
 
 def test_the_estimate_survives_numbers_beyond_float64() -> None:
