@@ -79,8 +79,9 @@ def every_labelling(cert: Any, work: Any) -> str:
 
 
 def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
-    """The layer, its heads as (K, K^T, Q^T, V^T, O, (V O)^T), and the prime; (1) is checked."""
+    """The layer, its heads as (K^T, Q^T, V^T, O, (V O)^T) modulo p, and p; (1) is checked."""
     T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    need(cert.get("saturation") is None, "saturation must be null")
     rank = typed(cert["rank"], dict, "rank", "prime value")
     (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
     prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
@@ -94,6 +95,9 @@ def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
     b_m = b_v + b_o + d_v.bit_length()
     work.dots(H * d * m, d_v, b_v, b_o)
     work.hold(H * d * (m + 2 * d_h + d_v), max(b_m, *layer.bits))
+    for count, bits in ((2 * d * d_h, max(layer.bits)), (d_v * (d + m), b_v + b_o), (d * m, b_m)):
+        work.quotients(H * count, bits, p.bit_length())  # modulo p
+    work.hold(H * m * (d + d_v), p.bit_length())
     work.spend(H * H * d * d_h * (1e-7 + 2e-11 * max(layer.bits)))  # heads told apart
     heads: list[Any] = []
     sets: list[Any] = []
@@ -101,7 +105,8 @@ def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
         out = O[h * d_v : (h + 1) * d_v]
         mixed = [[dot(row, column) for row in V[h]] for column in zip(*out, strict=True)]
         turned = [list(zip(*x, strict=True)) for x in (key, V[h])]
-        heads.append((turned[0], query, turned[1], out, mixed))
+        parts = turned[0], query, turned[1], out, mixed
+        heads.append([[[x % p for x in row] for row in part] for part in parts])
         total = next((total for other, total in sets if other == (key, query)), None)
         if total is None:
             total = [[0] * d for _ in range(m)]

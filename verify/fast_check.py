@@ -105,6 +105,7 @@ def to_steer(cert: dict[str, Any], work: Work) -> tuple[int, NDArray[Any]]:
         first[group] = h if own else h + 1
     work.spend(len(groups) * dims["examples"] * (5e-6 + 1e-7 * n))
     work.dots(len(groups) * dims["examples"], n, n * (bits + 1), 1)
+    work.pass_by((6, n * (bits + 1) + bits))
     return bits, first
 
 
@@ -120,8 +121,8 @@ def attends_to_one(shifts: NDArray[Any], bits: int) -> bool:
     if top - rest[-1] < bits:
         return False
     most = (len(rest) + 1) * (bits + 1)
-    total = sum(2 ** (most - min(top - k, most)) for k in rest)
-    return total * (2**bits - 1) < 2**most
+    total = sum(1 << most - min(top - k, most) for k in rest)
+    return total << bits < total + (1 << most)
 
 
 def count_work(dims: dict[str, int], work: Work, layer: Layer, p: int, rows: int) -> None:

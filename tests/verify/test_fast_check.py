@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.adversarial_certificates import layer
 from support.shares import SEVENTH_OR_ALL, share
 from support.small_certificates import (
     CASES,
@@ -319,6 +321,18 @@ def test_other_claims_are_refused(name: str, tmp_path: Path) -> None:
 def test_work_above_the_limit(limit: float, tmp_path: Path) -> None:
     verdict = fast_check.check_file(written(CASES["full-rank"](), tmp_path), limit)
     assert verdict.status == "over limit"
+
+
+def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
+    """Drops just beyond the bits, where sums of long powers of two decide."""
+    n, bits = 40, 100_000
+    file = layer("full-rank", n=n, contexts=[[["0"]] * (n - 1) + [[str(bits + 5)]]])
+    told = {"saturation": {"bits": bits, "own": True}, "rounding": None, "data_file": None}
+    path = written(sealed(file | {"format": "attncert/2"} | told), tmp_path)
+    start = time.process_time()
+    assert "head 0, example 0: 1-p >= 2^-" in fast_check.check_file(path).message
+    assert time.process_time() - start < 0.25
+    assert fast_check.check_file(path, 600.0, 2.5).status == "over limit"
 
 
 def test_memory_above_the_cap(tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def exact(work: Any, value: Any, where: str, *shape: int) -> ExactArray:
     if bits > 62 and where != "near.inverse":  # FLINT's fractions, made from longer ones
         work.hold(2 * math.prod(shape), bits)
         work.pass_by((2 * math.prod(shape), bits))
+        work.spend(5e-14 * math.prod(shape) * bits * bits)  # to lowest terms
     for _ in shape[1:]:
         nested = [x for row in nested for x in row]
     return ExactArray(narrow(nested, shape), unit)

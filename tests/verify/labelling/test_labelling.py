@@ -283,3 +283,10 @@ def test_a_rank_that_falls_short_is_no_proof() -> None:
     )
     assert found.level is Level.UNDECIDED and isinstance(found.zero, Zero)
     assert "certificate.json" not in report(found).files
+
+
+def test_a_prime_that_divides_a_denominator_is_passed_over() -> None:
+    data = Dataset.of([[[f"1/{P}", 0], [0, 1]]], [[1, 0], [0, 1]], [0, 0])
+    layer = draw_groups(data, (2,), seed=1).layer
+    found = jacobian_rank(data, layer)
+    assert (found.full, found.prime != P) == (True, True)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,60 @@ def test_the_command_dispatches_on_the_claim(
     assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 1
     MALFORMED["no values"](file)
     assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 2
+
+
+# What a file may not smuggle in, and what it may cost.
+
+
+@both
+@pytest.mark.parametrize("told", [{"bits": 10**6, "own": True}, "anything"])
+def test_no_saturation_is_stated_unchecked(told: Any, check: Check, tmp_path: Path) -> None:
+    file = with_small_prime(case("pair"))
+    file |= {"format": "attncert/2", "saturation": told, "rounding": None, "data_file": None}
+    assert check(written(sealed(file), tmp_path)).status == "unusable"
+    file["saturation"] = None
+    assert check(written(sealed(file), tmp_path)).status == "holds"
+
+
+def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
+    """Zeros by pairs of heads; one context for all."""
+    context = [[(3 * i + j) % 5 for j in range(d)] for i in range(n)]
+    examples = [(context, [(t * t + j) % 7 for j in range(d)]) for t in range(T)]
+    some = [[[h + 1] for _ in range(d)] for h in range(heads)]
+    pairs = [Head(x, x, [[sign]] * d, [[1]]) for x in some for sign in (1, -1)]
+    return with_small_prime(certificate_of(examples, pairs))
+
+
+@pytest.mark.parametrize("part", ["value", "output"])
+def test_long_values_are_reduced_once(part: str, tmp_path: Path) -> None:
+    """Not for every token and head of every example."""
+    file, long = alike(12, 300, 16), "1" + "0" * 100_000
+    for head, sign in zip(file["layer"]["heads"], ("", "-"), strict=True):
+        head["value"][0][0] = sign + (long if part == "value" else "1")
+    if part == "output":
+        file["layer"]["output"] = [[long], [long]]
+    start = time.process_time()
+    checker_labelling.check_file(written(sealed(file), tmp_path))
+    assert time.process_time() - start < 0.6
+
+
+def test_memory_of_many_tokens_is_counted(tmp_path: Path) -> None:
+    """All weights of a block of examples are held at once."""
+    path = written(alike(100, 300, 2, heads=10), tmp_path)
+    tracemalloc.start()
+    assert fast.check_file(path).status == "wrong"
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    found = fast.check_file(path, 600.0, 0.7 * peak / 2**20)
+    assert found.status == "over limit"
+
+
+def test_the_fast_check_says_which_primes_it_cannot_use(tmp_path: Path) -> None:
+    file = with_small_prime(case("pair"))
+    p = file["rank"]["prime"]
+    for head in file["layer"]["heads"]:
+        head["key"] = [[str(int(x) * int(p)) for x in row] for row in head["key"]]
+    contexts = file["data"]["contexts"]
+    file["data"]["contexts"] = [[[f"{x}/{p}" for x in row] for row in c] for c in contexts]
+    found = fast.check_file(written(sealed(file), tmp_path))
+    assert (found.status, "leave out --fast" in found.message) == ("unusable", True)

@@ -39,7 +39,7 @@ from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
-__all__ = ["JacobianRank", "JacobianRows", "jacobian_rank", "require_small"]
+__all__ = ["JacobianRank", "JacobianRows", "at_once", "jacobian_rank", "require_small"]
 
 
 MOST_BYTES = 4 << 30  # that the elimination of a Jacobian may hold
@@ -74,15 +74,13 @@ class JacobianRows:
             raise ValueError("the layer has no readout")
         self.data, self.p, self._xp = data, p, xp
         self._softmax = FeatureRows(data, layer, p, xp=xp).softmax
-        width, value_width = layer.head_width, layer.value_width
         self._heads = len(layer.heads)
         self._key = self._stack([head.key for head in layer.heads])
         self._query = self._stack([head.query for head in layer.heads])
         self._value = self._stack([head.value for head in layer.heads])
         output = self._stack([layer.output])
-        self._output = xp.reshape(output, (self._heads, value_width, -1))
-        whole = parameter_count(data.d, data.m, self._heads, width, value_width)
-        self.columns = np.arange(whole) if columns is None else columns
+        self._output = xp.reshape(output, (self._heads, layer.value_width, -1))
+        self.columns = _all_columns(data, layer) if columns is None else columns
 
     def rows(self, start: int, stop: int) -> Any:
         """(b·m, columns) balanced float64, the m rows of each of b examples. Raises SumVanishes."""
@@ -130,6 +128,16 @@ class JacobianRows:
         return self._xp.asarray(np.stack(made))
 
 
+def _all_columns(data: Dataset, layer: Layer) -> IntArray:
+    widths = layer.head_width, layer.value_width or 0
+    return np.arange(parameter_count(data.d, data.m, len(layer.heads), *widths))
+
+
+def at_once(T: int, m: int) -> int:
+    """Examples whose rows are made at a time."""
+    return T if T * m <= _SMALL else max(1, HEIGHT // m)
+
+
 @dataclass(frozen=True)
 class JacobianRank:
     """rank: modulo the prime, a lower bound of rank J. rows: T·m. tried: (prime, rank or None where
@@ -171,8 +179,8 @@ def jacobian_rank(
     rows = data.T * data.m
     enough = rows if enough is None else enough
     best, tried = JacobianRank(0, rows, primes[0], ()), list[tuple[int, int | None]]()
-    step = max(1, HEIGHT // data.m)
-    every = JacobianRows(data, layer, primes[0]).columns if columns is None else columns
+    step = at_once(data.T, data.m)
+    every = _all_columns(data, layer) if columns is None else columns
     order = np.random.default_rng(0).permutation(every)
     for p in primes:
         if data.contexts.denominator % p == 0:
