@@ -40,13 +40,7 @@ class Vectors:
     (2, 2, [1, 3])
     >>> Vectors.of([[1.0, float("nan")]])
     Traceback (most recent call last):
-    attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row \
-
-    def __repr__(self) -> str:
-        return in_brief(self, self.name, N=self.N, d=self.d, dtype=str(self.array.dtype))
-
-
-0, column 1
+    attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row 0, column 1
     """
 
     name: str
@@ -59,6 +53,9 @@ class Vectors:
         view.flags.writeable = False
         object.__setattr__(self, "array", view)
         object.__setattr__(self, "name", safe_name(self.name, "vectors"))
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, N=self.N, d=self.d, dtype=str(self.array.dtype))
 
     @classmethod
     def of(cls, values: Any, name: str = "vectors") -> Vectors:
