@@ -16,6 +16,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
+from attncert.constructions.brief import in_brief
 from attncert.constructions.data import archives, loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
