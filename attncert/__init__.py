@@ -151,6 +151,6 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     >>> check("no-such-certificate.json").status
     'unusable'
     """
-    from attncert.verify.checkers import checker_of
+    from attncert.verify.checker import check_file
 
-    return checker_of(str(path))(str(path))
+    return check_file(str(path))
