@@ -8,10 +8,12 @@ not find true. Logs and names have their targets in `fuzz_foreign`.
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -290,10 +292,6 @@ def full_rank_seeds() -> list[bytes]:
     return [json.dumps(case).encode() for case in (*cases, wide, long)]
 
 
-def _foreign(run: Callable[[bytes, Path], str]) -> Callable[[bytes], str]:
-    return lambda content: run(content, _SCRATCH)
-
-
 def _scratch(name: str, content: bytes) -> Path:
     path = _SCRATCH / name
     path.write_bytes(content)
@@ -302,6 +300,7 @@ def _scratch(name: str, content: bytes) -> Path:
 
 _SCRATCH = Path(tempfile.mkdtemp(prefix="attncert-fuzz-", dir=next(
     (shm for shm in ("/dev/shm",) if Path(shm).is_dir()), None)))  # fmt: skip
+atexit.register(shutil.rmtree, _SCRATCH, ignore_errors=True)
 
 _JSON = ('"contexts":', '"queries":', '"labels":', '"name"', "[[", "]]", "null", "NaN", "1e999",
          "-0.0", '"1/3"', "1E-400", "\\ud800", "true", "{}", "[]", ",", "1" * 40)  # fmt: skip
