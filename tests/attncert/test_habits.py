@@ -17,8 +17,8 @@ import pytest
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer_files import load_layer
 from attncert.constructions.numerals import numeral
+from attncert.constructions.weights.load import load_weights
 from attncert.verify.kruskal.vectors import load_vectors
 from attncert.verify.near.fitted import fit_data
 
@@ -250,7 +250,7 @@ def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
         "output": [[numeral(long)]],
     }
     (tmp_path / "w.json").write_text(json.dumps(layer))
-    found = load_layer(tmp_path / "w.json").layer.output[0, 0]
+    found = load_weights(tmp_path / "w.json").layer.output[0, 0]
     assert (int(found.p), int(found.q)) == long.as_integer_ratio()
 
 

@@ -52,7 +52,6 @@ class Attention:
 
     def __post_init__(self) -> None:
         data = self.data
-        self._require_width()
         require_readout(data, self.layer)
         for argument, value, known in (
             ("--logit-unit", self.unit, UNITS),
@@ -71,20 +70,6 @@ class Attention:
                 raise InputError(
                     "--mask", "one that leaves each query a row", f"none for {empty[0]}"
                 )
-
-    def _require_width(self) -> None:
-        """A file of another width is wrong as a whole: said once, in terms of the data."""
-        d, m = self.data.d, self.data.m
-        for h, head in enumerate(self.layer.heads):
-            for part in ("query", "key", "value"):
-                matrix = getattr(head, part)
-                if matrix is not None and matrix.nrows() != d:
-                    must = f"of d = {d} rows, the width of the data's tokens and queries"
-                    raise InputError(f"layer: {part} of head {h + 1}", must, matrix.nrows())
-        output = self.layer.output
-        if output is not None and output.ncols() != m:
-            must = f"of m = {m} columns, the width of the data's labels"
-            raise InputError("layer: output", must, output.ncols())
 
     def rows(self, t: int) -> list[int]:
         """Rows of the context that example t attends to."""

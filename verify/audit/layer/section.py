@@ -10,8 +10,9 @@ from fractions import Fraction
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer_files import StoredLayer, load_layer
 from attncert.constructions.numerals import numeral, short
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.weights import Weights
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
 from attncert.verify.audit.records import AuditSection, Finding, Scope, Table
@@ -27,20 +28,36 @@ _SHOWN = 60  # examples in a table; the JSON holds all
 
 @dataclass(frozen=True)
 class Question:
-    """stored: the weights. unit, scale, mask: conventions (`Attention`). tolerance: the largest
-    error that counts; None: below `default_tolerance`."""
+    """weights: from a file or a module. unit, scale, mask: conventions (`Attention`); None: as the
+    weights say. tolerance: the largest error that counts; None: below `default_tolerance`."""
 
-    stored: StoredLayer
-    unit: str = "e"
-    scale: str = "none"
+    weights: Weights
+    unit: str | None = None
+    scale: str | None = None
     mask: BoolArray | None = None
     tolerance: Fraction | None = None
+
+    def attention(self, data: Dataset) -> Attention:
+        """The layer on the data. Raises InputError."""
+        weights = self.weights
+        unit, scale = self.unit or weights.unit, self.scale or weights.scale
+        return Attention(weights.on(data), weights.layer, unit, scale, self.mask)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where weights are, and in which format: the options of `attncert audit` that say so."""
+
+    path: str
+    format: str = "auto"
+    prefix: str | None = None
+    heads: int | None = None
 
 
 def question(
     data: Dataset | None,
-    path: str,
-    scale: str = "none",
+    source: Source,
+    scale: str | None = None,
     mask: str = "none",
     unit: str | None = None,
     tolerance: str | None = None,
@@ -48,9 +65,9 @@ def question(
     """What the options of `attncert audit --layer` ask. Raises InputError."""
     if data is None:
         raise InputError("--layer", "given with a data set", "without one")
-    stored = load_layer(path)
+    weights = load_weights(source.path, source.format, source.prefix, source.heads)
     limit = None if tolerance is None else _tolerance(tolerance)
-    return Question(stored, unit or stored.unit, scale, read_mask(mask, data), limit)
+    return Question(weights, unit, scale, read_mask(mask, data), limit)
 
 
 def section(scope: Scope) -> AuditSection:
@@ -58,8 +75,8 @@ def section(scope: Scope) -> AuditSection:
     asked, data = scope.layer, scope.data
     if not isinstance(asked, Question) or data is None:
         raise InputError("--layer", "given with a data set", "without one")
-    stored = asked.stored
-    attention = Attention(data, stored.layer, asked.unit, asked.scale, asked.mask)
+    stored = asked.weights
+    attention = asked.attention(data)
     if stored.groups is not None:
         fits = sum(map(len, stored.groups)) == data.T and len(stored.groups) <= len(
             stored.layer.heads
@@ -82,8 +99,8 @@ def section(scope: Scope) -> AuditSection:
         findings=(_finding(found[ids.LAYER_MEMORIZES]), _finding(found[ids.LAYER_RANK])),
         numbers={
             "dtype": stored.dtype,
-            "logit unit": asked.unit,
-            "scale": asked.scale,
+            "logit unit": attention.unit,
+            "scale": attention.scale,
             "masked": asked.mask is not None,
             "tolerance": numeral(found.tolerance),
             "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
@@ -168,12 +185,13 @@ def _tolerance(text: str) -> Fraction:
 
 
 def _text(found: LayerAudit, question: Question) -> str:
-    layer, data = found.attention.layer, found.attention.data
+    attention = found.attention
+    layer, data = attention.layer, attention.data
     error = found[ids.LAYER_ERROR]
     return (
         f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
-        f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
-        f"units of {'ln 2' if question.unit == 'ln2' else '1'}, scale {question.scale}, "
+        f"{layer.value_width}, stored as {question.weights.dtype} and taken exactly; logits in "
+        f"units of {'ln 2' if attention.unit == 'ln2' else '1'}, scale {attention.scale}, "
         f"{'no mask' if question.mask is None else 'masked'}. On "
         f"{counted(data.T, 'example')} the largest error is "
         f"{interval(*error.numbers['error'])} ({error.level.value}); {_sigma(found)}."
@@ -215,7 +233,7 @@ def _heads(found: LayerAudit, question: Question) -> Table:
 
 
 def _carried(question: Question) -> str:
-    if question.stored.groups is not None:
+    if question.weights.groups is not None:
         return "carries: as the file's groups say;"
     return (
         "carries: inferred by rank, since the file names no groups: an example goes to the first "
@@ -261,7 +279,7 @@ def _theorem(found: LayerAudit, question: Question) -> Table:
         "Theorem 1. It means that the layer is of another kind"
         + (
             "."
-            if question.stored.groups is not None
+            if question.weights.groups is not None
             else ", or that the groups, which were counted by rank, are not those it was built "
             'with; if you know these, put them into the file as "groups".'
         ),
