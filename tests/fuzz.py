@@ -27,7 +27,8 @@ NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "vectors", "certificate",
          "mutants", "near", "near-mutants", "log", "log-mutants", "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
-           "constructions/weights/own.py", "constructions/weights/load.py", "verify/checker.py", "verify/fast_check.py",
+           "constructions/weights/own.py", "constructions/weights/load.py",
+           "verify/checker.py", "verify/fast_check.py",
            "verify/checker_near.py", "verify/near/fast.py",
            "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
 ROOMS = ("constructions", "verify")

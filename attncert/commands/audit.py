@@ -45,6 +45,9 @@ def audit(
         str | None,
         typer.Option(help="largest error; default: below half the least gap between labels"),
     ] = None,
+    property: Annotated[
+        str | None, typer.Option(help="TOML file: what the layer must do; decides the exit status")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer cases, in seconds")] = False,
     out: Annotated[
         str | None, typer.Option(help="folder for the report; default: attncert-report/audit")
@@ -63,6 +66,9 @@ def audit(
     require_seed(seed)
     if examples is not None and data is None:
         raise InputError("--examples", "given with a data set", "without one")
+    for option, value in (("prefix", prefix), ("heads", heads), ("property", property)):
+        if layer is None and value is not None:
+            raise InputError(f"--{option}", "given with --layer", "without it")
     loaded = None if data is None else load(data)
     chosen = loaded if loaded is None or examples is None else loaded.take(examples)
 
@@ -70,7 +76,12 @@ def audit(
         weights = None
         if layer is not None:
             weights = question(
-                chosen, Source(layer, format, prefix, heads), scale, mask, logit_unit, tolerance
+                chosen,
+                Source(layer, format, prefix, heads, property),
+                scale,
+                mask,
+                logit_unit,
+                tolerance,
             )
         scope = Scope(chosen, weights, quick, seed, progress)
         return report(run(scope, sections(scope)))

@@ -171,7 +171,7 @@ def test_a_certificate_is_data_and_its_own_layer(
         piped(monkeypatch, certificate.read_bytes())
         assert attncert.main(words) == 0
         said = capsys.readouterr().out
-        assert "Largest error 0 (every output equals its label), within tolerance 0" in said
+        assert " within 0. Largest error 0 (every output equals its label); rank" in said
     assert attncert.main(["audit", "--examples", "3"]) == 2
     assert "--examples: must be given with a data set" in capsys.readouterr().err
 

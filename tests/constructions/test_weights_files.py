@@ -188,9 +188,9 @@ def test_the_command(files: Path) -> None:
     assert "largest weight, head by head" in (files / "out/audit.md").read_text()
     status, _ = run(files, "--tolerance", "1000")
     assert status == 0
-    assert run(files, "--tolerance", "1000")[1]["sections"][0]["answer"].endswith(
-        "within tolerance 1000; rank Z = T = 2 enclosed."
-    )
+    answer = run(files, "--tolerance", "1000")[1]["sections"][0]["answer"]
+    assert answer.startswith("2 of 2 within 1000. Largest error in [")
+    assert answer.endswith("]; rank Z = T = 2 enclosed.")
     other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["sections"][0]["numbers"]
     assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
     assert other["error"] != section["numbers"]["error"]
@@ -202,8 +202,8 @@ def test_the_terminal_says_error_tolerance_and_rank(
     _, content = run(files)
     low, high = content["sections"][0]["numbers"]["error"]
     assert capsys.readouterr().out.startswith(
-        f"Largest error in [{low}, {high}], not below tolerance 7/3 (half the least gap between "
-        "labels); rank Z = T = 2 enclosed. 1 section.\n"
+        "0 of 2 below 7/3 (half the least gap between labels); failing: 0, 1. Largest error in "
+        f"[{low}, {high}]; rank Z = T = 2 enclosed. 1 section.\n"
     )
     page = (files / "out/audit.md").read_text()
     assert "Tolerance: 7/3, half the least gap between two different labels" in page
@@ -213,14 +213,14 @@ def test_the_terminal_says_error_tolerance_and_rank(
 def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
     """Two examples for the second head: a "no" that describes, and nothing against the layer."""
     status, content = run(files, "--tolerance", "1000")
-    row = content["sections"][0]["tables"][2]["rows"][1]
+    row = content["sections"][0]["tables"][3]["rows"][1]
     assert row[0].startswith("Counted by rank, the first head") and row[1] == "yes (proved)"
     assert "put them into the file" in (files / "out/audit.md").read_text()
     np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
     other, content = run(files, "--tolerance", "1000")
-    row = content["sections"][0]["tables"][2]["rows"][1]
+    row = content["sections"][0]["tables"][3]["rows"][1]
     assert row[0].startswith("As grouped, the first head") and row[1] == "no"
-    assert content["sections"][0]["tables"][0]["rows"][1][2] == "0, 1"
+    assert content["sections"][0]["tables"][1]["rows"][1][2] == "0, 1"
     page = (files / "out/audit.md").read_text()
     assert "refuted" not in page and "put them into the file" not in page
     assert status == other == 0

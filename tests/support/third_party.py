@@ -1,7 +1,7 @@
 """Random attention layers as libraries store them, and what they output, in plain NumPy.
 
-Written from the definitions of these libraries, apart from the code under test: W (out, in), xWᵀ + b;
-heads one after the other; 1/√d_h; key and value heads repeated for grouped queries.
+Written from the definitions of these libraries, apart from the code under test: W (out, in) maps x
+to Wx + b; heads one after the other; 1/√d_h; keys and values repeated for grouped queries.
 """
 
 from __future__ import annotations
