@@ -10,6 +10,7 @@ import json
 import os
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -87,10 +88,12 @@ def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, Any
         ) from None
     must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
     try:
-        with _path(file, shown) as path:
+        with _path(file, shown) as path, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
             content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        why = "one with code in it, which is not run" if "weights_only" in str(error) else "broken"
+        code = any(word in str(error) for word in ("Unsupported global", "unrecognized"))
+        why = "one with code in it, which is not run" if code else "a pickle of another kind"
         raise InputError(shown, must, why) from None
     except Exception as error:  # whatever a file made by anyone leads PyTorch's reader to
         raise InputError(shown, must, f"unreadable ({type(error).__name__})") from None

@@ -15,7 +15,7 @@ from attncert.constructions.foreign import printable
 from attncert.constructions.weights import files, hf, own, torch_mha
 from attncert.constructions.weights.naming import Place, choose, places
 from attncert.constructions.weights.projections import of_projections
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 
 NAMINGS = (*torch_mha.NAMINGS, *hf.NAMINGS)
 FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMINGS))
@@ -60,7 +60,7 @@ def load_weights(
     format: str = "auto",
     prefix: str | None = None,
     heads: int | None = None,
-) -> Weights:
+) -> StoredLayer:
     """The layer in a file, or on standard input ("-"), as `attncert audit --layer` reads it.
 
     format, prefix, heads: as `Asked`. Exact: a float is the dyadic rational that it stores. Raises
@@ -68,7 +68,7 @@ def load_weights(
     """
     asked = Asked(format, prefix, heads)
     torch = partial(_of_arrays, reader=files.from_torch_file, asked=asked)
-    readers: loading.Readers[Weights] = {
+    readers: loading.Readers[StoredLayer] = {
         "npz": partial(_of_arrays, reader=files.from_npz, asked=asked),
         "safetensors": partial(_of_arrays, reader=files.from_safetensors, asked=asked),
         "json": partial(_of_json, asked=asked),
@@ -84,7 +84,7 @@ def of_state(
     name: str,
     shown: str,
     asked: Asked,
-) -> Weights:
+) -> StoredLayer:
     """The layer asked for. read: of arrays by name, those that a choice among all names takes.
     Raises InputError."""
     seen: list[Place | None] = []
@@ -99,11 +99,13 @@ def of_state(
     return of_projections(seen[0], arrays, asked.heads, name)
 
 
-def _of_arrays(file: BinaryIO, name: str, shown: str, *, reader: Reader, asked: Asked) -> Weights:
+def _of_arrays(
+    file: BinaryIO, name: str, shown: str, *, reader: Reader, asked: Asked
+) -> StoredLayer:
     return of_state(lambda choose: reader(file, shown, choose), name, shown, asked)
 
 
-def _of_json(file: BinaryIO, name: str, shown: str, *, asked: Asked) -> Weights:
+def _of_json(file: BinaryIO, name: str, shown: str, *, asked: Asked) -> StoredLayer:
     content = file.read(files.MAX_BYTES + 1)
     if len(content) > files.MAX_BYTES:
         raise InputError(shown, f"of at most {files.MAX_BYTES} bytes", "larger")
@@ -113,7 +115,7 @@ def _of_json(file: BinaryIO, name: str, shown: str, *, asked: Asked) -> Weights:
     return _own(own.of_json(value, name, shown), asked)
 
 
-def _own(weights: Weights, asked: Asked) -> Weights:
+def _own(weights: StoredLayer, asked: Asked) -> StoredLayer:
     """Our own format says how many heads there are."""
     if asked.heads is not None and asked.heads != len(weights.layer.heads):
         raise InputError("--heads", f"{len(weights.layer.heads)}, as the file says", asked.heads)

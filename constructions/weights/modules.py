@@ -9,12 +9,12 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.weights.files import Choose, of_tensor
 from attncert.constructions.weights.load import Asked, of_state
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 
 
-def of_module(module: Any, heads: int | None = None, prefix: str | None = None) -> Weights:
+def of_module(module: Any, heads: int | None = None, prefix: str | None = None) -> StoredLayer:
     """`Weights.from_torch`."""
     if not hasattr(module, "state_dict"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")

@@ -29,7 +29,7 @@ from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER,
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
-from attncert.constructions.weights.weights import Weights, kinds
+from attncert.constructions.weights.stored import StoredLayer, kinds
 
 MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
 
@@ -39,13 +39,13 @@ NAMES = frozenset((*_NAMES, *_PARTS, "groups"))
 _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
-def of_json(value: Any, name: str, shown: str) -> Weights:
+def of_json(value: Any, name: str, shown: str) -> StoredLayer:
     """The layer in a JSON value, a certificate for example. Raises InputError."""
     weights = of_arrays(_json(value, shown), name, shown)
     return replace(weights, unit=_unit(value), groups=_groups(value))
 
 
-def of_named(arrays: Mapping[str, AnyArray], name: str, shown: str) -> Weights:
+def of_named(arrays: Mapping[str, AnyArray], name: str, shown: str) -> StoredLayer:
     """The layer of the arrays of a file, groups among them. Raises InputError."""
     some = dict(arrays)
     numbered = some.pop("groups", None)
@@ -53,7 +53,7 @@ def of_named(arrays: Mapping[str, AnyArray], name: str, shown: str) -> Weights:
     return replace(weights, groups=_by_head(numbered, len(weights.layer.heads)))
 
 
-def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> Weights:
+def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
     """The layer of these arrays, named and shaped as above. Raises InputError.
 
     >>> one = np.ones((3, 2), dtype=np.float16)
@@ -87,7 +87,7 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
         ),
         output.reshape((H * values, output.shape[-1])).matrix(),
     )
-    return Weights(layer, kinds(named), name)
+    return StoredLayer(layer, kinds(named), name)
 
 
 def _long_numbers(value: Any, depth: int = 0) -> Any:

@@ -17,14 +17,14 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError, require_positive
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.naming import Place
-from attncert.constructions.weights.weights import Weights, kinds
+from attncert.constructions.weights.stored import StoredLayer, kinds
 
 _PARTS = ("query", "key", "value")
 
 
 def of_projections(
     place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
-) -> Weights:
+) -> StoredLayer:
     """arrays: those of the layer at this place, by full name. heads: H. Raises InputError."""
     if heads is None:
         raise InputError(
@@ -65,7 +65,7 @@ def of_projections(
             by_part.append(matrix)
         made.append(Head(*by_part))
     layer = Layer(tuple(made), ExactArray.of(output, "output").matrix().transpose())
-    return Weights(
+    return StoredLayer(
         layer,
         kinds(arrays),
         name,

@@ -15,7 +15,7 @@ from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.section import Question
 
 RNG = np.random.default_rng(15)
@@ -25,7 +25,7 @@ DATA = Dataset.of(CONTEXTS, QUERIES, LABELS)
 MASK = np.array([[1, 1, 0, 0], [1, 1, 1, 1], [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]], dtype=bool)
 
 
-def gaps(weights: Weights, mask: Any = None, **options: Any) -> Any:
+def gaps(weights: StoredLayer, mask: Any = None, **options: Any) -> Any:
     """Output less label, (T, m), as the audit has it."""
     attention = Question(weights, mask=mask, **options).attention(DATA)
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]

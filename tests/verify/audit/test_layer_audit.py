@@ -18,7 +18,7 @@ from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.own import of_arrays
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention, causal_mask
 from attncert.verify.audit.layer.error import (
     LayerAudit,
@@ -359,7 +359,7 @@ def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     proof = prove(data, Settings(heads=3))
     assert proof.layer is not None
     heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
-    lost = Weights(replace(proof.layer, heads=heads), "rational")
+    lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
     found = section(Scope(data, layer=Question(lost, unit="ln2")))
     assert "value of $Z$ is 0, because its rank is below $T$." in found.text[0]
     assert found.answer.endswith("rank $Z < T = 7$ proved.")

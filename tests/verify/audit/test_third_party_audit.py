@@ -17,7 +17,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.own import of_arrays
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import audit_layer
 from attncert.verify.audit.layer.near import exact_near
@@ -35,7 +35,7 @@ OFF = np.array([0.01, 0.5, 0.02, 0.3, 0.0])[:, None]  # from the outputs to the 
 DATA = Dataset.of(CONTEXTS, QUERIES, OUTPUTS + OFF)
 
 
-def weights_of(layer: ThirdParty, folder: Path, **options: Any) -> Weights:
+def weights_of(layer: ThirdParty, folder: Path, **options: Any) -> StoredLayer:
     np.savez(folder / "layer.npz", **layer.state)
     return load_weights(folder / "layer.npz", heads=layer.heads, **options)
 

@@ -11,7 +11,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import numeral, short
 from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
 from attncert.verify.audit.layer.near import exact_near
@@ -25,7 +25,7 @@ from attncert.verify.audit.layer.tables import (
     listed,
     theorem_table,
 )
-from attncert.verify.audit.records import AuditSection, Finding, Scope, Table
+from attncert.verify.audit.records import Audit, AuditSection, Finding, Scope, Table, audit
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 
@@ -36,7 +36,7 @@ class Question:
     weights say. tolerance: the largest error that counts; None: below `default_tolerance`.
     property: what is judged in place of error and rank."""
 
-    weights: Weights
+    weights: StoredLayer
     unit: str | None = None
     scale: str | None = None
     mask: BoolArray | None = None
@@ -79,6 +79,31 @@ def question(
     return Question(weights, unit, scale, read_mask(mask, data), limit, judged)
 
 
+def audit_weights(
+    data: Dataset,
+    weights: StoredLayer,
+    *,
+    mask: BoolArray | None = None,
+    tolerance: str | Fraction | None = None,
+    scale: str | None = None,
+    property: str | None = None,
+) -> Audit:
+    """`attncert audit DATA --layer FILE` as a function. mask: (T, n), True where a row is seen.
+    tolerance: the largest error, e.g. "0.1". scale: None: the format's. property: a TOML file.
+    Raises InputError.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], ["1/2", "1/2"])
+    >>> from attncert.constructions.weights.own import of_arrays
+    >>> zero, one = [[0], [0]], [[1], [1]]
+    >>> made = {"query": zero, "key": zero, "value": one, "output": [["1/2"]]}
+    >>> audit_weights(data, of_arrays(made), tolerance="0.1").sections[0].answer.split(".")[0]
+    '2 of 2 within 1/10'
+    """
+    limit = exact_number("tolerance", tolerance) if isinstance(tolerance, str) else tolerance
+    judged = None if property is None else load_property(property)
+    return audit(Scope(data, Question(weights, None, scale, mask, limit, judged)), (section,))
+
+
 def section(scope: Scope) -> AuditSection:
     """Error and rank are findings; the comparison with Theorem 1 is reported. Raises InputError."""
     asked, data = scope.layer, scope.data
@@ -99,7 +124,8 @@ def section(scope: Scope) -> AuditSection:
     found = audit_layer(
         attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
     )
-    near = exact_near(attention)
+    equal = found[ids.LAYER_ERROR].numbers["error"][1] == "0"
+    near = None if equal else exact_near(attention)  # these are exact themselves
     exact = () if near is None else (near.claim,)
     judged = () if asked.property is None else judge(asked.property, attention)
     grouped = stored.groups is not None
@@ -198,7 +224,7 @@ def _rescaled(found: LayerAudit) -> tuple[str, ...]:
     return (f"Only with --scale {other} are all errors small enough, not with {used}, used here.",)
 
 
-def _format(weights: Weights) -> tuple[str, ...]:
+def _format(weights: StoredLayer) -> tuple[str, ...]:
     """What is to be known of a format that is not ours."""
     said = []
     if weights.format != "attncert":
