@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.third_party import STYLES, third_party
+from support.third_party import GROUPED, STYLES, third_party
 
 from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
@@ -239,12 +239,13 @@ def test_one_hundred_random_layers(style: str, tmp_path: Path) -> None:
     worst, verdicts = 0.0, 0
     for _ in range(100):
         heads, width, d = int(rng.integers(1, 5)), int(rng.integers(1, 5)), int(rng.integers(2, 8))
-        if style == "mha":
+        if style in ("mha", "gpt2", "nanogpt"):  # no other width in these
             d = heads * width
-        dtype = rng.choice([np.float16, np.float32, np.float64])
+        groups = [g for g in range(1, heads + 1) if heads % g == 0] if style in GROUPED else [heads]
         layer = third_party(
-            style, rng, d=d, heads=heads, width=width, biased=bool(rng.integers(2)), dtype=dtype
-        )
+            style, rng, d=d, heads=heads, width=width, groups=int(rng.choice(groups)),
+            biased=bool(rng.integers(2)), dtype=rng.choice([np.float16, np.float32, np.float64]),
+        )  # fmt: skip
         n = int(rng.integers(1, 6))
         x, e = rng.normal(size=(4, n, d)), rng.normal(size=(4, d))
         y = by_torch(style, layer.state, heads, torch.from_numpy(x), torch.from_numpy(e))
