@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from attncert.constructions.layer import Layer
     from attncert.constructions.weights.recording import record
     from attncert.constructions.weights.weights import Weights
-    from attncert.progress import Stages
     from attncert.reports import write_report
+    from attncert.terminal.progress import Stages
     from attncert.verify.audit.attack.search import attack
     from attncert.verify.audit.layer.section import audit_weights
     from attncert.verify.checker import Verdict
@@ -103,7 +103,7 @@ _LAZY = {
     "Outline": "attncert.verify.claims.proof",
     "Proof": "attncert.verify.claims.proof",
     "Settings": "attncert.verify.settings",
-    "Stages": "attncert.progress",
+    "Stages": "attncert.terminal.progress",
     "Step": "attncert.verify.claims.ids",
     "Voice": "attncert.verify.claims.proof",
     "Weights": "attncert.constructions.weights.weights",
@@ -160,6 +160,6 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     >>> check("no-such-certificate.json").status
     'unusable'
     """
-    from attncert.verify.checkers import checker_of
+    from attncert.verify.checker import check_file
 
-    return checker_of(str(path))(str(path))
+    return check_file(str(path))
