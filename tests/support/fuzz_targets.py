@@ -36,7 +36,7 @@ from support.small_certificates import CASES, changed, digested, layer_certifica
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
-from attncert.constructions.layer_files import load_layer
+from attncert.constructions.weights.load import load_weights
 from attncert.verify import checker
 from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.fast import check as fast
@@ -88,7 +88,7 @@ def npz_arrays(content: bytes) -> str:
 def layer_file(content: bytes) -> str:
     """Third-party weights, in any of three formats."""
     path = _scratch(f"layer{_suffix(content)}", content)
-    return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
+    return timed(lambda: loaded(lambda: load_weights(path), lambda found: found.layer.heads != ()))
 
 
 def mask_file(content: bytes) -> str:
