@@ -190,7 +190,7 @@ def main() -> None:
         write(result, str(path))
 
     result["rows"] = sorted(result["rows"] + not_run(result["rows"]), key=order)
-    if options.series in (None, "beside"):
+    if options.series == "beside" or (options.series is None and "proofs" not in result):
         result["proofs"] = list(proofs())
         write(result, str(path))
         for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():

@@ -89,7 +89,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """Every point, those that take least time first (N above 400 with classes after all others).
+    """Every point, those that take least time first.
 
     n = 32 at H = 10 stands in the series "heads".
     """
@@ -105,7 +105,7 @@ def points() -> list[Point]:
             found += [Point("head width, small", *kind, 4, 8, 4, w) for w in range(1, 9)]
         found += [Point("one-hot", contexts, "one-hot", 8, 16, H, 1, 10, 10) for H in (1, 2, 4)]
         found += [Point("one-hot", contexts, "one-hot", 8, 16, 1, 1, 16, 100)]
-    return sorted(found, key=lambda p: (p.law > 400 and p.labels == "classes", p.seconds()))
+    return sorted(found, key=Point.seconds)
 
 
 def data_of(point: Point, T: int) -> Dataset:
