@@ -90,7 +90,7 @@ CAPACITY = Kind(
 AUDIT = Kind(
     "audit",
     "audit.md",
-    ("audit.json",),
+    ("audit.json", "badge.json"),
     (
         "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
         "audit-defects-*",  # one for each family of defects

@@ -28,7 +28,8 @@ NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "vectors", "certificate",
          "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
-           "constructions/layer_files.py", "verify/checker.py", "verify/fast/full_rank.py",
+           "constructions/weights/own.py", "constructions/weights/load.py",
+           "verify/checker.py", "verify/fast/full_rank.py",
            "verify/checker_data.py", "verify/checker_near.py", "verify/checker_rank.py",
            "verify/checker_labelling.py", "verify/fast/near.py", "verify/fast/labelling.py",
            "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip

@@ -16,11 +16,10 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify import grids
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
-from attncert.verify.pipeline import stages
+from attncert.verify.pipeline import grids, stages
 from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.settings import CLAIMS, Settings

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
-from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
-from attncert.progress import Stages
+from attncert.terminal.output import print_json, say
+from attncert.terminal.progress import Stages
+from attncert.terminal.stdin import as_file
 
 if TYPE_CHECKING:
     from attncert.verify.checker import Verdict

@@ -8,10 +8,12 @@ not find true. Logs and names have their targets in `fuzz_foreign`.
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -44,7 +46,7 @@ from support.small_certificates import (
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
-from attncert.constructions.layer_files import load_layer
+from attncert.constructions.weights.load import load_weights
 from attncert.verify import checker
 from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.fast import check as fast
@@ -102,7 +104,7 @@ def npz_arrays(content: bytes) -> str:
 def layer_file(content: bytes) -> str:
     """Third-party weights, in any of three formats."""
     path = _scratch(f"layer{_suffix(content)}", content)
-    return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
+    return timed(lambda: loaded(lambda: load_weights(path), lambda found: found.layer.heads != ()))
 
 
 def mask_file(content: bytes) -> str:
@@ -307,10 +309,6 @@ def full_rank_seeds() -> list[bytes]:
     return [json.dumps(case).encode() for case in (*cases, wide, long)]
 
 
-def _foreign(run: Callable[[bytes, Path], str]) -> Callable[[bytes], str]:
-    return lambda content: run(content, _SCRATCH)
-
-
 def _scratch(name: str, content: bytes) -> Path:
     path = _SCRATCH / name
     path.write_bytes(content)
@@ -319,6 +317,7 @@ def _scratch(name: str, content: bytes) -> Path:
 
 _SCRATCH = Path(tempfile.mkdtemp(prefix="attncert-fuzz-", dir=next(
     (shm for shm in ("/dev/shm",) if Path(shm).is_dir()), None)))  # fmt: skip
+atexit.register(shutil.rmtree, _SCRATCH, ignore_errors=True)
 
 _JSON = ('"contexts":', '"queries":', '"labels":', '"name"', "[[", "]]", "null", "NaN", "1e999",
          "-0.0", '"1/3"', "1E-400", "\\ud800", "true", "{}", "[]", ",", "1" * 40)  # fmt: skip

@@ -57,10 +57,7 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         quick = fast.check_file(path)
         if not quick.message.endswith("leave out --fast"):  # of primes that it does not take
             found.add(quick.status)
-    first = b"attncert/2" not in Path(path).read_bytes()
-    if (
-        first and verdict.claim not in NOT_VERIFIED and EXECUTABLE.exists()
-    ):  # the verified checker, where built; its limits are its own
+    if verdict.claim not in NOT_VERIFIED and EXECUTABLE.exists():  # its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
 
