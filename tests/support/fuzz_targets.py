@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 from support import fuzz_foreign as foreign
+from support import fuzz_weights as weights
 from support.certificate_judge import judgement
 from support.data_files import VALID, archive, json_text, zipped
 from support.file_strategies import certificates, mutants, mutated, nudged
@@ -335,6 +336,12 @@ _TARGETS = {
     "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
     "layer": Target(layer_file, layer_seeds, (*_CERTIFICATE, "W_K", "W_O", "float32")),
     "mask": Target(mask_file, mask_seeds, (*_ARRAY, '"mask":', "true", "false", "[[", "]]")),
+    "state": Target(
+        partial(weights.state_dict, scratch=_SCRATCH), weights.state_seeds, weights.STATE
+    ),
+    "property": Target(
+        partial(weights.property_file, scratch=_SCRATCH), weights.property_seeds, weights.PROPERTY
+    ),
     "vectors": Target(vectors_file, vectors_seeds, (*_JSON, '"vectors":')),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
