@@ -23,8 +23,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "state", "property", "vectors", "certificate",
-         "fast-check", "mutants", "near", "near-mutants", "log", "log-mutants", "name", "file-name")  # fmt: skip
+NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "state", "property", "vectors",
+         "certificate", "fast-check", "mutants", "near", "near-mutants", "log", "log-mutants",
+         "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
            "constructions/weights/own.py", "constructions/weights/load.py",
