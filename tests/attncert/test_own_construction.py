@@ -261,7 +261,7 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch, others: None) -
     point = metadata.EntryPoint("any", PLACE, "attncert.constructions")
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
     monkeypatch.setattr(registry, "_announced", set())
-    assert registry.names() == ("paper", "width-one", "generic", "parity")
+    assert registry.names() == ("paper", "width-one", "affine", "generic", "parity")
     assert Settings("parity").method is METHOD
 
 

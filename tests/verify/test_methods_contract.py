@@ -32,7 +32,9 @@ from attncert.verify.settings import Settings
 
 EXAMPLE = "examples.own_construction:METHOD"
 DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
-OURS = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "generic"}
+OURS = {
+    "paper": "mahdavi2024", "width-one": "rank-one", "affine": "affine", "generic": "generic",
+}  # fmt: skip
 NAMES = (*OURS, "parity", "borrowed")
 
 

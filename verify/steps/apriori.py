@@ -95,7 +95,7 @@ def _least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: in
     least = 1
     for row, beta, target in zip(lead, finite, head.targets, strict=True):
         for i in range(len(row)):
-            if i != target:
+            if row[i] != row[target]:  # equal rows of a context are equal at every c
                 need = bits + beta[i] - beta[target]
                 least = max(least, int((need / (row[target] - row[i])).ceil()))
     return least
