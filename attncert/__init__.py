@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from attncert.constructions.errors import HypothesisFails
     from attncert.constructions.from_layer import from_layer
     from attncert.constructions.layer import Layer
-    from attncert.progress import Stages
     from attncert.reports import write_report
+    from attncert.terminal.progress import Stages
     from attncert.verify.audit.attack.search import attack
     from attncert.verify.checker import Verdict
     from attncert.verify.claims.evidence import Claim, Level
@@ -97,7 +97,7 @@ _LAZY = {
     "Outline": "attncert.verify.claims.proof",
     "Proof": "attncert.verify.claims.proof",
     "Settings": "attncert.verify.settings",
-    "Stages": "attncert.progress",
+    "Stages": "attncert.terminal.progress",
     "Step": "attncert.verify.claims.ids",
     "Voice": "attncert.verify.claims.proof",
     "attack": "attncert.verify.audit.attack.search",
@@ -151,6 +151,6 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     >>> check("no-such-certificate.json").status
     'unusable'
     """
-    from attncert.verify.checkers import checker_of
+    from attncert.verify.checker import check_file
 
-    return checker_of(str(path))(str(path))
+    return check_file(str(path))

@@ -21,13 +21,13 @@ from attncert.commands.hash import hash_data
 from attncert.commands.kernel import kernel
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
-from attncert.commands.output import Interrupted, say
 from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.quiet import quiet
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED
+from attncert.terminal.output import Interrupted, say
+from attncert.terminal.quiet import quiet
 
 _STDOUT = 1
 _MOST = 500  # characters of a line that says what is wrong

@@ -35,7 +35,7 @@ from machine import machine, peak_mebibytes
 from attncert.constructions.given.law import spans
 from attncert.constructions.given.least_squares import Fit, fit
 from attncert.verify.certificate import canonical_bytes
-from attncert.verify.near import fast
+from attncert.verify.fast import check as fast
 from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, near_certificate
 from attncert.verify.near.fitted import TRIES
 from attncert.verify.near.heads import heads

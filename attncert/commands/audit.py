@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import deliver, report_folder
 from attncert.constructions.errors import InputError, require_seed
+from attncert.terminal.output import deliver, report_folder
 
 if TYPE_CHECKING:
-    from attncert.progress import Stages
     from attncert.reports.report import Report
+    from attncert.terminal.progress import Stages
 
 
 def audit(

@@ -188,7 +188,7 @@ def command(words: list[str], terminal: bool = False) -> tuple[int, list[str], l
     terminal: both are one. No progress is drawn, however busy the machine is.
     """
     once = mock.patch("typer.main.get_command", _get_command)  # nine tenths of the time
-    still = mock.patch("attncert.progress._QUIET_SECONDS", 3600.0)
+    still = mock.patch("attncert.terminal.progress._QUIET_SECONDS", 3600.0)
     out, err = _Terminal(terminal), _Terminal(terminal)
     with once, still, redirect_stdout(out), redirect_stderr(err):
         status = attncert.main(words)

@@ -35,10 +35,10 @@ from support.small_certificates import CASES, changed, digested, layer_certifica
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
 from attncert.constructions.layer_files import load_layer
-from attncert.verify import checker, checker_near, fast_check
+from attncert.verify import checker
 from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.fast import check as fast
 from attncert.verify.kruskal.vectors import load_vectors
-from attncert.verify.near import fast
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
 NEAR_SMALL = [case(name) for name in ("distinct", "shared", "one token", "wide values")]
@@ -184,13 +184,13 @@ def certificate(content: bytes) -> str:
 
 
 def fast_certificate(content: bytes) -> str:
-    """The NumPy re-check, likewise."""
-    return _verdicts(content, fast_check.check_file)
+    """The fast check, likewise."""
+    return _verdicts(content, fast.check_file)
 
 
 def near_certificate(content: bytes) -> str:
     """Both checkers of interpolation-near, likewise."""
-    exact, quick = (_verdicts(content, check) for check in NEAR_CHECKS)
+    exact, quick = (_verdicts(content, check) for check in reversed(CHECKS))
     return exact if exact == quick else f"{exact}, fast {quick}"
 
 
@@ -262,11 +262,10 @@ def _mutants(value: Any) -> None:
 @given(st.sampled_from(NEAR_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
 def _near_mutants(value: Any) -> None:
     content = json.dumps(sealed(value)).encode()
-    _WORDS.extend(judged(content, check) for check in NEAR_CHECKS)
+    _WORDS.extend(judged(content, check) for check in CHECKS)
 
 
-CHECKS = (fast_check.check_file, checker.check_file)
-NEAR_CHECKS = (checker_near.check_file, fast.check_file)
+CHECKS = (fast.check_file, checker.check_file)
 
 
 def random_seeds() -> list[bytes]:

@@ -25,12 +25,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
 from attncert.reports import render
-from attncert.verify import stages as pipeline
 from attncert.verify.audit.defects.spoil import changed, with_head
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import Settings, prove
 from attncert.verify.tightness.probes import random_layer
 

@@ -29,19 +29,19 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.grids import of_rounded, remedied
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.pipeline.grids import of_rounded, remedied
+from attncert.verify.pipeline.run import Run, versions
+from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
-from attncert.verify.run import Run, versions
 from attncert.verify.saturation import asked as asked_for
 from attncert.verify.steps import conclusions, narrow, shared
 from attncert.verify.steps import hypotheses as asked
-from attncert.verify.summaries import summaries
 
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
