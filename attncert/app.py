@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from attncert.commands.assume import assume
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 for _command in (
     prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack, embed,
+    assume,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
 app.command("hash")(hash_data)

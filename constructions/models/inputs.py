@@ -284,12 +284,19 @@ def _tokenizer(source: str) -> tuple[Any, Mapping[str, str]]:
     try:
         if path.is_file():
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            return tokenizers.Tokenizer.from_file(os.fspath(path)), {"sha256": digest}
-        tool = tokenizers.Tokenizer.from_pretrained(source)
+            return _whole(tokenizers.Tokenizer.from_file(os.fspath(path))), {"sha256": digest}
+        tool = _whole(tokenizers.Tokenizer.from_pretrained(source))
     except Exception as error:  # tokenizers raises nothing narrower
         must = "a tokenizer.json, a folder with one, or a tokenizer of the hub that is in reach"
         raise InputError("--tokenizer", must, f"{source} ({error})") from None
     return tool, {"name": source, "sha256": hashlib.sha256(tool.to_str().encode()).hexdigest()}
+
+
+def _whole(tool: Any) -> Any:
+    """Which takes a text as it is: a stored tokenizer may cut or fill it."""
+    tool.no_truncation()
+    tool.no_padding()
+    return tool
 
 
 def _special(tool: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -88,6 +88,8 @@ def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     tool.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
     )
+    tool.enable_truncation(3)  # as stored tokenizers do; the text is not to be cut
+    tool.enable_padding(length=7)
     tool.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "t.txt").write_text("a b c d b")
 
