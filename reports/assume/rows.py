@@ -115,7 +115,7 @@ def layer(made: Assumed) -> list[Row]:
     """What universal memorization each construction reaches with this layer's heads."""
     return [
         (
-            f"{p.name} heads" if p.name != "width one" else "heads of width one (ours)",
+            "heads of width one (ours)" if p.name == "width one" else p.name,
             f"{p.first:,}",
             count(p.capacity, "example"),
             f"{p.examples:,} of {made.given.N:,}",

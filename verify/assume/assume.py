@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError, require_seed
@@ -123,6 +124,11 @@ def assume(given: Given, settings: AssumeSettings, progress: StageProgress = sil
     >>> [(c.id, c.level.value) for c in made.claims[:2]]
     [('hypothesis.A1', 'proved'), ('contexts.independent', 'undecided')]
     """
+    with threadpool_limits(1):  # matrices of this size gain nothing by more BLAS threads
+        return _assume(given, settings, progress)
+
+
+def _assume(given: Given, settings: AssumeSettings, progress: StageProgress) -> Assumed:
     clock, seconds = time.monotonic(), dict[str, float]()
 
     def stage(name: str) -> None:
@@ -150,7 +156,7 @@ def assume(given: Given, settings: AssumeSettings, progress: StageProgress = sil
     stage("float32 test")
     placed, law = tuple[Placed, ...](), dict[int, int]()
     if given.heads is not None:
-        placed = _placed(given, contexts, given.heads)
+        placed = _placed(given, contexts, given.heads, found.interval.lower.value)
         law = _law(given, rank, given.heads)
     stage("groups")
     told = wording.claims(given, found, sampled, contexts, placed)
@@ -207,13 +213,18 @@ def _sizes(k: int | None, most: int, count: int) -> list[tuple[int, int]]:
     return [(k, count), *further] if k is not None else further
 
 
-def _placed(given: Given, contexts: tuple[Spectrum, ...], heads: int) -> tuple[Placed, ...]:
-    """The paper's construction at the layer's head width, and heads of width one (ours)."""
+def _placed(
+    given: Given, contexts: tuple[Spectrum, ...], heads: int, kappa: int
+) -> tuple[Placed, ...]:
+    """The paper's construction at the layer's head width, and heads of width one (ours). The first
+    also as its Remark 1 has it, where the Kruskal rank is only known to be at least kappa."""
     n, d_h = given.tokens, given.head_width or 1
     good = {spectrum.number for spectrum in contexts if spectrum.rank == n}
     known = [t for t in given.kept if (0 if given.shared else t) in good]
-    made = []
-    for name, first in (("the paper's", min(n, d_h)), ("width one", n)):
+    made, sizes = [], [("the paper's", min(n, d_h)), ("width one", n)]
+    if 1 < kappa < min(n, d_h):
+        sizes.insert(1, (f"the paper's, Remark 1 with Kruskal rank {kappa} (proved)", kappa))
+    for name, first in sizes:
         capacity = heads * (first - 1) + 1
         if first > given.d:
             continue

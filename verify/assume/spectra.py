@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from attncert.constructions.arrays import AnyArray
 from attncert.verify.rank import rational
@@ -75,8 +76,6 @@ def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
 
     The exact decision is made here, singular values on threads with one BLAS thread each.
     """
-    from threadpoolctl import threadpool_limits
-
     threads, left = available_threads(), iter(tables)
     with ThreadPoolExecutor(threads) as pool, threadpool_limits(1):
         while block := list(islice(left, threads)):
