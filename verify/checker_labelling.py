@@ -1,6 +1,6 @@
-"""Check an ``attncert/1`` certificate of the claim "every-labelling": checker_labelling.py FILE
+"""What checker.py checks of the claim "every-labelling".
 
-Standard library and checker.py beside it, which reads the file; nothing in the file is believed.
+Standard library only; nothing in the file is believed.
 Head h gives example t, with context E and query e, logits ln 2 * k with integers k = E K Q^T e, the
 softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p; label j is the sum over the heads of
 (V O)_j^T z. The layer's real weights are K, Q' = ln 2 * Q, V and O.
@@ -28,25 +28,17 @@ denominators left. None may be 0 modulo the prime p; then a minor that is not 0 
 and rank T*m modulo p is rank T*m.
 """
 
-from __future__ import annotations
-
-import os
-import sys
-from functools import partial
 from typing import Any
 
 if __package__:
-    from attncert.verify import checker
-else:  # run as a file: the checker beside it
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import checker  # type: ignore[import-not-found, no-redef]
-
-dot, integers, is_prime = checker.dot, checker.integers, checker.is_prime
-need, shifts, typed = checker.need, checker.shifts, checker.typed
-CLAIM = "every-labelling"
+    from attncert.verify.checker import Work, attention, dot, integers, need, shifts
+    from attncert.verify.checker_rank import joins, prime_of
+else:  # checker.py was run as a file
+    from checker import Work, attention, dot, integers, need, shifts  # type: ignore
+    from checker_rank import joins, prime_of  # type: ignore
 
 
-def every_labelling(cert: Any, work: Any) -> str:
+def every_labelling(cert: Any, work: Work) -> str:
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     layer, heads, p = zero_parts(cert, work)
     P, b_p = H * (d * (2 * d_h + d_v) + d_v * m), p.bit_length()
@@ -60,34 +52,23 @@ def every_labelling(cert: Any, work: Any) -> str:
     work.dots(T * m * T * m / 2, P, b_p, b_p)  # each row less multiples of those above
     work.hold(T * m * P, b_p)
     work.pass_by((2 * P * (m + 1) + H * d * (m + n), 3 * b_p + b_e + b_q))
-    pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
+    pivots: list[tuple[int, list[int]]] = []
     for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
         for row in derivatives(layer.queries[t], columns, logits, heads, p, m, t):
-            for start, pivot in pivots:
-                if factor := row[start] % p:
-                    tail = zip(row[start:], pivot, strict=True)
-                    row[start:] = [x - factor * y for x, y in tail]
-            start = next((j for j, x in enumerate(row) if x % p), -1)
             dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
-            need(start >= 0, dependent, "wrong")
-            inverse = pow(row[start], -1, p)
-            pivots.append((start, [x * inverse % p for x in row[start:]]))
+            need(joins(row, pivots, p), dependent, "wrong")
     return (
         f"every labelling of the {T} examples is memorized by {H} heads: at these weights all "
         f"outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
     )
 
 
-def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
+def zero_parts(cert: Any, work: Work) -> tuple[Any, Any, int]:
     """The layer, its heads as (K^T, Q^T, V^T, O, (V O)^T) modulo p, and p; (1) is checked."""
     T, _, d, m, H, d_h, d_v = cert["dims"].values()
     need(cert.get("saturation") is None, "saturation must be null")
-    rank = typed(cert["rank"], dict, "rank", "prime value")
-    (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
-    prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
-    need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
-    need(typed(rank["value"], int, "rank.value") == T * m, "rank.value is not T * m", "wrong")
-    layer = checker.attention(cert, work, "logit_unit heads output", "key query value")
+    p = prime_of(cert, work, T * m)
+    layer = attention(cert, work, "logit_unit heads output", "key query value")
     integers(work, cert["data"]["labels"], "labels", T, m)
     values = [head["value"] for head in cert["layer"]["heads"]]
     V, _, b_v = integers(work, values, "value", H, d, d_v)
@@ -144,13 +125,3 @@ def derivatives(
             row += [a * b[j] % p for a in z for b in out]
             row += [b if j == k else 0 for b in hidden for k in range(m)]
     return rows
-
-
-# One claim more in the table of claims.
-checker.CLAIMS[CLAIM] = (every_labelling, "layer groups rank", *checker.LAYER)
-check_file = checker.check_file
-main = partial(checker.main, check=check_file)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.durations import seconds
-from attncert.commands.output import deliver, report_folder
+from attncert.terminal.durations import seconds
+from attncert.terminal.output import deliver, report_folder
 
 
 def assume(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import Interrupted, print_json, say
+from attncert.terminal.output import Interrupted, print_json, say
 
 
 def embed(
@@ -36,7 +36,7 @@ def embed(
     from attncert.constructions.errors import InputError
     from attncert.constructions.models.embed import EmbedSettings
     from attncert.constructions.models.embed import embed as write
-    from attncert.progress import Stages
+    from attncert.terminal.progress import Stages
 
     if contexts != "all" and not contexts.isdecimal():
         raise InputError("--contexts", "a whole number, or all", contexts)

@@ -8,10 +8,12 @@ not find true. Logs and names have their targets in `fuzz_foreign`.
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -34,11 +36,11 @@ from support.small_certificates import CASES, changed, digested, layer_certifica
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
-from attncert.constructions.layer_files import load_layer
-from attncert.verify import checker, checker_near, fast_check
+from attncert.constructions.weights.load import load_weights
+from attncert.verify import checker
 from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.fast import check as fast
 from attncert.verify.kruskal.vectors import load_vectors
-from attncert.verify.near import fast
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
 NEAR_SMALL = [case(name) for name in ("distinct", "shared", "one token", "wide values")]
@@ -86,7 +88,7 @@ def npz_arrays(content: bytes) -> str:
 def layer_file(content: bytes) -> str:
     """Third-party weights, in any of three formats."""
     path = _scratch(f"layer{_suffix(content)}", content)
-    return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
+    return timed(lambda: loaded(lambda: load_weights(path), lambda found: found.layer.heads != ()))
 
 
 def mask_file(content: bytes) -> str:
@@ -184,13 +186,13 @@ def certificate(content: bytes) -> str:
 
 
 def fast_certificate(content: bytes) -> str:
-    """The NumPy re-check, likewise."""
-    return _verdicts(content, fast_check.check_file)
+    """The fast check, likewise."""
+    return _verdicts(content, fast.check_file)
 
 
 def near_certificate(content: bytes) -> str:
     """Both checkers of interpolation-near, likewise."""
-    exact, quick = (_verdicts(content, check) for check in NEAR_CHECKS)
+    exact, quick = (_verdicts(content, check) for check in reversed(CHECKS))
     return exact if exact == quick else f"{exact}, fast {quick}"
 
 
@@ -262,11 +264,10 @@ def _mutants(value: Any) -> None:
 @given(st.sampled_from(NEAR_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
 def _near_mutants(value: Any) -> None:
     content = json.dumps(sealed(value)).encode()
-    _WORDS.extend(judged(content, check) for check in NEAR_CHECKS)
+    _WORDS.extend(judged(content, check) for check in CHECKS)
 
 
-CHECKS = (fast_check.check_file, checker.check_file)
-NEAR_CHECKS = (checker_near.check_file, fast.check_file)
+CHECKS = (fast.check_file, checker.check_file)
 
 
 def random_seeds() -> list[bytes]:
@@ -291,10 +292,6 @@ def full_rank_seeds() -> list[bytes]:
     return [json.dumps(case).encode() for case in (*cases, wide, long)]
 
 
-def _foreign(run: Callable[[bytes, Path], str]) -> Callable[[bytes], str]:
-    return lambda content: run(content, _SCRATCH)
-
-
 def _scratch(name: str, content: bytes) -> Path:
     path = _SCRATCH / name
     path.write_bytes(content)
@@ -303,6 +300,7 @@ def _scratch(name: str, content: bytes) -> Path:
 
 _SCRATCH = Path(tempfile.mkdtemp(prefix="attncert-fuzz-", dir=next(
     (shm for shm in ("/dev/shm",) if Path(shm).is_dir()), None)))  # fmt: skip
+atexit.register(shutil.rmtree, _SCRATCH, ignore_errors=True)
 
 _JSON = ('"contexts":', '"queries":', '"labels":', '"name"', "[[", "]]", "null", "NaN", "1e999",
          "-0.0", '"1/3"', "1E-400", "\\ud800", "true", "{}", "[]", ",", "1" * 40)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The checker, the fast re-check, `explain` and the verified checker, where it is built, give one
+"""The checker, the fast check, `explain` and the verified checker, where it is built, give one
 verdict: on every file that tests have."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from attncert.constructions.errors import InputError
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
 from attncert.verify.audit.defects import certificates as defects
-from attncert.verify.checkers import checker_of
+from attncert.verify.fast import check as fast
 
 PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3215031751]
 
@@ -42,16 +42,15 @@ PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
     """Of all that can judge the file; explain says "unusable" by an error."""
     path = written(content, folder)
-    verdict = checker_of(path)(path)
+    verdict = checker.check_file(path)
     found = {verdict.status}
     try:
         found.add(explain(path).status)
     except InputError:
         found.add("unusable")
     if verdict.claim in (None, "full-rank", "interpolation-near"):
-        found.add(checker_of(path, fast=True)(path).status)
-    first = b"attncert/2" not in Path(path).read_bytes() and verdict.claim != "interpolation-near"
-    if first and EXECUTABLE.exists():  # the verified checker, where built; its limits are its own
+        found.add(fast.check_file(path).status)
+    if verdict.claim != "interpolation-near" and EXECUTABLE.exists():  # its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
 

@@ -13,9 +13,9 @@ from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition,
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.verify import refusal
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.pipeline import refusal
 from attncert.verify.prove import Settings, prove
 from attncert.verify.tightness.probes import random_layer
 
@@ -140,7 +140,7 @@ def test_the_partition_certificate_in_place_of_a1() -> None:
 
 
 def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncert.verify.refusal.MOST_PLACED", 0)
+    monkeypatch.setattr("attncert.verify.pipeline.refusal.MOST_PLACED", 0)
     for name in ("MOST_ROWS", "MOST_FEATURES"):
         monkeypatch.setattr(f"attncert.verify.tightness.limits.{name}", 0)
     proof = proof_of(SHARED, heads=2)

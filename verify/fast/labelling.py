@@ -1,37 +1,23 @@
 """The fast check of "every-labelling" certificates: NumPy instead of Python's integers.
 
-It reads and validates the file with the functions of verify/checker_labelling.py; derivatives and
-rank modulo the prime of the file are those of `verify/rank/`, which also serve what writes such
-files. An auditor trusts more with it, so every verdict begins with "fast check".
+Derivatives and rank modulo the prime of the file are those of `verify/rank/`, which also serve what
+writes such files.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from attncert.verify import checker, checker_labelling
-from attncert.verify.checker import Rejected, Verdict, Work, need
+from attncert.verify.checker import Rejected, Work, need
 from attncert.verify.checker_labelling import zero_parts
+from attncert.verify.fast.near import read
 from attncert.verify.features import NotIntegral
-from attncert.verify.near.fast import read
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
 
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 8192.0
 
-
-def check_file(
-    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
-) -> Verdict:
-    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
-    found = checker.check_file(path, limit_seconds, limit_mib, by=every_labelling)
-    return found._replace(message=f"fast check: {found.message}")
-
-
-def every_labelling(cert: dict[str, Any], work: Work) -> str:
+def judge(cert: dict[str, Any], work: Work) -> str:
     """The claim in one line, or Rejected."""
-    need(cert["claim"] == checker_labelling.CLAIM, "only every-labelling can be checked this way")
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     exact, _, p = zero_parts(cert, work)
     large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
@@ -58,10 +44,3 @@ def every_labelling(cert: dict[str, Any], work: Work) -> str:
         f"every labelling of the {T} examples is memorized by {H} heads: at these weights all "
         f"outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
     )
-
-
-main = partial(checker.main, check=check_file)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

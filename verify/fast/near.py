@@ -1,43 +1,28 @@
 """The fast check of "interpolation-near" certificates: Arb and BLAS with proved bounds.
 
-It reads and validates the file with the functions of verify/checker_near.py and shares none of its
-arithmetic, and nothing at all with what fitted the weights: the layer is enclosed by
-`enclosure.py`, the theorem applied by `contraction.py`. The matrix of the file is rounded to
-float64, which does no harm: the theorem holds for every matrix. An auditor trusts more with it,
-FLINT's balls and the BLAS behind `@`, so every verdict begins with "fast check".
+It shares no arithmetic with verify/checker_near.py, and nothing at all with what fitted the
+weights: the layer is enclosed by `enclosure.py`, the theorem applied by `contraction.py`. The
+matrix of the file is rounded to float64, which does no harm: the theorem holds for every matrix.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
 from typing import Any
-
-import numpy as np
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.layer import Head, Layer
-from attncert.verify import checker_near
-from attncert.verify.checker_near import Verdict, Work, integers, need, parts, typed
+from attncert.verify.checker import Work, integers, need, typed
+from attncert.verify.checker_near import parts
 from attncert.verify.near.contraction import contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
 
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 8192.0
 MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not seen to hold
 
 
-def check_file(
-    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
-) -> Verdict:
-    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
-    with np.errstate(all="ignore"):  # what is not finite is not seen to hold
-        found = checker_near.check_file(path, limit_seconds, limit_mib, by=near)
-    return found._replace(message=f"fast check: {found.message}")
-
-
-def near(cert: dict[str, Any], work: Work) -> str:
+def judge(cert: dict[str, Any], work: Work) -> str:
     """The claim in one line, or Rejected."""
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     N, weights = T * m, H * (2 * d * d_h + d * d_v + d_v * m)
@@ -95,10 +80,3 @@ def exact(work: Any, value: Any, where: str, *shape: int) -> ExactArray:
     for _ in shape[1:]:
         nested = [x for row in nested for x in row]
     return ExactArray(narrow(nested, shape), unit)
-
-
-main = partial(checker_near.main, check=check_file)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

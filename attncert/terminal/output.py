@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from attncert.constructions.foreign import escaped
-from attncert.quiet import quiet
+from attncert.terminal.quiet import quiet
 
 if TYPE_CHECKING:
-    from attncert.progress import Stages
     from attncert.reports.report import Report
+    from attncert.terminal.progress import Stages
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
@@ -28,8 +28,8 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
 
     A folder that may not be written is refused before the work.
     """
-    from attncert.progress import Stages
     from attncert.reports.folder import check_folder, write
+    from attncert.terminal.progress import Stages
 
     check_folder(folder)
     with Stages() as progress:

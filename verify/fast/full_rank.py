@@ -1,8 +1,7 @@
-"""A fast re-check of `full-rank` certificates above the pure-Python limit of verify/checker.py.
+"""The fast check of "full-rank" certificates: NumPy instead of Python's integers.
 
-It reads and validates the file with the functions of the checker and shares none of its
-arithmetic: everything modulo the prime is vectorised here, in NumPy, and still exact. Its verdicts
-say "fast re-check", because an auditor trusts more with it: NumPy, and the BLAS behind `@`.
+It shares no arithmetic with verify/checker_rank.py: everything modulo the prime is vectorised
+here, and still exact.
 
 Exactness, for a prime p < 2^62 and residues held as int64:
 
@@ -18,46 +17,25 @@ Exactness, for a prime p < 2^62 and residues held as int64:
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncert.verify import checker
-from attncert.verify.checker import (
-    LIMIT_SECONDS,
-    MAX_ITEMS,
-    Layer,
-    Verdict,
-    Work,
-    need,
-    rank_parts,
-    typed,
-)
+from attncert.verify.checker import MAX_ITEMS, Layer, Work, need, typed
+from attncert.verify.checker_rank import rank_parts
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
-LIMIT_MIB = 8192.0
 ENTRIES = 2**18  # of contexts at once, one for each example
 
 
-def check_file(
-    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
-) -> Verdict:
-    """Re-check the full-rank certificate at `path`; whatever the file holds, a Verdict comes back.
+def judge(cert: dict[str, Any], work: Work) -> str:
+    """The claim in one line, or Rejected.
 
     Arithmetic: exact, modulo the prime of the certificate; rank T modulo a prime that divides no
     denominator is rank T over the rationals (docs/certificate.md).
     """
-    verdict = checker.check_file(path, limit_seconds, limit_mib, full_rank)
-    return verdict._replace(message=f"fast re-check: {verdict.message}")
-
-
-def full_rank(cert: dict[str, Any], work: Work) -> str:
-    """The claim in one line, or Rejected."""
-    only = "only full-rank can be checked this way: leave out --fast"
-    need(cert["claim"] == "full-rank", only)
     T, n, d, _, H, _, _ = cert["dims"].values()
     layer, p = rank_parts(cert, work)
     rows = max(1, ENTRIES // (n * d))  # examples at once
@@ -288,10 +266,3 @@ def first_dependent_row(Z: Residues, p: int) -> int | None:
             rest -= product_mod(rest[:, columns], block, p)
             rest += p * (rest < 0)
     return None
-
-
-main = partial(checker.main, check=check_file)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

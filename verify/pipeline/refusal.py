@@ -27,9 +27,9 @@ from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.grids import of_rounded
 from attncert.verify.partition.certificate import best_partition
-from attncert.verify.run import Run, versions
+from attncert.verify.pipeline.grids import of_rounded
+from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
 from attncert.verify.tightness.impossibility import certificate_of
 from attncert.verify.tightness.limits import limits

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
-from attncert.quiet import quiet
+from attncert.terminal.quiet import quiet
 
 _QUIET_SECONDS = 2.0
 _REDRAWN = 0.1  # seconds between two pictures in a notebook

@@ -18,9 +18,10 @@ from attncert.constructions import width_one
 from attncert.constructions.data.rounding import rounded
 from attncert.reports.proof.page import report
 from attncert.reports.proof.saturation import remedy
-from attncert.verify import checker, grids
+from attncert.verify import checker
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
+from attncert.verify.pipeline import grids
 
 DRAW = np.random.default_rng(3)
 FLOATS = Dataset.of(

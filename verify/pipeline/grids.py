@@ -25,7 +25,7 @@ from attncert.constructions.progress import silent
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.run import Run
+from attncert.verify.pipeline.run import Run
 from attncert.verify.steps.shared import timed
 
 MOST_SECONDS = 60.0  # of a run that `auto` allows, as estimated
