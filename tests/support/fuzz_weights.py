@@ -15,7 +15,7 @@ from support.third_party import third_party
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.weights.load import load_weights
 from attncert.verify.audit.layer.attention import read_mask
-from attncert.verify.audit.layer.property import load_property
+from attncert.verify.audit.layer.property import Property, load_property
 
 PROPERTY = ("error", "saturation", "rank", "exact-within", "examples", "heads", " = ", "[0, 1]",
             '"full"', "1e-3", "inf", "nan", "0x1F", "1_0", "\\n", "[a]", "1" * 40)  # fmt: skip

@@ -56,6 +56,11 @@ class Run:
         return self.settings.values(self.data)
 
     @property
+    def narrow(self) -> bool:
+        """d_v < m: what holds then rests on the columns that the values pick."""
+        return self.value_width < self.data.m
+
+    @property
     def r(self) -> int:
         return self.method.r(self.data, self.head_width)
 

@@ -40,7 +40,7 @@ from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
 from attncert.verify.saturation import asked as asked_for
-from attncert.verify.steps import conclusions, shared
+from attncert.verify.steps import conclusions, narrow, shared
 from attncert.verify.steps import hypotheses as asked
 
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
@@ -103,13 +103,11 @@ def hypotheses(run: Run) -> list[Claim]:
 
 def build(run: Run) -> Construction:
     """The weights. Raises HypothesisFails where the construction does not apply."""
-    if run.value_width < run.data.m:
-        reason = f"values of width {run.value_width} are narrower than labels of {run.data.m}"
-        raise HypothesisFails("value-width", reason, {})
     with run.theirs("build"):
         built = run.method.build(run.data, run.settings, run.at("building heads"))
         if not isinstance(built, Construction):
             raise TypeError(f"a {type(built).__name__} and no Construction is returned")
+    narrow.require_wide_enough(run.data, built, run.value_width, run.settings.claim)
     return built
 
 
@@ -169,7 +167,10 @@ def rank(run: Run, built: Construction) -> list[Claim]:
         settings.memory_bytes,
         run.at("rank"),
     )
-    return [shared.timed(check), conclusions.reduction()]
+    if not run.narrow:
+        return [shared.timed(check), conclusions.reduction()]
+    picked = partial(narrow.columns, run.data, built, run.value_width)
+    return [shared.timed(check), shared.timed(picked), narrow.reduction()]
 
 
 def answer(run: Run, built: Construction, prime: int) -> Answer:
@@ -177,7 +178,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
 
     prime: modulo which the rank is T.
     """
-    data, wanted = run.data, run.settings.claim
+    data, wanted = run.data, "interpolation" if run.narrow else run.settings.claim
     bits = predicted_bits(built, data)
     work = bits * bits * data.T
     if wanted == "full-rank":
@@ -185,7 +186,8 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     if wanted == "auto" and work > (ASKED_WORK if run.rounding else SOLVE_WORK):
         return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
-        return Answer("interpolation", built.layer, conclusions.too_long(data, bits))
+        told = conclusions.too_long(data, bits, narrow=run.narrow)
+        return Answer("interpolation", built.layer, told)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
@@ -198,7 +200,7 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
         return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
     solves = shared.timed(partial(readout_solves, data, layer))
     routes = interpolation(run, built, layer, work)
-    concluded = conclusions.interpolates(data, routes, uncertified)
+    concluded = conclusions.interpolates(data, routes, uncertified, narrow=run.narrow)
     return Answer("interpolation", layer, [solves, *routes, *concluded], file)
 
 
