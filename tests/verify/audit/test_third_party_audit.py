@@ -255,6 +255,17 @@ def test_bad_properties(text: str, tmp_path: Path) -> None:
     assert BAD[text] in str(error.value) and "\n" not in str(error.value)
 
 
+def test_the_first_examples_and_their_masks(files: Path) -> None:
+    """A file's mask is for all examples of the data, whichever are asked for."""
+    mask = np.ones((T, N), dtype=np.int8)
+    mask[1, :2] = 0
+    np.savez(files / "mask.npz", mask=mask)
+    words = ("--mask", str(files / "mask.npz"), "--tolerance", "9", "--examples")
+    some, every = (run(files, *words, count)[1]["sections"][0]["numbers"] for count in ("3", "5"))
+    assert some["errors"] == every["errors"][:3]
+    assert every["masked"] and len(every["errors"]) == T
+
+
 def test_options_that_need_a_layer(capsys: pytest.CaptureFixture[str]) -> None:
     for option in ("--property", "--prefix", "--heads"):
         assert main(["audit", "digits", option, "1"]) == 2

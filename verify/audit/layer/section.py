@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from attncert.constructions.arrays import BoolArray
@@ -48,6 +48,10 @@ class Question:
         """The tolerance; without one, the error that the property allows, if it names one."""
         asked = None if self.asked is None else self.asked.error
         return asked if self.tolerance is None else self.tolerance
+
+    def first(self, examples: int | None) -> Question:
+        """The same of the first so many examples; None: of all."""
+        return self if self.mask is None else replace(self, mask=self.mask[:examples])
 
     def attention(self, data: Dataset) -> Attention:
         """The layer on the data. Raises InputError."""
