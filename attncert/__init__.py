@@ -37,9 +37,12 @@ if TYPE_CHECKING:
     from attncert.constructions.errors import HypothesisFails
     from attncert.constructions.from_layer import from_layer
     from attncert.constructions.layer import Layer
-    from attncert.progress import Stages
+    from attncert.constructions.weights.recording import record
+    from attncert.constructions.weights.weights import Weights
     from attncert.reports import write_report
+    from attncert.terminal.progress import Stages
     from attncert.verify.audit.attack.search import attack
+    from attncert.verify.audit.layer.section import audit_weights
     from attncert.verify.checker import Verdict
     from attncert.verify.claims.evidence import Claim, Level
     from attncert.verify.claims.ids import ClaimId, Step
@@ -68,13 +71,16 @@ __all__ = [
     "Stages",
     "Step",
     "Voice",
+    "Weights",
     "attack",
+    "audit_weights",
     "check",
     "from_layer",
     "load",
     "main",
     "prove",
     "prove_layer",
+    "record",
     "register",
     "require",
     "steps",
@@ -97,15 +103,18 @@ _LAZY = {
     "Outline": "attncert.verify.claims.proof",
     "Proof": "attncert.verify.claims.proof",
     "Settings": "attncert.verify.settings",
-    "Stages": "attncert.progress",
+    "Stages": "attncert.terminal.progress",
     "Step": "attncert.verify.claims.ids",
     "Voice": "attncert.verify.claims.proof",
+    "Weights": "attncert.constructions.weights.weights",
     "attack": "attncert.verify.audit.attack.search",
+    "audit_weights": "attncert.verify.audit.layer.section",
     "from_layer": "attncert.constructions.from_layer",
     "load": "attncert.constructions.data.loading",
     "main": "attncert.cli",
     "prove": "attncert.verify.prove",
     "prove_layer": "attncert.verify.prove",
+    "record": "attncert.constructions.weights.recording",
     "register": "attncert.verify.methods.registry",
     "require": "attncert.verify.methods.method",
     "steps": "attncert.verify.steps.in_order",
@@ -151,6 +160,6 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     >>> check("no-such-certificate.json").status
     'unusable'
     """
-    from attncert.verify.checkers import checker_of
+    from attncert.verify.checker import check_file
 
-    return checker_of(str(path))(str(path))
+    return check_file(str(path))

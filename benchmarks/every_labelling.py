@@ -142,9 +142,9 @@ def _digits(case: dict[str, Any]) -> dict[str, Any]:
 
 def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
     """The file: its size, and both checkers on it."""
-    from attncert.verify import checker_labelling
+    from attncert.verify import checker
     from attncert.verify.certificate import TooLarge, canonical_bytes
-    from attncert.verify.labelling import fast
+    from attncert.verify.fast import check as fast
     from attncert.verify.labelling.certificate import labelling_certificate
 
     try:
@@ -159,7 +159,7 @@ def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
         row["fast"] = fast.check_file(str(path)).status
         row["fast_s"] = round(time.perf_counter() - start, 2)
         start = time.perf_counter()
-        plain = checker_labelling.check_file(str(path), 60.0)
+        plain = checker.check_file(str(path), 60.0)
         row |= {"plain": plain.status, "plain_s": round(time.perf_counter() - start, 2)}
         if plain.status == "over limit":
             row["plain_s"] = plain.message.partition(":")[0]

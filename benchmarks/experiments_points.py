@@ -14,7 +14,7 @@ from attncert.constructions.given.law import Spans
 
 SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # of N, in percent
 LARGE, COARSE = 1000, (40, 50, 60, 70, 80, 90, 95)  # N above which there are fewer, one start each
-STEPS = 150  # of all searches of one point together, about: for estimates
+STEPS = {"random": 40, "fixed": 150}  # of all searches of a point together, about: for estimates
 MOST_SECONDS = 3600.0  # of processor time for one point, by the estimate; beyond it is not run
 FLOPS = 12e9  # a second, of one processor of the machine on which the rows were made
 
@@ -77,10 +77,10 @@ class Point:
         return sorted({max(1, self.law * share // (100 * self.m)) for share in shares})
 
     def seconds(self) -> float:
-        """Estimated processor time: STEPS steps of the search in all, and the enclosures."""
+        """Estimated processor time: STEPS of the search in all, and the enclosures."""
         N, P = self.law, self.shape().parameters
         one_step = (N * N * P + 2 / 3 * N**3) / FLOPS
-        return STEPS * one_step + 1e-6 * N * self.heads * self.n * self.d
+        return STEPS[self.contexts] * one_step + 1e-6 * N * self.heads * self.n * self.d
 
     def mebibytes(self) -> int:
         """Estimated: three arrays as large as the Jacobian, four as large as its square block."""
@@ -89,7 +89,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """Every point, those that take least time first (N above 400 with classes after all others).
+    """Every point, those that take least time first.
 
     n = 32 at H = 10 stands in the series "heads".
     """
@@ -105,7 +105,7 @@ def points() -> list[Point]:
             found += [Point("head width, small", *kind, 4, 8, 4, w) for w in range(1, 9)]
         found += [Point("one-hot", contexts, "one-hot", 8, 16, H, 1, 10, 10) for H in (1, 2, 4)]
         found += [Point("one-hot", contexts, "one-hot", 8, 16, 1, 1, 16, 100)]
-    return sorted(found, key=lambda p: (p.law > 400 and p.labels == "classes", p.seconds()))
+    return sorted(found, key=Point.seconds)
 
 
 def data_of(point: Point, T: int) -> Dataset:

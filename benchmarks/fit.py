@@ -29,7 +29,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, jacobian, outputs
 from attncert.constructions.given.least_squares import fit, start
 from attncert.verify.certificate import canonical_bytes
-from attncert.verify.near import fast
+from attncert.verify.fast import check as fast
 from attncert.verify.near.certificate import MOST_UNKNOWNS, certify, near_certificate
 
 OUT = Path(__file__).parent / "results" / "fit.json"

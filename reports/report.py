@@ -14,6 +14,7 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 
 __all__ = [
+    "ASSUME",
     "AUDIT",
     "CAPACITY",
     "CERTIFICATES",
@@ -39,8 +40,8 @@ CERTIFICATES = ("certificate.json", "witness.json")
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for words of small letters. checkers: the script of verify/ that
-    reads its certificate, and what that loads; copies of them make the folder complete."""
+    names; a "*" in one stands for words of small letters. checkers: verify/checker.py and the files
+    beside it that its certificates may need; copies of them make the folder complete."""
 
     name: str
     page: str
@@ -74,6 +75,7 @@ PROOF = Kind(
     "report.md",
     ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
+    checkers=("checker.py", "checker_rank.py", "checker_data.py"),
 )
 TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
@@ -89,7 +91,7 @@ CAPACITY = Kind(
 AUDIT = Kind(
     "audit",
     "audit.md",
-    ("audit.json",),
+    ("audit.json", "badge.json"),
     (
         "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
         "audit-defects-*",  # one for each family of defects
@@ -99,15 +101,21 @@ FIT = Kind(
     "fit",
     "report.md",
     ("fit.json", "timings.json", "certificate.json"),
-    checkers=("checker_near.py",),
+    checkers=("checker.py", "checker_near.py"),
 )
 LABELLING = Kind(
     "every-labelling",
     "report.md",
     ("labelling.json", "timings.json", "certificate.json"),
-    checkers=("checker_labelling.py", "checker.py"),
+    checkers=("checker.py", "checker_rank.py", "checker_labelling.py"),
 )
-KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+ASSUME = Kind(
+    "assume",
+    "report.md",
+    ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
+    ("fractions", "spectra", "ranks"),
+)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

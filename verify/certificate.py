@@ -57,36 +57,14 @@ def certificate(
 
     more: of what `second` adds. Raises TooLarge.
     """
-    interpolation = prime is None
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
-    heads = []
-    for head in layer.heads:
-        entry = {"key": strings(head.key), "query": strings(head.query)}
-        if interpolation:
-            entry["value"] = strings(head.value)
-        heads.append(entry)
-    body: dict[str, Any] = {
-        "format": "attncert/1",
-        "claim": "interpolation" if interpolation else "full-rank",
-        "construction": construction,
-        "dims": {
-            "examples": data.T,
-            "context": data.n,
-            "width": data.d,
-            "labels": data.m,
-            "heads": len(layer.heads),
-            "head_width": layer.head_width,
-            "value_width": value_width,
-        },
-        "data": data.canonical(),
-        "layer": {"logit_unit": "ln 2", "heads": heads},
-        "groups": [list(group) for group in groups],
-        "produced_by": dict(produced_by),
-        "input_sha256": data.sha256,
-    }
-    if interpolation:
-        body["layer"]["output"] = strings(layer.output)
-    else:
+    claim = "interpolation" if prime is None else "full-rank"
+    body = layer_body(
+        claim, data, layer, unit="ln 2", construction=construction, made=produced_by,
+        width=None if prime is None else value_width,
+    )  # fmt: skip
+    body["groups"] = [list(group) for group in groups]
+    if prime is not None:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
     return sealed(body | second(more or {}))
 
@@ -269,12 +247,15 @@ def layer_body(
     unit: str,
     construction: str,
     made: Mapping[str, Any],
+    width: int | None = None,
 ) -> dict[str, Any]:
-    """What the file of a claim about a layer with its readout holds in every case.
+    """What the file of a claim about a layer holds in every case.
 
-    unit: of the logits, "1" or "ln 2". made: as `produced_by` has it.
+    unit: of the logits, "1" or "ln 2". made: as `produced_by` has it. width: of values, where the
+    claim is about keys and queries alone; else values and output are written.
     """
-    parts = ("key", "query", "value")
+    parts = ("key", "query", "value") if width is None else ("key", "query")
+    readout = {"output": strings(layer.output)} if width is None else {}
     heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
     return {
         "format": "attncert/1",
@@ -287,10 +268,10 @@ def layer_body(
             "labels": data.m,
             "heads": len(layer.heads),
             "head_width": layer.head_width,
-            "value_width": layer.value_width,
+            "value_width": layer.value_width if width is None else width,
         },
         "data": data.canonical(),
-        "layer": {"logit_unit": unit, "heads": heads, "output": strings(layer.output)},
+        "layer": {"logit_unit": unit, "heads": heads, **readout},
         "produced_by": dict(made),
         "input_sha256": data.sha256,
     }

@@ -4,21 +4,22 @@ Standard library only; nothing in the file is believed; docs/certificate.md says
 Head h gives example t, with context E (n tokens, width d) and query e, the logits ln 2 * k, where
 k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
 
-To read: `main` and `check_file` at the end, then the claims about a layer, then what they share;
-claims about the data alone are in checker_data.py. Before each loop stands its cost (class Work).
+To read: `main` and `check_file` at the end, then `interpolation` and what it needs. Files beside
+this one judge the other claims, and import from here (see CLAIMS). Before each loop stands its cost
+(class Work).
 """
 
 import argparse
-import importlib.util
+import importlib
 import json
 import math
 import os
 import re
 import stat
+import sys
 from collections import namedtuple
 from hashlib import sha256
 from operator import mul
-from types import SimpleNamespace
 from typing import Any
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
@@ -64,7 +65,7 @@ class Work:
         if not (self.seconds <= limit and mib <= limit_mib):  # true of NaN, too
             over = f"above --limit-seconds {limit:g} or --limit-mib {limit_mib:g}"
             line = f"estimated at {self.seconds:.2g} s, {mib:.3g} MiB or more: {over}"
-            raise Rejected("over limit", f"{line} (for ranks, see attncert check --fast)")
+            raise Rejected("over limit", f"{line} (see attncert check --fast)")
 
     def dots(self, count: float, length: float, a: float, b: float) -> None:
         """`count` sums of `length` products each, of integers of a and of b bits."""
@@ -286,81 +287,24 @@ def steered(cert: Any, work: Work, layer: Layer) -> str:
     return f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example"
 
 
-def is_prime(p: int) -> bool:
-    """Of an odd p > 1, by Miller and Rabin's test: with these bases no composite below 3 * 10^23
-    passes it (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017)."""
-    twos = (p - 1 & 1 - p).bit_length() - 1
-    for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
-        x = pow(a, p >> twos, p)
-        if a % p and x != 1 and all(pow(x, 2**i, p) != p - 1 for i in range(twos)):
-            return False
-    return True
-
-
-def rank_parts(cert: Any, work: Work) -> tuple[Layer, int]:
-    """The layer and the prime of a full-rank claim; all but the rank itself is checked."""
-    T, _, d, m, H, _, d_v = cert["dims"].values()
-    rank = typed(cert["rank"], dict, "rank", "prime value")
-    (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
-    layer = attention(cert, work, "logit_unit heads", "key query")
-    integers(work, cert["data"]["labels"], "labels", T, m)
-    prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
-    need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
-    need(typed(rank["value"], int, "rank.value") == T, "rank.value is not dims.examples", "wrong")
-    need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")
-    need(H * d >= T, "there are more examples than features: heads times width", "wrong")
-    need(layer.unit % p, "a denominator of the contexts is 0 mod p", "wrong")
-    return layer, p
-
-
-def full_rank(cert: Any, work: Work) -> str:
-    T, n, d, _, H, _, _ = cert["dims"].values()
-    layer, p = rank_parts(cert, work)
-    b_p, b_e = p.bit_length(), layer.bits[0]
-    work.spend(2e-5 * T * H * n)  # the powers
-    work.dots(T * H * (d + 1), n, b_p, b_e)
-    work.quotients(T * H * (d + 2), b_p + b_e, b_p)
-    work.dots(T * T / 2, H * d, b_p, b_p)  # each row less multiples of those above
-    work.hold(T * H * d, b_p)
-    work.pass_by((n + 5 * H * d, 3 * b_p + b_e))
-    pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
-    for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
-        row = []
-        for x in logits:
-            weights = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
-            s = layer.unit * sum(weights) % p
-            need(s, f"a denominator of example {t} is 0 mod p", "wrong")
-            row += [dot(weights, column) * pow(s, -1, p) % p for column in columns]
-        for start, pivot in pivots:
-            if factor := row[start] % p:
-                row[start:] = [x - factor * y for x, y in zip(row[start:], pivot, strict=True)]
-        start = next((j for j, x in enumerate(row) if x % p), -1)
-        need(start >= 0, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
-        inverse = pow(row[start], -1, p)
-        pivots.append((start, [x * inverse % p for x in row[start:]]))
-    more = steered(cert, work, layer)
-    return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
-
-
-def beside(cert: Any, work: Work, name: str = "") -> str:
-    """A check of the data alone: by checker_data.py beside this file, with what stands here."""
-    work.bytes += 2e4  # of code
-    path = os.path.join(os.path.dirname(__file__), "checker_data.py")
-    spec: Any = importlib.util.spec_from_file_location("checker_data", path)
-    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
-    check = getattr(module, name or cert["claim"].replace("-", "_"))
-    return str(check(SimpleNamespace(**globals()), cert, work))
-
-
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
 FORMATS = {"attncert/1": "", "attncert/2": " saturation rounding data_file"}  # null, or an object
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
-CLAIMS: dict[str, tuple[Any, str, str, str]] = {
-    "interpolation": (interpolation, "layer groups", *LAYER),
-    "full-rank": (full_rank, "layer groups rank", *LAYER),
-    "dependent-set": (beside, "relation", "vectors", "vectors width"),
-    "impossible": (beside, "relation", LAYER[0], "examples context width labels"),
+CLAIMS = {  # the file whose function judges it; its own keys; those of `data`; those of `dims`
+    "interpolation": ("checker", "layer groups", *LAYER),
+    "full-rank": ("checker_rank", "layer groups rank", *LAYER),
+    "interpolation-near": ("checker_near", "layer near", *LAYER),
+    "every-labelling": ("checker_labelling", "layer groups rank", *LAYER),
+    "dependent-set": ("checker_data", "relation", "vectors", "vectors width"),
+    "impossible": ("checker_data", "relation", LAYER[0], "examples context width labels"),
 }
+
+
+def judge(claim: str, file: str = "") -> Any:
+    """The function that judges a claim, from this file or from one beside it."""
+    file = file or CLAIMS[claim][0]
+    module = importlib.import_module(f"{__package__}.{file}" if __package__ else file)
+    return getattr(module, claim.replace("-", "_"))
 
 
 def check_file(
@@ -372,8 +316,9 @@ def check_file(
         work = Work(limit_seconds, limit_mib)
         cert = parse(path, work)
         same_digests(cert)
-        more = beside(cert, work, "rounding") if cert.get("rounding") is not None else ""
-        message = (by or CLAIMS[cert["claim"]][0])(cert, work) + more
+        rounded = cert.get("rounding") is not None
+        more = judge("rounding", "checker_data")(cert, work) if rounded else ""
+        message = (by or judge(cert["claim"]))(cert, work) + more
     except Rejected as rejected:
         status, message = rejected.args
     except Exception as error:  # of reading, of memory, of a type somewhere: no claim was checked
@@ -394,4 +339,6 @@ def main(argv: list[str] | None = None, check: Any = check_file) -> int:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.modules[f"{__package__}.checker" if __package__ else "checker"] = sys.modules[__name__]
     raise SystemExit(main())

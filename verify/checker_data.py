@@ -1,15 +1,19 @@
 """What checker.py checks of the data alone: relations between vectors or examples, and rounding.
 
-Standard library only. checker.py loads this file from beside it, and gives every function `base`:
-its own functions, for reading numbers and counting work. Nothing in a certificate is believed.
+Standard library only; nothing in a certificate is believed.
 """
 
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
+if __package__:
+    from attncert.verify.checker import dot, integers, need, typed
+else:  # checker.py was run as a file
+    from checker import dot, integers, need, typed  # type: ignore
 
-def dependent_set(base: Any, cert: Any, work: Any) -> str:
-    typed, need, integers, dot = base.typed, base.need, base.integers, base.dot
+
+def dependent_set(cert: Any, work: Any) -> str:
     need(cert.get("saturation") is None, "saturation must be null")
     N, d = cert["dims"].values()
     relation = typed(cert["relation"], dict, "relation", "indices coefficients")
@@ -26,9 +30,8 @@ def dependent_set(base: Any, cert: Any, work: Any) -> str:
     return f"{len(indices)} of the {N} vectors are dependent"
 
 
-def impossible(base: Any, cert: Any, work: Any) -> str:
+def impossible(cert: Any, work: Any) -> str:
     """For g != 0, n z = sum of tokens + f(query / g, g * centred tokens) / g: f may be anything."""
-    need, integers, gcd = base.need, base.integers, base.math.gcd
     need(cert.get("saturation") is None, "saturation must be null")
     T, n, d, m = cert["dims"].values()
     factors, _, b_c = integers(work, cert["relation"], "relation", T)
@@ -59,10 +62,9 @@ def impossible(base: Any, cert: Any, work: Any) -> str:
     return f"no weights give these labels: {T - factors.count(0)} examples are tied otherwise"
 
 
-def rounding(base: Any, cert: Any, work: Any) -> str:
+def rounding(cert: Any, work: Any) -> str:
     """Of attncert/2: each number of contexts and queries is the multiple of `grid` nearest to the
     number before, of two as near the even multiple; labels are as they were."""
-    typed, need, integers = base.typed, base.need, base.integers
     told = typed(cert["rounding"], dict, "rounding", "grid largest_change data")
     before = typed(told["data"], dict, "rounding.data", "contexts queries labels")
     data = typed(cert["data"], dict, "data to be rounded", "contexts queries labels")

@@ -1,6 +1,6 @@
-"""Check an ``attncert/1`` certificate of the claim "every-labelling": checker_labelling.py FILE
+"""What checker.py checks of the claim "every-labelling".
 
-Standard library and checker.py beside it, which reads the file; nothing in the file is believed.
+Standard library only; nothing in the file is believed.
 Head h gives example t, with context E and query e, logits ln 2 * k with integers k = E K Q^T e, the
 softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p; label j is the sum over the heads of
 (V O)_j^T z. The layer's real weights are K, Q' = ln 2 * Q, V and O.
@@ -22,31 +22,25 @@ The Jacobian. With C = E^T (diag p - p p^T) E and g = C (V O)_j the derivatives 
     by V_ab:  z_a O_bj                                   by O_bj:   (V^T z)_b
 
 It is J D with D diagonal, ln 2 in the columns of K and 1 elsewhere, and J rational: the ranks are
-equal. Numbers of the file are taken times common denominators, which multiplies every column of J
-by one nonzero number (V O of all heads, too, has one denominator). Softmax sums are the only
-denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not 0,
-and rank T*m modulo p is rank T*m.
+equal. Contexts and queries are taken times common denominators; each K, Q and V, and O, in integers
+without a common factor. Both multiply every column of J by one nonzero number. Softmax sums are the
+only denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not
+0, and rank T*m modulo p is rank T*m.
 """
 
-from __future__ import annotations
-
-import os
-import sys
-from functools import partial
+from itertools import chain
+from math import gcd
 from typing import Any
 
 if __package__:
-    from attncert.verify import checker
-else:  # run as a file: the checker beside it
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import checker  # type: ignore[import-not-found, no-redef]
-
-dot, integers, is_prime = checker.dot, checker.integers, checker.is_prime
-need, shifts, typed = checker.need, checker.shifts, checker.typed
-CLAIM = "every-labelling"
+    from attncert.verify.checker import Work, attention, dot, integers, need, shifts
+    from attncert.verify.checker_rank import joins, prime_of
+else:  # checker.py was run as a file
+    from checker import Work, attention, dot, integers, need, shifts  # type: ignore
+    from checker_rank import joins, prime_of  # type: ignore
 
 
-def every_labelling(cert: Any, work: Any) -> str:
+def every_labelling(cert: Any, work: Work) -> str:
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     layer, heads, p = zero_parts(cert, work)
     P, b_p = H * (d * (2 * d_h + d_v) + d_v * m), p.bit_length()
@@ -60,34 +54,23 @@ def every_labelling(cert: Any, work: Any) -> str:
     work.dots(T * m * T * m / 2, P, b_p, b_p)  # each row less multiples of those above
     work.hold(T * m * P, b_p)
     work.pass_by((2 * P * (m + 1) + H * d * (m + n), 3 * b_p + b_e + b_q))
-    pivots: list[tuple[int, list[int]]] = []  # a column, and a row from there on with leading 1
+    pivots: list[tuple[int, list[int]]] = []
     for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
         for row in derivatives(layer.queries[t], columns, logits, heads, p, m, t):
-            for start, pivot in pivots:
-                if factor := row[start] % p:
-                    tail = zip(row[start:], pivot, strict=True)
-                    row[start:] = [x - factor * y for x, y in tail]
-            start = next((j for j, x in enumerate(row) if x % p), -1)
             dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
-            need(start >= 0, dependent, "wrong")
-            inverse = pow(row[start], -1, p)
-            pivots.append((start, [x * inverse % p for x in row[start:]]))
+            need(joins(row, pivots, p), dependent, "wrong")
     return (
         f"every labelling of the {T} examples is memorized by {H} heads: at these weights all "
         f"outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
     )
 
 
-def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
+def zero_parts(cert: Any, work: Work) -> tuple[Any, Any, int]:
     """The layer, its heads as (K^T, Q^T, V^T, O, (V O)^T) modulo p, and p; (1) is checked."""
     T, _, d, m, H, d_h, d_v = cert["dims"].values()
     need(cert.get("saturation") is None, "saturation must be null")
-    rank = typed(cert["rank"], dict, "rank", "prime value")
-    (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
-    prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
-    need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
-    need(typed(rank["value"], int, "rank.value") == T * m, "rank.value is not T * m", "wrong")
-    layer = checker.attention(cert, work, "logit_unit heads output", "key query value")
+    p = prime_of(cert, work, T * m)
+    layer = attention(cert, work, "logit_unit heads output", "key query value")
     integers(work, cert["data"]["labels"], "labels", T, m)
     values = [head["value"] for head in cert["layer"]["heads"]]
     V, _, b_v = integers(work, values, "value", H, d, d_v)
@@ -95,18 +78,18 @@ def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
     b_m = b_v + b_o + d_v.bit_length()
     work.dots(H * d * m, d_v, b_v, b_o)
     work.hold(H * d * (m + 2 * d_h + d_v), max(b_m, *layer.bits))
-    for count, bits in ((2 * d * d_h, max(layer.bits)), (d_v * (d + m), b_v + b_o), (d * m, b_m)):
-        work.quotients(H * count, bits, p.bit_length())  # modulo p
+    for count, bits in ((2 * d * d_h, max(layer.bits[2:])), (d_v * (d + m), max(b_v, b_o))):
+        work.quotients(2 * H * count, bits / 2, bits)  # common factors, and modulo p
+    work.dots(H * d * m, d_v, p.bit_length(), p.bit_length())
     work.hold(H * m * (d + d_v), p.bit_length())
     work.spend(H * H * d * d_h * (1e-7 + 2e-11 * max(layer.bits)))  # heads told apart
-    heads: list[Any] = []
-    sets: list[Any] = []
+    heads, sets, outputs = list[Any](), list[Any](), residues(O, p)
     for h, (key, query) in enumerate(layer.heads):
-        out = O[h * d_v : (h + 1) * d_v]
-        mixed = [[dot(row, column) for row in V[h]] for column in zip(*out, strict=True)]
-        turned = [list(zip(*x, strict=True)) for x in (key, V[h])]
-        parts = turned[0], query, turned[1], out, mixed
-        heads.append([[[x % p for x in row] for row in part] for part in parts])
+        rows = slice(h * d_v, (h + 1) * d_v)
+        mixed, parts = product(V[h], O[rows]), [residues(x, p) for x in (key, query, V[h])]
+        small = [[x % p for x in row] for row in product(parts[2], outputs[rows])]
+        keys, values = (list(zip(*x, strict=True)) for x in parts[::2])
+        heads.append((keys, parts[1], values, outputs[rows], small))
         total = next((total for other, total in sets if other == (key, query)), None)
         if total is None:
             total = [[0] * d for _ in range(m)]
@@ -116,6 +99,17 @@ def zero_parts(cert: Any, work: Any) -> tuple[Any, Any, int]:
     zero = not any(any(row) for _, total in sets for row in total)
     need(zero, "value @ output of heads with equal key and query must add up to 0", "wrong")
     return layer, heads, p
+
+
+def product(V: Any, O: Any) -> list[list[int]]:  # noqa: E741
+    """(V O)^T."""
+    return [[dot(row, column) for row in V] for column in zip(*O, strict=True)]
+
+
+def residues(rows: Any, p: int) -> list[list[int]]:
+    """Modulo p, of integers in proportion to these that have no common factor."""
+    common = gcd(*chain(*rows)) or 1
+    return [[x // common % p for x in row] for row in rows]
 
 
 def derivatives(
@@ -144,13 +138,3 @@ def derivatives(
             row += [a * b[j] % p for a in z for b in out]
             row += [b if j == k else 0 for b in hidden for k in range(m)]
     return rows
-
-
-# One claim more in the table of claims.
-checker.CLAIMS[CLAIM] = (every_labelling, "layer groups rank", *checker.LAYER)
-check_file = checker.check_file
-main = partial(checker.main, check=check_file)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

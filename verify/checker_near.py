@@ -1,4 +1,4 @@
-"""Check an ``attncert/1`` certificate of the claim "interpolation-near": checker_near.py FILE
+"""What checker.py checks of the claim "interpolation-near".
 
 Standard library only; nothing in the file is believed. Head h gives example t, with context E
 (n tokens, width d) and query e, the logits E @ key @ query.T @ e; softmax is the true one, base e.
@@ -16,47 +16,23 @@ Proof. Let g(u) = u - A f(u), so g' = I - A f'. By the mean value theorem, coord
 Banach it has one fixed point, where A f = 0. A f'(u0) differs from I by less than 1 in norm, so it
 is invertible, so A is, and f = 0 there. QED
 
-To read: `near`, then `evaluated` (the layer and its derivatives, in balls), then `exp_bounds` and
-the balls. Reading the file and counting the work come last, as in checker.py, which this repeats.
+To read: `interpolation_near`, then `evaluated` (the layer and its derivatives, in balls), then
+`exp_bounds` and the balls. Reading the file and counting the work are those of checker.py.
 """
 
-import argparse
-import json
-import math
-import os
-import re
-import stat
-from collections import namedtuple
-from hashlib import sha256
-from operator import lt, mul
+from operator import lt
 from typing import Any
 
-MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
-MAX_DIGITS, MAX_DEPTH = 500_000, 64  # of a numerator or denominator; of brackets in brackets
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check, as estimated before it is done
+if __package__:
+    from attncert.verify.checker import Work, dot, integers, need, typed
+else:  # checker.py was run as a file
+    from checker import Work, dot, integers, need, typed  # type: ignore
+
 GUARD, SHORT = 128, 64  # bits of the balls beyond those of 1 / radius; of derivatives in A f'
-CLAIM = "interpolation-near"
-FIELDS = "format claim construction dims data layer near produced_by input_sha256 digest"
-DIMS = "examples context width labels heads head_width value_width"
-Verdict = namedtuple("Verdict", "status claim message numbers")
-EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
-NUMBER = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
-
-
-class Rejected(Exception): ...
-
-
-def need(condition: object, message: str, status: str = "unusable") -> None:
-    if not condition:
-        raise Rejected(status, message)
 
 
 # Balls: centre c and radius r, integers, stand for all reals v with |2^P v - c| <= r. Vectors of
 # balls are (centres, radii). Centres are rounded down, which errs by less than 1; radii up.
-
-
-def dot(x: Any, y: Any) -> int:
-    return sum(map(mul, x, y))
 
 
 def up(x: int, unit: int) -> int:
@@ -185,9 +161,10 @@ def evaluated(weights: Any, data: Any, sizes: Any, P: int, unknowns: Any = None)
         yield total, rows
 
 
-def parts(cert: Any, work: "Work") -> tuple[Any, Any, int, int, list[int], Any]:
+def parts(cert: Any, work: Work) -> tuple[Any, Any, int, int, list[int], Any]:
     """Heads, output, radius p / q, unknowns and inverse, still as text but for the numbers."""
     T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    need(cert.get("saturation") is None, "saturation must be null")
     layer = typed(cert["layer"], dict, "layer", "logit_unit heads output")
     heads = typed(layer["heads"], list, "layer.heads", "key query value")
     need(layer["logit_unit"] == "1", "layer.logit_unit must be '1'")
@@ -203,7 +180,7 @@ def parts(cert: Any, work: "Work") -> tuple[Any, Any, int, int, list[int], Any]:
     return heads, layer["output"], p, q, numbers, claim["inverse"]
 
 
-def near(cert: Any, work: "Work") -> str:
+def interpolation_near(cert: Any, work: Work) -> str:
     T, n, d, m, H, d_h, d_v = cert["dims"].values()
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     heads, output, p, q, numbers, inverse = parts(cert, work)
@@ -301,167 +278,3 @@ def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, in
             return kind, h, *divmod(rest, d_h)
         rest -= d * d_h
     return "value", h, *divmod(rest, d_v)
-
-
-# The file, and what the work costs: as in checker.py.
-
-
-def typed(value: Any, kind: type, where: str, keys: str = "") -> Any:
-    """The value, if of this type; an object, or each object in a list, has exactly the keys."""
-    objects, names = [value] if kind is dict else value if keys else [], set(keys.split())
-    fits = type(value) is kind and all(type(x) is dict and x.keys() == names for x in objects)
-    need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
-    return value
-
-
-class Work:
-    """Time and memory, counted before they are spent; above a limit, the check ends.
-
-    Seconds of CPython 3.11 on one core: products and quotients of a by b bits take time in
-    proportion to a * b (long products less: there the estimate is high).
-    """
-
-    def __init__(self, limit_seconds: float, limit_mib: float) -> None:
-        self.limits = limit_seconds, limit_mib
-        self.seconds = self.bytes = self.peak = 0.0
-
-    def spend(self, seconds: float, passing_bytes: float = 0.0) -> None:
-        self.seconds += seconds
-        self.peak = max(self.peak, self.bytes + passing_bytes)
-        mib, (limit, limit_mib) = self.peak / 2**20, self.limits
-        if not (self.seconds <= limit and mib <= limit_mib):  # true of NaN, too
-            over = f"above --limit-seconds {limit:g} or --limit-mib {limit_mib:g}"
-            line = f"estimated at {self.seconds:.2g} s, {mib:.3g} MiB or more: {over}"
-            raise Rejected("over limit", f"{line} (see attncert check --fast)")
-
-    def dots(self, count: float, length: float, a: float, b: float) -> None:
-        """`count` sums of `length` products each, of integers of a and of b bits."""
-        a, b = min(a, 1e18), min(b, 1e18)  # floats from here on, and finite
-        self.spend(count * (6e-7 + length * (1.2e-7 + 2e-12 * (a + 30) * (b + 30))))
-
-    def quotients(self, count: float, a: float, b: float) -> None:
-        """`count` quotients of a bits, or remainders, by integers of b bits."""
-        a, b = min(max(a, 0), 1e18), min(b, 1e18)
-        self.spend(count * (2e-7 + 2e-12 * (a + 30) * (b + 300)))
-
-    def pass_by(self, *integers: tuple[float, float]) -> None:
-        """Lists of `count` integers of so many bits, all at once, for a moment."""
-        self.spend(0.0, sum(count * (40 + min(bits, 1e18) / 7.5) for count, bits in integers))
-
-    def hold(self, count: float, bits: float) -> None:
-        """The same of one list, to the end of the check."""
-        self.bytes += count * (40 + bits / 7.5)  # 30 bits in four bytes, behind a head
-        self.spend(0.0)
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    need(len(found) == len(pairs), "a key occurs twice in one object")
-    return found
-
-
-def parse(path: str, work: Work) -> dict[str, Any]:
-    """The file as JSON values, no number a float, with the right keys and its dims in order."""
-    need(stat.S_ISREG(os.stat(path).st_mode), "this is not a regular file")
-    with open(path, "rb") as file:
-        raw = file.read(min(os.stat(path).st_size, MAX_FILE_BYTES) + 1)
-    need(len(raw) <= MAX_FILE_BYTES, f"the file has over {MAX_FILE_BYTES} bytes")
-    items, pairs = sum(map(raw.count, b",[{")), raw.count(b":")
-    need(items <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
-    work.bytes += (4 if raw.isascii() else 10) * len(raw) + 80 * items + 170 * pairs
-    work.spend(2e-8 * len(raw) + 1e-6 * items + 2e-6 * pairs)
-    cert = json.loads(raw.decode(), object_pairs_hook=unique, parse_float=int, parse_constant=int)
-    need(type(cert) is dict and cert.get("format") == "attncert/1", "the format is not attncert/1")
-    need(cert.get("claim") == CLAIM, f"the claim must be {CLAIM} (for others: checker.py)")
-    inner = [cert]
-    for _ in range(MAX_DEPTH):
-        inner = [y for x in inner for y in (x.values() if type(x) is dict else x)]
-        inner = [y for y in inner if type(y) in (dict, list)]
-    need(not inner, f"the file has over {MAX_DEPTH} brackets in brackets")
-    typed(cert, dict, "the certificate", FIELDS)
-    typed(cert["data"], dict, "data", "contexts queries labels")
-    for name, number in typed(cert["dims"], dict, "dims", DIMS).items():
-        need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
-    return cert | {"dims": {name: cert["dims"][name] for name in DIMS.split()}}
-
-
-def same_digests(cert: dict[str, Any]) -> None:
-    body = {key: cert[key] for key in cert if key != "digest"}
-    for name, part in (("digest", body), ("input_sha256", cert["data"])):
-        fresh = sha256(json.dumps(part, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-        need(cert[name] == fresh, f"{name} is stale: the content was changed", "wrong")
-
-
-def integer(text: str) -> int:
-    """int(text), by halves: below Python's limit of 4,300 digits, and faster than quadratic."""
-    half = len(text) // 2
-    if half < 256 or text[0] == "-":
-        return int(text) if half < 256 else -integer(text[1:])
-    return integer(text[:-half]) * 10**half + integer(text[-half:])
-
-
-def integers(work: Work, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
-    """Nested lists of numbers as integers over one denominator; that; the most bits of one."""
-    if where == "contexts" and len(typed(value, list, where)) == 1:
-        shape = (1, *shape[1:])  # one context may serve all examples
-    texts = [value]
-    for k in shape:
-        fits = all(type(x) is list and len(x) == k for x in texts)
-        need(fits, f"{where} must be nested lists of the lengths {shape}, as dims say")
-        texts = [item for x in texts for item in x]
-    fits = all(type(text) is str and NUMBER.fullmatch(text) for text in texts)
-    need(fits, f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
-    count, digits, longest = len(texts), sum(map(len, texts)), max(map(len, texts))
-    strings = 16 * count + 200 * sum("/" in text for text in texts) + digits + 4 * longest
-    work.spend(3e-6 * count + 1e-8 * digits + 5e-12 * digits * longest, strings)
-    # Denominators are told apart by their texts: integers can be chosen to collide in a dict.
-    below = {text.partition("/")[2] or "1": 1 for text in texts}
-    below, unit, bits = {text: integer(text) for text in below}, 1, 4 * digits / count
-    for q in below.values():
-        work.quotients(4, unit.bit_length(), q.bit_length())
-        unit = math.lcm(unit, q)
-        work.pass_by((count + len(below), unit.bit_length()))
-    work.quotients(len(below), unit.bit_length(), 4 * digits / len(below))
-    work.dots(1, count, bits, unit.bit_length())
-    work.hold(count, bits + (unit.bit_length() if unit > 1 else 0))
-    work.hold(count / 4 + 3 * count / shape[-1], 0)  # the lists
-    factors = {text: unit // q for text, q in below.items()}
-    parts = (text.partition("/") for text in texts)
-    flat: Any = [integer(p) * factors[q or "1"] for p, _, q in parts]
-    most = max(x.bit_length() for x in [unit, *flat])
-    for k in shape[:0:-1]:
-        flat = [flat[i : i + k] for i in range(0, len(flat), k)]
-    return flat, unit, most
-
-
-def check_file(
-    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB, by: Any = near
-) -> Verdict:
-    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
-    status, cert = "holds", dict[str, Any](claim=None, dims={})
-    try:
-        work = Work(limit_seconds, limit_mib)
-        cert = parse(path, work)
-        same_digests(cert)
-        message = by(cert, work)
-    except Rejected as rejected:
-        status, message = rejected.args
-    except Exception as error:  # of reading, of memory, of a type somewhere: no claim was checked
-        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
-    return Verdict(status, cert["claim"], message, cert["dims"])
-
-
-def main(argv: list[str] | None = None, check: Any = check_file) -> int:
-    parser = argparse.ArgumentParser(usage=argparse.SUPPRESS)
-    parser.add_argument("file")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--limit-seconds", type=float, default=LIMIT_SECONDS)
-    parser.add_argument("--limit-mib", type=float, default=LIMIT_MIB)
-    options = parser.parse_args(argv)
-    found = check(options.file, options.limit_seconds, options.limit_mib)
-    print(json.dumps(found._asdict()) if options.json else f"{found.status}: {found.message}")
-    return EXIT[found.status]
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

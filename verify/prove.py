@@ -1,7 +1,7 @@
 """The whole pipeline on one page: data -> construction -> claims -> trace -> certificate.
 
-Every stage (verify/stages.py) looks at the run and returns the claims that it can make. None
-changes what another one said; the trace joins them at the end, and must obey the rules of
+Every stage (verify/pipeline/stages.py) looks at the run and returns the claims that it can make.
+None changes what another one said; the trace joins them at the end, and must obey the rules of
 verify/claims/rules.py before it is returned.
 """
 
@@ -16,12 +16,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify import grids, stages
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
-from attncert.verify.refusal import refused
-from attncert.verify.run import Run
+from attncert.verify.pipeline import grids, stages
+from attncert.verify.pipeline.refusal import refused
+from attncert.verify.pipeline.run import Run
 from attncert.verify.settings import CLAIMS, Settings
 
 __all__ = ["CLAIMS", "Settings", "prove", "prove_layer"]

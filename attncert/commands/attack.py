@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
+from attncert.terminal.output import print_json, say
 
 
 def attack(
@@ -27,7 +27,7 @@ def attack(
 ) -> int:
     """Search small degenerate data for a case where a construction, or a statement, fails."""
     from attncert.constructions.errors import InputError
-    from attncert.progress import Stages
+    from attncert.terminal.progress import Stages
     from attncert.verify.audit.attack.given.search import attack_statement
     from attncert.verify.audit.attack.search import attack
 

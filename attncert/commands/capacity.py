@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import deliver, report_folder
 from attncert.constructions.errors import InputError, require_seed
+from attncert.terminal.output import deliver, report_folder
 
 
 def capacity(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
-from attncert.commands.stdin import as_file
 from attncert.constructions.errors import InputError
-from attncert.progress import Stages
+from attncert.terminal.output import print_json, say
+from attncert.terminal.progress import Stages
+from attncert.terminal.stdin import as_file
 
 if TYPE_CHECKING:
     from attncert.verify.checker import Verdict
@@ -56,11 +56,9 @@ def check(
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
     with as_file(certificate) as path, Stages() as progress:
         progress("checking", 0, 0)
-        verdict = _checker(path, fast, verified, kernel)(path, **limits)
+        verdict = _checker(fast, verified, kernel)(path, **limits)
     if verdict.status == "unusable":
-        kind = re.match(
-            r"(?:fast (?:re-)?check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message
-        )
+        kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
             raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
@@ -72,16 +70,16 @@ def check(
     return EXIT[verdict.status]
 
 
-def _checker(path: str, fast: bool, verified: bool, kernel: bool) -> Callable[..., Verdict]:
-    if verified:
-        from attncert.verify.coq.executable import check_file
-
-        return check_file
+def _checker(fast: bool, verified: bool, kernel: bool) -> Callable[..., Verdict]:
     if kernel:
         return _in_kernel
-    from attncert.verify.checkers import checker_of
-
-    return checker_of(path, fast)
+    if verified:
+        from attncert.verify.coq.executable import check_file
+    elif fast:
+        from attncert.verify.fast.check import check_file
+    else:
+        from attncert.verify.checker import check_file
+    return check_file
 
 
 def _in_kernel(path: str, **limits: float) -> Verdict:

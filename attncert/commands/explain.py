@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
-from attncert.commands.stdin import as_file
-from attncert.progress import Stages
+from attncert.terminal.output import print_json, say
+from attncert.terminal.progress import Stages
+from attncert.terminal.stdin import as_file
 
 
 def explain(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from attncert.commands.output import deliver, report_folder
+from attncert.terminal.output import deliver, report_folder
 
 
 def fit(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.output import print_json, say
+from attncert.terminal.output import print_json, say
 
 
 def hash_data(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from attncert.commands.output import say
+from attncert.terminal.output import say
 
 kernel = typer.Typer(rich_markup_mode=None, help="The theorems in Coq and the verified checker.")
 

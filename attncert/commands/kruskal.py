@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from attncert.commands.durations import seconds
-from attncert.commands.output import Interrupted, deliver, print_json, report_folder, say
 from attncert.constructions.errors import InputError
+from attncert.terminal.durations import seconds
+from attncert.terminal.output import Interrupted, deliver, print_json, report_folder, say
 
 if TYPE_CHECKING:
     from attncert.reports.report import Report
@@ -50,8 +50,8 @@ def kruskal(
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:
     """Bound the Kruskal rank of DATA from both sides; write a report and a witness."""
-    from attncert.progress import Stages
     from attncert.reports.kruskal.page import report
+    from attncert.terminal.progress import Stages
     from attncert.verify.kruskal.examine import examine
     from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part

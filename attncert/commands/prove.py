@@ -6,13 +6,13 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from attncert.commands.output import deliver, report_folder
+from attncert.terminal.output import deliver, report_folder
 
 
 def prove(
     data: Annotated[str, typer.Argument(help="a .json or .npz data set, - (stdin), or: digits")],
     construction: Annotated[
-        str, typer.Option(help="paper | width-one | generic | MODULE:NAME")
+        str, typer.Option(help="paper | width-one | affine | generic | MODULE:NAME")
     ] = "paper",
     heads: Annotated[
         int | None, typer.Option(help="heads H; default: the fewest the theorem needs")

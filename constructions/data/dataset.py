@@ -15,6 +15,7 @@ from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.ragged import evened
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
@@ -72,10 +73,11 @@ class Dataset:
     def of(cls, contexts: Any, queries: Any, labels: Any = None, name: str = "data") -> Dataset:
         """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
 
-        contexts may be (n, d), shared by all; labels may be (T,), and booleans, false for 0 and
-        true for 1; None: there are none. Floats are taken exactly.
+        contexts may be (n, d), shared by all, or of different numbers of tokens, which are then
+        repeated (`ragged.py`); labels may be (T,), and booleans, false for 0 and true for 1; None:
+        there are none. Floats are taken exactly.
         """
-        E, e = _exact(contexts, "contexts"), _exact(queries, "queries")
+        E, e = _exact(evened(contexts), "contexts"), _exact(queries, "queries")
         y = None if labels is None else _exact(_numbers(labels), "labels")
         full = full_shapes(E.shape, e.shape, None if y is None else y.shape)
         stated = y if y is None or full[2] is None else y.reshape(full[2])

@@ -8,12 +8,13 @@ sum of all V_h O_h on b dimensions more. So they lie in the image of a manifold 
 
     N = H [ρ (a + d' - ρ) + δ (a + m - δ)] + e,
 
-with e = b m where m ≤ d_v; e = b min(m, H d_v) where d_v ≤ a; and else, with m' = m - min(m, H a)
-and ω = min(H (d_v - a), b, m'), e = b min(m, H a) + ω (b + m' - ω). Hence, whatever the data: for
-T·m > N the labels that some weights output have measure zero (Sard). Whether T·m ≤ N is enough for
-given labels is another question, which `fit` tries. The same holds for every set S of examples by
-itself, with its own N(S): so for all of them at most min_S N(S) + m (T - |S|) labels. `Law` takes
-all examples, and those that share one context (docs/given-labels.md, Theorem 7, has all sets).
+with e = b r + c (m - r), r = min(m, H d_v), c = min(b, H max(d_v - a, 0)): the heads' values have
+row spaces of dimension r together, and c of the b dimensions are moved by what P does not see
+(docs/given-labels.md, Theorem 9). Hence, whatever the data: for T·m > N the labels that some
+weights output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another
+question, which `fit` tries. The same holds for every set S of examples by itself, with its own
+N(S): so for all of them at most min_S N(S) + m (T - |S|) labels. `Law` takes all examples, and
+those that share one context (Theorem 7 of the page has all sets).
 """
 
 from __future__ import annotations
@@ -45,14 +46,8 @@ class Spans:
         """
         a, b, m, H = self.differences, self.common, self.labels, heads
         rho, delta = min(head_width, a, self.queries), min(value_width, a, m)
-        if m <= value_width:
-            e = b * m
-        elif value_width <= a:
-            e = b * min(m, H * value_width)
-        else:
-            rest = m - min(m, H * a)
-            omega = min(H * (value_width - a), b, rest)
-            e = b * min(m, H * a) + omega * (b + rest - omega)
+        reached, unseen = min(m, H * value_width), min(b, H * max(value_width - a, 0))
+        e = b * reached + unseen * (m - reached)
         return H * (rho * (a + self.queries - rho) + delta * (a + m - delta)) + e
 
     def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:

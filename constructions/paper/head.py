@@ -26,7 +26,7 @@ from attncert.constructions.search.saturation import (
     least_lead,
     least_multiplier,
 )
-from attncert.constructions.search.separation import Pair, separating_pairs
+from attncert.constructions.search.separation import Pair, separating_pairs, separators
 from attncert.constructions.search.steering import Reducer, Solver, short_kernel, shortened
 
 _PAIRS = 8  # pairs (u, v) for which the whole head is worked out
@@ -125,9 +125,9 @@ class HeadBuilder:
     def _shortest(self, group: Sequence[int], duals: list[Dual], solver: Solver) -> Draft:
         kernel = short_kernel(solver.kernel, self.query_images)
         selectors = integers.product(self.query_images, kernel)
-        pairs = separating_pairs(
-            self.context_images, selectors, self.placed.rows, self._outside(group), _PAIRS, self.rng
-        )
+        images, earlier, others = self.context_images, self.placed.rows, self._outside(group)
+        us = separators(images, earlier, self.rng)
+        pairs = separating_pairs(us, images, selectors, earlier, others, _PAIRS, self.rng)
         best: Draft | None = None
         for pair in pairs:
             draft = self._place(group, duals, self._direction(pair, kernel))

@@ -3,11 +3,14 @@
 Every head contributes as many columns as it placed examples, so the system is square, T×T, and
 invertible (that is what step 7 arranged). With d_v ≥ m, the value matrix of head h is block h of V
 padded with zero columns, and W_O is H stacked copies of [I_m; 0]                     (paper).
+With d_v < m but at most d_v columns in each head, the values pick these columns, whatever the
+labels, and W_O holds the solution                            (ours; docs/width-one.md, section 9).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
@@ -135,29 +138,40 @@ def readout(
 def with_readout(
     construction: Construction, data: Dataset, at_pivots: fmpq_mat, value_width: int | None = None
 ) -> Layer:
-    """The layer with values and output: V has rows `at_pivots` (T×m) at the pivots, 0 elsewhere.
+    """The layer with values and output: VO has rows `at_pivots` (T×m) at the pivots, 0 elsewhere.
 
-    value_width: d_v, default m. Raises HypothesisFails where d_v < m.
+    value_width: d_v, default m. Raises HypothesisFails where d_v is below m and below the number of
+    examples that some head placed.
     """
-    m = data.m
-    width = m if value_width is None else value_width
-    if width < m:
+    m, idle = data.m, len(construction.layer.heads) - len(construction.heads)
+    pivots = [*(head.pivots for head in construction.heads), *[()] * idle]
+    width, most = m if value_width is None else value_width, max(map(len, pivots))
+    if width < min(m, most):
         raise HypothesisFails(
             "value-width",
-            f"values of width {width} for labels of width {m}",
+            f"values of width {width} for labels of width {m} and groups of up to {most}",
             {"d_v": width, "m": m},
         )
     solution = iter(at_pivots.tolist())
-    heads = []
-    for h, head in enumerate(construction.layer.heads):
+    heads, output = [], list[list[Any]]()
+    for head, columns in zip(construction.layer.heads, pivots, strict=True):
         rows = [[0] * width for _ in range(data.d)]
-        pivots = construction.heads[h].pivots if h < len(construction.heads) else ()
-        for j in pivots:
-            rows[j] = [*next(solution), *[0] * (width - m)]
-        value = fmpq_mat(data.d, width, [x for row in rows for x in row])
-        heads.append(Head(head.key, head.query, value))
-    stacked = [int(i == j) for _ in heads for i in range(width) for j in range(m)]
-    return Layer(tuple(heads), fmpq_mat(len(heads) * width, m, stacked))
+        solved = [next(solution) for _ in columns]
+        stacked = [[int(i == j) for j in range(m)] for i in range(width)]
+        for i, (j, row) in enumerate(zip(columns, solved, strict=True)):
+            if width >= m:
+                rows[j] = [*row, *[0] * (width - m)]
+            else:
+                rows[j][i], stacked[i] = 1, row
+        if width < m:
+            stacked[len(columns) :] = [[0] * m for _ in range(width - len(columns))]
+        heads.append(Head(head.key, head.query, _matrix(rows)))
+        output += stacked
+    return Layer(tuple(heads), _matrix(output))
+
+
+def _matrix(rows: list[list[Any]]) -> fmpq_mat:
+    return fmpq_mat(len(rows), len(rows[0]), [x for row in rows for x in row])
 
 
 def right_inverse(construction: Construction, data: Dataset) -> fmpq_mat:

@@ -60,13 +60,13 @@ def violation(
     for h, group in enumerate(groups):
         if not group:
             continue
-        suspects: Sequence[int] | None = _suspects(reduced_queries, group, earlier)
-        if suspects is None:  # dependent mod p
+        doubtful: Sequence[int] | None = suspects(reduced_queries, group, earlier)
+        if doubtful is None:  # dependent mod p
             relation = _relation(queries, group)
             if relation:
                 return _witness("dependent group", h, group, relation)
-            suspects = earlier
-        for s in suspects:
+            doubtful = earlier
+        for s in doubtful:
             relation = _relation(queries, (*group, s))
             if relation:
                 return _witness("earlier query in span", h, (*group, s), relation)
@@ -82,13 +82,13 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     restarts, then, within _SEARCH_STEPS, all choices. Raises HypothesisFails: decided if every
     choice was tried or a zero or parallel query excludes them all, else undecided.
     """
-    excluded = _excludes_every_grouping(data)
+    excluded = excludes_every_grouping(data)
     if excluded:
         raise HypothesisFails("some-partition", excluded["reason"], excluded)
     given = consecutive(range(data.T), first, further)
     rank = int(data.queries.integer_matrix().rank())
     first, further = min(first, rank), min(further, rank - 1)  # `rank` of them span all others
-    matroid = _Queries(data)
+    matroid = QuerySpans(data)
     rng = random.Random(seed)
     order = list(range(data.T))
     for _ in range(_RESTARTS):
@@ -109,7 +109,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     raise HypothesisFails("some-partition", reason, witness, decided=decided)
 
 
-class _Queries:
+class QuerySpans:
     """Spans of queries, decided mod p first (independent there is independent over Q)."""
 
     def __init__(self, data: Dataset) -> None:
@@ -140,7 +140,7 @@ class _Queries:
 
 
 def _greedy(
-    matroid: _Queries, order: list[int], first: int, further: int, heads: int
+    matroid: QuerySpans, order: list[int], first: int, further: int, heads: int
 ) -> list[tuple[int, ...]] | None:
     remaining = list(order)
     groups: list[tuple[int, ...]] = []
@@ -168,7 +168,7 @@ class _Search:
     the rest groups any part of the rest.
     """
 
-    def __init__(self, matroid: _Queries, first: int, further: int) -> None:
+    def __init__(self, matroid: QuerySpans, first: int, further: int) -> None:
         self.matroid, self.first, self.further = matroid, first, further
         self.steps = 0
         self.dead: set[tuple[frozenset[int], int]] = set()
@@ -222,7 +222,7 @@ class _Search:
         return self.matroid.independent(group) and self.matroid.closed(group, rest)
 
 
-def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
+def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
     seen: dict[tuple[int, ...], int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
@@ -245,7 +245,7 @@ def _excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     return None
 
 
-def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
+def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
 
     queries: all of them as residues mod p = PRIMES[0]. If the group is independent mod p, a query

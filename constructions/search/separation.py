@@ -21,6 +21,7 @@ from itertools import combinations, product
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray, IntArray, IntegerArray
+from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 
 _POOL = 2048  # combinations tried per round
@@ -44,23 +45,22 @@ class Pair:
 
 
 def separating_pairs(
+    us: IntArray,
     context_images: IntegerArray,
     query_images: IntegerArray,
     earlier: Sequence[int],
     others: Sequence[int],
     count: int,
     rng: np.random.Generator,
-    distinct: Sequence[int] = (),
 ) -> list[Pair]:
     """The `count` cheapest pairs found, best first.
 
+    us:             coefficients (P, k) of vectors u that separate.
     context_images: (T or 1, n, k) integers, E_s times the basis that u is written in.
     query_images:   (T, q) integers, e_s times the basis that v is written in (v ⊥ group).
-    earlier:        examples that must be separated: E_s u has one maximum and one minimum.
+    earlier:        examples that v must not be orthogonal to.
     others:         all examples whose logits the pair moves.
-    distinct:       examples for which the entries of E_t u must be distinct.
     """
-    us = separators(context_images, earlier, rng, distinct)
     vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng)
     ranges = spread(us, context_images, others)
     reach = magnitude(vs, query_images, others)
@@ -81,7 +81,11 @@ def separators(
     rng: np.random.Generator,
     distinct: Sequence[int] = (),
 ) -> IntArray:
-    """Coefficients (P, k) of vectors u as `separating_pairs` wants them; at least one."""
+    """Coefficients (P, k) of vectors u that separate; at least one.
+
+    earlier:  examples for which E_s u has one maximum and one minimum.
+    distinct: examples for which the entries of E_t u are distinct.
+    """
     if len(context_images) == 1:
         return _pool([(context_images, differs if distinct else separates)], rng)
     demands = [
@@ -89,6 +93,21 @@ def separators(
         (context_images[list(earlier)], separates),
     ]
     return _pool([(table, accept) for table, accept in demands if len(table)], rng)
+
+
+def apart(context_images: IntegerArray, rng: np.random.Generator) -> IntArray:
+    """Coefficients (P, k) of vectors u that give different entries of E_t u to different rows of
+    E_t, for all t; at least one. Rows may be repeated."""
+    k = context_images.shape[-1]
+    between = [
+        [x - y for x, y in zip(row, other, strict=True)]
+        for rows in context_images.tolist()
+        for row, other in combinations(dict.fromkeys(map(tuple, rows)), 2)
+    ]
+    if not between:
+        return sparse_combinations(k, 1)
+    flat = [x for row in between for x in row]
+    return _pool([(narrow(flat, (len(between), 1, k)), selects)], rng)
 
 
 def separates(images: AnyArray) -> BoolArray:

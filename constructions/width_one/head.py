@@ -106,19 +106,23 @@ class HeadBuilder:
         earlier, images = self.placed.rows, self.keys.images
         outside = [t for t in range(self.data.T) if t not in set(group)]
         if not earlier:
-            us = separators(images, (), self.rng, group)
+            us = self._separators(group)
             length = spread(us, images, range(self.data.T)).sum(axis=1)
             return [(us[i], None) for i in np.argsort(length, kind="stable")[:_PAIRS]]
         pairs = separating_pairs(
+            self._separators(group),
             images,
             integers.product(self.queries.images, kernel),
             earlier,
             outside,
             _PAIRS,
             self.rng,
-            group,
         )
         return [(p.u, integers.product(kernel, p.v[:, None])[:, 0]) for p in pairs]
+
+    def _separators(self, group: Sequence[int]) -> IntArray:
+        """Coefficients (P, k) of vectors u for the group and the examples placed before it."""
+        return separators(self.keys.images, self.placed.rows, self.rng, group)
 
     def _work_out(
         self, group: Sequence[int], solver: GroupQueries, u: IntArray, v0: IntegerArray | None

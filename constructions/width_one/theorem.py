@@ -125,7 +125,7 @@ def build(
             chosen = _short_then_proof(builder, partition, progress)
         if chosen is None:
             builder = HeadBuilder(data, seed=seed, prime=prime, saturation=saturation)
-            chosen = _proof(builder, partition, progress)
+            chosen = proof_heads(builder, partition, progress)
         return chosen
 
     chosen = over_primes(attempt)
@@ -143,13 +143,13 @@ def build(
     )
 
 
-def _proof(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
+def proof_heads(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
     for group in groups:
         earlier = tuple(builder.placed.rows)
         progress(len(earlier), builder.data.T)
-        chosen.append(_record(builder, group, earlier, builder.add(group)))
+        chosen.append(record(builder, group, earlier, builder.add(group)))
     return chosen
 
 
@@ -168,7 +168,7 @@ def _short_then_proof(
         found = short.place()
         if found is None:
             break
-        chosen.append(replace(_record(builder, found[0], earlier, found[1]), short=True))
+        chosen.append(replace(record(builder, found[0], earlier, found[1]), short=True))
     done = set(builder.placed.rows)
     left = [t for group in partition for t in group if t not in done]
     if not left:
@@ -176,21 +176,21 @@ def _short_then_proof(
     groups = consecutive(left, data.n - (1 if done else 0), data.n - 1)
     if violation(data, groups, builder.placed.rows) is not None:
         return None
-    return chosen + _proof(builder, groups, progress)
+    return chosen + proof_heads(builder, groups, progress)
 
 
-def _record(
+def record(
     builder: HeadBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: Draft
 ) -> WidthOneHead:
     """From coefficients to vectors in the data's own units."""
-    data, logits, gap = builder.data, draft.logits, None
-    if draft.targets is not None and data.n > 1:
-        rows = logits[list(earlier)]
+    logits, gap = draft.logits, None
+    if draft.targets is not None:
         at = np.arange(len(earlier)), draft.targets
-        lead = rows[at][:, None] - rows
-        others = np.ones(rows.shape, dtype=bool)
-        others[at] = False
-        gap = int(lead[others].min())
+        rows, entries = logits[list(earlier)], np.broadcast_to(draft.rows, logits.shape)
+        entries = entries[list(earlier)]
+        others = entries != entries[at][:, None]  # where rows are repeated, equal ones are none
+        lead = (rows[at][:, None] - rows)[others]
+        gap = int(lead.min()) if lead.size else None
     return WidthOneHead(
         group=tuple(group),
         earlier=earlier,

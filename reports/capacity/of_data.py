@@ -8,7 +8,7 @@ from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
-from attncert.verify.capacity.of_data import DataCapacity, capacity_dict
+from attncert.verify.capacity.data_records import DataCapacity, capacity_dict
 from attncert.verify.claims.evidence import Level
 
 __all__ = ["one_line", "render", "report"]

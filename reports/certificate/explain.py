@@ -11,14 +11,14 @@ import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
-from attncert.verify import checker, checker_near
-from attncert.verify.checkers import checker_of, reader_of
+from attncert.verify import checker
 
 __all__ = ["Explanation", "explain", "text"]
 
@@ -26,18 +26,10 @@ _NO_WORDS = "This cannot be explained: a part of the file is not what the format
 _WIDTH = 88
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
-    "To believe it, you have to trust Python's integers and a checker of {size} "
-    "({file}, standard library only), and to compare the SHA-256 of the data with that "
+    "To believe it, you have to trust Python's integers and a checker of {lines} lines "
+    "({files}, standard library only), and to compare the SHA-256 of the data with that "
     "of the data you mean. {argument} You need not trust whoever made the file."
 )
-_USUAL = ("under 400 lines", "verify/checker.py")
-_DATA = ("two files", "verify/checker.py and verify/checker_data.py beside it")
-_CHECKERS = {
-    "dependent-set": _DATA,
-    "impossible": _DATA,
-    "interpolation-near": ("under 500 lines", "verify/checker_near.py"),
-    "every-labelling": ("two files", "verify/checker_labelling.py beside verify/checker.py"),
-}
 
 
 @dataclass(frozen=True)
@@ -76,9 +68,8 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     The status is the checker's. Raises InputError where the file is no certificate.
     """
     try:
-        reader = reader_of(path)
-        content = reader.parse(path, reader.Work(math.inf, reader.LIMIT_MIB))
-    except (checker.Rejected, checker_near.Rejected) as rejected:
+        content = checker.parse(path, checker.Work(math.inf, checker.LIMIT_MIB))
+    except checker.Rejected as rejected:
         raise InputError(path, "an attncert certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
@@ -108,13 +99,18 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
 
 
 def _trust(cert: Mapping[str, Any]) -> str:
-    usual = _DATA if cert.get("rounding") else _USUAL
-    size, file = _CHECKERS.get(cert["claim"], usual)
-    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], size=size, file=file)
+    names = ["checker", checker.CLAIMS[cert["claim"]][0]]
+    names += ["checker_rank"] if cert["claim"] == "every-labelling" else []
+    names += ["checker_data"] if cert.get("rounding") else []
+    files = [Path(checker.__file__).with_name(f"{name}.py") for name in dict.fromkeys(names)]
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    parts = " and ".join(file.name for file in files[1:])
+    where = f"verify/checker.py with {parts} beside it" if parts else "verify/checker.py"
+    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], lines=lines, files=where)
 
 
 def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
-    verdict = checker_of(path)(path, limit_seconds)
+    verdict = checker.check_file(path, limit_seconds)
     return verdict.status, verdict.message
 
 

@@ -10,9 +10,11 @@ from attncert.reports.words.drawing import Figure
 from attncert.reports.words.numbers import BEYOND, count, power_of_two, value, whole
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
+from attncert.verify.methods import registry
 
 MOST_ROWS = 12  # limit rows that are written out
 MOST_CURVES = 12
+_PLENTY = 64  # bits of saturation that nobody needs to be told how to exceed
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _STYLES = ("-", "--")
 
@@ -39,7 +41,9 @@ def verdict(proof: Proof) -> str:
     )
     asked = proof.settings.saturation
     if asked is None:
-        return f"{said}. More can be asked for: --saturate BITS."
+        method = registry.known(proof.settings.construction)
+        more = worst > -_PLENTY and method is not None and method.saturates
+        return f"{said}." + (" More can be asked for: --saturate BITS." if more else "")
     level = proof.trace.standing(ids.SATURATION_ASKED).value
     own = ", the heads' own examples too" if asked.own else ""
     return f"{said}; below $2^{{-{asked.bits}}}$, as asked{own} ({level}: saturation.asked)."

@@ -48,7 +48,7 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     assert said.out.startswith("These labels, ") and "enclosed: within " in said.out
     assert said.err == ""
     files = {"report.md", "report.html", "fit.json", "timings.json", "certificate.json"}
-    assert {path.name for path in out.iterdir()} == files | {"checker_near.py"}
+    assert {path.name for path in out.iterdir()} == files | {"checker.py", "checker_near.py"}
     text = (out / "report.md").read_text()
     assert text.startswith(MARK) and "| heads, head width, value width | " in text
     assert "universal" in text and "every labelling" in text  # the notions that it is not about

@@ -16,7 +16,7 @@ import sympy
 import attncert
 from attncert import Dataset, InputError, Layer, Proof, Settings, prove
 from attncert.constructions.data.generators import random
-from attncert.progress import Stages, _Cell
+from attncert.terminal.progress import Stages, _Cell
 from attncert.verify.kruskal.examine import examine
 from attncert.verify.kruskal.sampling.jobs import Question
 from attncert.verify.kruskal.vectors import Vectors
@@ -133,7 +133,7 @@ def test_progress_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(**ours))  # type: ignore[arg-type]
     screen = types.SimpleNamespace(display=display)
     monkeypatch.setitem(sys.modules, "IPython.display", screen)  # type: ignore[arg-type]
-    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", 0.0)
     with Stages() as stages:
         assert stages._kind is _Cell and stages._clock is not None
         stages._clock.join(10)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from attncert.commands.output import quiet
-from attncert.progress import Stages
+from attncert.terminal.output import quiet
+from attncert.terminal.progress import Stages
 
 
 class Terminal(io.StringIO):
@@ -40,7 +40,7 @@ def test_bars_end_where_the_next_stage_begins_and_totals_never_shrink(
 def test_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", 0.0)
     before = quiet.set(True)
     with Stages() as stages:
         stages("subsets", 1, 2)
@@ -55,7 +55,7 @@ def test_nothing_is_shown_elsewhere_or_for_short_work(
 ) -> None:
     screen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", quiet)
+    monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", quiet)
     with Stages() as stages:
         stages.say("2 <= Kruskal rank <= 8")
         stages("subsets", 1, 2)
@@ -65,7 +65,7 @@ def test_nothing_is_shown_elsewhere_or_for_short_work(
 def test_a_terminal_sees_the_lines_and_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("attncert.progress._QUIET_SECONDS", 0.05)
+    monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", 0.05)
     with Stages() as stages:
         stages.say("1 <= Kruskal rank <= 8   (rank)")
         stages.say("2 <= Kruskal rank <= 8   (parallel [x])")

@@ -62,14 +62,30 @@ def test_a_point_counts_with_a_certificate_alone(
     benchmark: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     point = benchmark.Point("heads", "random", "real", 2, 2, 1)  # N = 5
-    row = benchmark.row_of(point)
+    row = benchmark.row_of(point, share=1.0)
     assert row["outcome"] == "certified" and row["T"] == row["certificates"][-1]["T"] >= 2
     assert row["certificates"][-1]["checked"] == "file"
     monkeypatch.setattr(benchmark, "checked", lambda near: {"status": "wrong"})
-    row = benchmark.row_of(point)
+    row = benchmark.row_of(point, share=0.3)
     assert row["outcome"] == "not found" and row["T"] is None
     tried = [one["T"] for one in row["certificates"]]
     assert tried == sorted(tried, reverse=True) and len(set(tried)) == len(tried)
+
+
+@pytest.mark.parametrize("benchmark", ["experiments"], indirect=True)
+def test_where_the_search_begins_decides_nothing(
+    benchmark: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = benchmark.Point("heads", "random", "real", 2, 2, 2)  # N = 10
+    found = lambda point, T, tried: "weights" if T <= 6 else tried.append(T)  # noqa: E731
+    monkeypatch.setattr(benchmark, "search", found)
+    told: list[int] = []
+    monkeypatch.setattr(benchmark, "certified", lambda point, T, best, row: told.append(T) or True)
+    for share in (0.1, 0.5, 0.6, 0.7, 1.0):
+        benchmark.row_of(point, share)
+    assert set(told) == {6} and len(told) == 5
+    done = [benchmark.asdict(point) | {"T": 6, "bounds": {"N": 10}}]
+    assert benchmark.share_near(point, done) == 0.6 and benchmark.share_near(point, []) == 1
 
 
 @pytest.mark.parametrize("benchmark", ["experiments"], indirect=True)

@@ -12,7 +12,7 @@ import pytest
 from support.paths import ROOT
 from support.small_certificates import sealed
 
-from attncert.verify.fast_check import check_file
+from attncert.verify.fast.check import check_file
 
 SCRIPT = ROOT / "docs" / "make_gallery.py"
 

@@ -125,7 +125,7 @@ def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None
 def test_above_a_limit_of_the_checker_the_rank_is_the_answer(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attncert.verify.stages." + limit, 0.0)
+    monkeypatch.setattr("attncert.verify.pipeline.stages." + limit, 0.0)
     proof = prove(SMALL, Settings())
     assert proof.settings.claim == "full-rank" and proof.certificate is not None
     asked = prove(SMALL, Settings(claim="interpolation"))

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from support import labelling_cases, near_cases
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -27,7 +28,7 @@ from support.small_certificates import (
 )
 from sympy import isprime
 
-from attncert.verify import checker
+from attncert.verify import checker, checker_rank
 from attncert.verify.checker import EXIT, Verdict, check_file
 
 CHECKER = Path(checker.__file__)
@@ -36,6 +37,9 @@ ONE, TWO = (
     for k in (1, 2)
 )
 KNOWN = Registry().with_resource("attncert-1.schema.json", Resource.from_contents(ONE))
+TRUE = {claim: next(x for x in (make() for make in CASES.values()) if x["claim"] == claim)
+        for claim in ("full-rank", "interpolation", "dependent-set", "impossible")}  # fmt: skip
+TRUE |= {x["claim"]: x for x in (near_cases.case("shared"), labelling_cases.case("pair"))}
 LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
@@ -100,6 +104,20 @@ def test_the_second_schema_refuses_malformed_ones(path: str, value: Any) -> None
     assert not Draft202012Validator(TWO, registry=KNOWN).is_valid(certificate)
 
 
+@pytest.mark.parametrize("claim", checker.CLAIMS)
+def test_the_second_format_is_for_every_claim(claim: str, tmp_path: Path) -> None:
+    nothing = {"saturation": None, "rounding": None, "data_file": None}
+    certificate = sealed(TRUE[claim] | nothing | {"format": "attncert/2"})
+    Draft202012Validator(TWO, registry=KNOWN).validate(certificate)
+    assert check_file(written(certificate, tmp_path)).status == "holds"
+    if claim in ("interpolation", "full-rank"):
+        return
+    more = sealed(certificate | {"saturation": {"bits": 1, "own": False}})
+    assert not Draft202012Validator(TWO, registry=KNOWN).is_valid(more)
+    verdict = check_file(written(more, tmp_path))
+    assert (verdict.status, verdict.message) == ("unusable", "saturation must be null")
+
+
 def test_unreduced_numbers_and_any_white_space_are_fine(tmp_path: Path) -> None:
     certificate = CASES["interpolation"]()
     query = certificate["data"]["queries"][0][0]
@@ -160,14 +178,14 @@ def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
 
 @given(st.integers(1, 2**61) | st.integers(1, 10**5))
 def test_primes_are_primes(n: int) -> None:
-    assert checker.is_prime(2 * n + 1) == isprime(2 * n + 1)
+    assert checker_rank.is_prime(2 * n + 1) == isprime(2 * n + 1)
 
 
 def test_products_of_two_primes_are_none() -> None:
     """Of the form (k + 1)(2 k + 1), which most strong pseudoprimes have."""
     pairs = [(k + 1, 2 * k + 1) for k in range(2, 20_000, 2)]
     products = [p * q for p, q in pairs if isprime(p) and isprime(q)]
-    assert len(products) > 300 and not any(map(checker.is_prime, products))
+    assert len(products) > 300 and not any(map(checker_rank.is_prime, products))
 
 
 # Files that cannot be read, and limits.
@@ -222,22 +240,41 @@ def test_a_wide_rank_claim_is_estimated_not_attempted(tmp_path: Path) -> None:
 # The file itself, and the command.
 
 
+FILES = sorted(CHECKER.parent.glob("checker*.py"))
+
+
 def test_an_auditor_can_read_it_in_one_sitting() -> None:
-    source = CHECKER.read_text()
-    assert len(source.splitlines()) < 400
-    assert max(map(len, source.splitlines())) <= 100
-    imported = {
-        name.split(".")[0]
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [alias.name for alias in node.names]
-        )
+    """The standard library alone, and the other files of the checker."""
+    assert {path.stem for path in FILES} >= {file for file, *_ in checker.CLAIMS.values()}
+    for path in FILES:
+        source = path.read_text()
+        assert len(source.splitlines()) < 400
+        nodes = list(ast.walk(ast.parse(source)))
+        names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        names |= {x.name for node in nodes if isinstance(node, ast.Import) for x in node.names}
+        ours = {name for name in names if name.startswith("attncert.verify.checker")}
+        ours |= {x.stem for x in FILES}
+        assert names - ours <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("claim", checker.CLAIMS)
+@pytest.mark.parametrize("start", [["verify/checker.py"], ["-m", "attncert.verify.checker"]])
+def test_every_claim_is_judged_by_the_one_command(
+    claim: str, start: list[str], tmp_path: Path
+) -> None:
+    made = {
+        "interpolation-near": near_cases.case("shared"),
+        "every-labelling": labelling_cases.case("pair"),
     }
-    assert imported <= sys.stdlib_module_names
-    assert not imported & {"verify", "constructions", "reports"}
+    true = made.get(claim) or next(x for x in (y() for y in CASES.values()) if x["claim"] == claim)
+    other = sealed(true | {"dims": true["dims"] | {"width": 99}})
+    for content, word in ((true, "holds: "), (other, "unusable: ")):
+        done = subprocess.run(
+            [sys.executable, *start, written(content, tmp_path)],
+            capture_output=True, text=True, cwd=CHECKER.parents[1], check=False,
+        )  # fmt: skip
+        assert (done.stdout[: len(word)], done.stderr) == (word, "")
+        assert "Rejected" not in done.stdout  # by the checker's own class, not that of a copy
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

@@ -20,7 +20,7 @@ from support.small_certificates import (
     written,
 )
 
-from attncert.verify import checker
+from attncert.verify import checker, checker_data, checker_rank
 from attncert.verify.checker import Verdict, check_file
 
 # Every rejection. Each entry names the call of `need` it reaches by its message; a test below
@@ -227,7 +227,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a prime above 2^62": (changed(RANK, "rank.prime", str(2**89 - 1)), "wrong", "below 2^62"),
     "a prime of 400,000 digits": (changed(RANK, "rank.prime", "7" * 400_000), "wrong", "2^62"),
     "a rank that is not an integer": (changed(RANK, "rank.value", "4"), "unusable", "of type int"),
-    "a rank below T": (changed(RANK, "rank.value", 3), "wrong", "rank.value is not dims.examples"),
+    "a rank below T": (changed(RANK, "rank.value", 3), "wrong", "rank.value is not 4"),
     "values too narrow": (
         layer_certificate("full-rank", m=2, d_v=1),
         "wrong",
@@ -403,14 +403,16 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             lines.add((Path(caller.f_code.co_filename).name, caller.f_lineno))
         need(condition, message, status)
 
-    monkeypatch.setattr(checker, "need", noting)
+    files = (checker, checker_data, checker_rank)
+    for file in files:
+        monkeypatch.setattr(file, "need", noting)
     for content, _, _ in REJECTIONS.values():
         assert check_file(written(content, tmp_path)).status != "holds"
     too_large(tmp_path, monkeypatch)
     check_file(str(tmp_path))
     calls = [
         {(path.name, line) for line in range(node.lineno, (node.end_lineno or 0) + 1)}
-        for path in (CHECKER, CHECKER.with_name("checker_data.py"))
+        for path in (Path(file.__file__) for file in files)
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
     ]

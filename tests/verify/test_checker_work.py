@@ -17,7 +17,9 @@ from support.counted_work import Counted, Noting, gcd, lcm
 from support.shares import share
 from support.small_certificates import CASES, Certificate, sealed, written
 
-from attncert.verify import checker, fast_check
+from attncert.verify import checker
+from attncert.verify.fast import check as fast
+from attncert.verify.fast import full_rank
 
 
 class Noted(Noting, checker.Work):
@@ -95,7 +97,7 @@ def test_a_million_vectors_that_are_not_there(tmp_path: Path) -> None:
     assert peak < 10**6
 
 
-# The fast re-check.
+# The fast check.
 
 
 def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool = False) -> Certificate:
@@ -129,12 +131,12 @@ def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool = False) -> 
 def test_memory_of_the_fast_re_check(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fast_check, "ENTRIES", 2**16)
+    monkeypatch.setattr(full_rank, "ENTRIES", 2**16)
     path = written(shaped(*shape), tmp_path)
     monkeypatch.setattr(checker, "Work", Noted)
     tracemalloc.start()
     try:
-        verdict = fast_check.check_file(path)
+        verdict = fast.check_file(path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

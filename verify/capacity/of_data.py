@@ -26,20 +26,20 @@ from the data alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from flint import nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import require_seed, require_sizes
-from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.law import spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted
-from attncert.verify.labelling.labelled import Labelled, LabellingSettings, label_all
+from attncert.verify.capacity.data_claims import claims_of
+from attncert.verify.capacity.data_records import DataCapacity, DataCapacitySettings, Upper
+from attncert.verify.claims.evidence import counted
+from attncert.verify.labelling.labelled import LabellingSettings, label_all
 from attncert.verify.rank.residues import to_host
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,
@@ -50,75 +50,12 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
 from attncert.verify.tightness.rows import MOST_ROWS, row_relations, tied_examples
 from attncert.verify.tightness.universal import bound_from_above
 
-__all__ = ["DataCapacity", "DataCapacitySettings", "Upper", "data_capacity"]
+__all__ = ["DataCapacity", "DataCapacitySettings", "data_capacity"]
 
 MOST_KERNEL = 3000  # rows up to which the left kernel is computed
 _DRAWS = 3
-_MOST_HEADS = 2**14
-_SOURCE = "ours; docs/given-labels.md"
 
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class DataCapacitySettings:
-    """heads: None for the fewest with N ≥ T·m. value_width: None for the labels' width."""
-
-    heads: int | None = None
-    head_width: int = 1
-    value_width: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_sizes(self, _MOST_HEADS)
-        require_seed(self.seed)
-
-
-@dataclass(frozen=True)
-class Upper:
-    """rank J ≤ bound for all weights. examples: |S|, of which a, b, d' and N are taken; None for a
-    bound of another kind. name: what it is called in reports."""
-
-    name: str
-    bound: int
-    examples: int | None = None
-    spans: Spans | None = None
-    law: int | None = None
-
-
-@dataclass(frozen=True)
-class DataCapacity:
-    """rank: of J from below. uppers: bounds, the least first. every: what is known of every
-    labelling by as many heads. universal: an upper bound of rank Z, T where none is known."""
-
-    data: Dataset
-    settings: DataCapacitySettings
-    heads: int
-    spans: Spans
-    rank: JacobianRank
-    uppers: tuple[Upper, ...]
-    every: Labelled
-    universal: int
-    claims: tuple[Claim, ...]
-
-    @property
-    def value_width(self) -> int:
-        return self.settings.value_width or self.data.m
-
-    @property
-    def law(self) -> int:
-        """N of all examples."""
-        return self.spans.bound(self.heads, self.settings.head_width, self.value_width)
-
-    @property
-    def decided(self) -> bool:
-        """Whether the largest rank of J is known."""
-        return self.rank.rank == self.uppers[0].bound
-
-    @property
-    def exit_status(self) -> int:
-        """0: the largest rank is known from both sides; 3: it is not."""
-        return 0 if self.decided else 3
 
 
 def data_capacity(
@@ -158,8 +95,7 @@ def data_capacity(
     )
     universal = bound_from_above(data, heads).rank if few else min(data.T, heads * data.d)
     made = DataCapacity(data, settings, heads, found, rank, tuple(uppers), every, universal, ())
-    claims = _claims(made)
-    return DataCapacity(data, settings, heads, found, rank, tuple(uppers), every, universal, claims)
+    return replace(made, claims=claims_of(made))
 
 
 def _uppers(data: Dataset, settings: DataCapacitySettings, heads: int, members: Any) -> list[Upper]:
@@ -227,125 +163,3 @@ def _related(data: Dataset, layer: Layer, p: int) -> list[int]:
     basis = np.array([int(x) for x in kernel.entries()]).reshape(table.shape[1], -1)[:, :nullity]
     related = basis.any(axis=1).reshape(data.T, data.m).any(axis=1)
     return [int(t) for t in np.flatnonzero(related)]
-
-
-def _claims(made: DataCapacity) -> tuple[Claim, ...]:
-    data, least, rank = made.data, made.uppers[0], made.rank
-    wanted, who = data.T * data.m, counted(made.heads, "head")
-    upper = Claim(
-        ids.LAW_BOUND,
-        f"The Jacobian of the outputs by all weights of {who} has rank at most {least.bound}, "
-        "whatever the weights.",
-        Level.ARGUED,
-        numbers={"bound": least.bound, "from": least.name, "Tm": wanted, "N": made.law},
-        arithmetic="ranks over ℚ of tokens and queries",
-        source=f"{_SOURCE}, Theorems 7 and 9",
-    )
-    lower = Claim(
-        ids.LAW_RANK,
-        f"At some integer weights it has rank {rank.rank} or more.",
-        Level.PROVED,
-        numbers={"rank": rank.rank, "prime": rank.prime},
-        arithmetic=f"derivatives and rank mod {rank.prime}, without the factor ln 2",
-        source=f"{_SOURCE}, section 3",
-    )
-    twice = Claim(
-        ids.LAW_TWICE,
-        f"Every labelling is memorized by {counted(2 * made.heads, 'head')}.",
-        Level.PROVED,
-        rests_on=(ids.LAW_RANK,),
-        source=f"{_SOURCE}, Theorem 13",
-    )
-    more = (twice,) if rank.full else ()
-    return (upper, lower, _these(made), _every(made), *more, _universal(made))
-
-
-def _these(made: DataCapacity) -> Claim:
-    """What the rank says of single labellings: an open set is reachable, or almost none."""
-    wanted, who = made.data.T * made.data.m, counted(made.heads, "head")
-    shown: dict[str, Any] = {"level": Level.UNDECIDED}
-    said = f"Whether {who} reach an open set of labellings, or almost none, is open."
-    if made.rank.full:
-        said = (
-            f"The labellings that some weights of {who} output contain an open set. Whether they "
-            "contain the given one is another question (attncert fit)."
-        )
-        shown = {"level": Level.PROVED, "rests_on": (ids.LAW_RANK,)}
-    elif made.uppers[0].bound < wanted:
-        said = (
-            f"Almost no labelling is output by any weights of {who}: the reachable ones have "
-            "measure zero. The given one may be among them."
-        )
-        shown = {"level": Level.ARGUED, "rests_on": (ids.LAW_BOUND,)}
-    return Claim(ids.LAW_THESE, said, source=f"{_SOURCE}, Theorem 11", **shown)
-
-
-def _every(made: DataCapacity) -> Claim:
-    """What is known of every labelling by these heads: a zero found, a bound, or nothing."""
-    found, who = made.every, counted(made.heads, "head")
-    if found.level is Level.PROVED:
-        return Claim(
-            ids.LAW_EVERY,
-            f"Every labelling is memorized by {who}: attncert every-labelling shows it.",
-            Level.PROVED,
-            numbers={"sets of heads": [len(s) for s in found.zero.sets] if found.zero else []},
-            arithmetic="a zero of the outputs whose Jacobian has rank Tm mod a prime",
-            source=f"{_SOURCE}, Theorem 12",
-            about=About.EVERY_LABELLING,
-        )
-    if found.level is Level.REFUTED or made.uppers[0].bound < made.data.T * made.data.m:
-        witness = dict(found.claims[-1].witness or {}) if found.claims else {}
-        return Claim(
-            ids.LAW_EVERY,
-            f"Every labelling is memorized by {who}.",
-            Level.REFUTED,
-            witness=witness or {"rank at most": made.uppers[0].bound},
-            rests_on=(ids.LAW_BOUND,),
-            source=f"{_SOURCE}, Theorem 11",
-            about=About.EVERY_LABELLING,
-        )
-    return Claim(
-        ids.LAW_EVERY,
-        f"Every labelling is memorized by {who}.",
-        Level.UNDECIDED,
-        witness={"reason": found.why},
-        source=f"{_SOURCE}, Theorem 12",
-        about=About.EVERY_LABELLING,
-    )
-
-
-def _universal(made: DataCapacity) -> Claim:
-    below = made.universal < made.data.T
-    return Claim(
-        ids.LAW_UNIVERSAL,
-        f"One choice of keys and queries of {counted(made.heads, 'head')} serves all labels.",
-        Level.REFUTED if below else Level.UNDECIDED,
-        numbers={"rank Z at most": made.universal, "T": made.data.T},
-        witness={"rank Z at most": made.universal, "T": made.data.T}
-        if below
-        else {"reason": "attncert tightness and attncert prove look for such weights"},
-        source="ours; docs/tightness.md",
-        about=About.UNIVERSAL,
-    )
-
-
-def capacity_dict(made: DataCapacity) -> dict[str, Any]:
-    """JSON-able."""
-    return {
-        "decided": made.decided,
-        "data": {"sha256": made.data.sha256, "examples": made.data.T, "labels": made.data.m},
-        "settings": vars(made.settings) | {"heads": made.heads},
-        "law": vars(made.spans) | {"N": made.law},
-        "rank": {"rank": made.rank.rank, "of": made.rank.rows, "prime": made.rank.prime},
-        "bounds": [
-            {
-                "name": upper.name,
-                "bound": upper.bound,
-                "examples": upper.examples,
-                "spans": None if upper.spans is None else vars(upper.spans),
-                "N": upper.law,
-            }
-            for upper in made.uppers
-        ],
-        "claims": [claim.as_dict() for claim in made.claims],
-    }

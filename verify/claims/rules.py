@@ -35,12 +35,12 @@ _STEPS: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = {
     ids.SEPARATOR: (ids.A2,),
     ids.WEIGHTS: (ids.DUALS, ids.STEERING, ids.COEFFICIENTS, ids.SELECTOR),
     ids.SATURATION: (ids.SELECTOR, ids.SEPARATOR),
-    ids.INDEPENDENCE: (ids.SATURATION, ids.A2),
+    ids.INDEPENDENCE: (ids.SATURATION, ids.A2, ids.DIMENSIONS),
     ids.LOGITS: (ids.INTEGRAL,),
 }
 _HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
 _WHOLE = {
-    ids.UNIVERSAL: (ids.RANK, ids.REDUCTION),
+    ids.UNIVERSAL: (ids.RANK, ids.COLUMNS, ids.REDUCTION),
     ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
 }
 _SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
@@ -57,6 +57,12 @@ _OUTLINES = {
     ),
     "width-one": Outline(
         (ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, True, short_heads=True
+    ),
+    "affine": Outline(
+        (ids.DIMENSIONS, ids.COEFFICIENTS, ids.CURVE, ids.WEIGHTS, ids.INTEGRAL),
+        _STEERS,
+        ("value-width", "dimensions", "partition", "capacity"),
+        partition=True,
     ),
     "generic": Outline(
         (ids.SMALL, ids.INTEGRAL, ids.LOGITS),
@@ -135,6 +141,7 @@ def _missing(proof: Proof) -> Iterator[str]:
     trace, outline = proof.trace, _outline(proof)
     always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
     always += [ids.PARTITION] if outline.partition else []
+    always += [ids.COLUMNS] if proof.settings.value_width < proof.data.m else []
     always += [ids.ROUNDING] if proof.settings.rounding else []
     always += _SATURATION if proof.settings.saturation else ()
     always += [ids.THEOREM] if proof.settings.voice.theorem else []
@@ -272,6 +279,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         },
         ids.PARAMETERS: {"parameters": weights},
         ids.GROUPS: {"groups": len(proof.groups), "examples": data.T},
+        ids.COLUMNS: {"T": data.T, "rank": data.T, "most in a head": max(map(len, proof.groups))},
         ids.RANK: {"T": data.T, "rank": data.T, "columns": heads * data.d},
         **{
             name: {"asked": f"every {min(_strength(name, proof), data.T)} of {data.T} queries "

@@ -10,8 +10,7 @@ import subprocess
 from pathlib import Path
 
 from attncert.constructions.errors import InputError
-from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict
-from attncert.verify.checkers import claim_of
+from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Rejected, Verdict, Work, parse
 
 __all__ = ["PACKAGES", "SOURCES", "build", "check_file", "executable", "home"]
 
@@ -85,10 +84,10 @@ def check_file(
     Raises InputError where it is not built. An executable that ends in no known way says nothing of
     the claim: over limit.
     """
-    program, claim = executable(), claim_of(path)
+    program = executable()
     limits = [_whole(limit_seconds), _whole(limit_mib)]
     if not all(limits):
-        return Verdict("over limit", claim, "verified: the limits are below 1", {})
+        return Verdict("over limit", None, "verified: the limits are below 1", {})
     done = subprocess.run(
         [str(program), os.path.abspath(path), *map(str, limits)],
         capture_output=True,
@@ -99,8 +98,17 @@ def check_file(
     status, _, message = done.stdout.strip().partition(": ")
     if _ENDS.get(done.returncode) != status:
         message = f"the executable ended with status {done.returncode}"
-        return Verdict("over limit", claim, f"verified: {message}", {})
+        return Verdict("over limit", None, f"verified: {message}", {})
+    claim = _claim(path, limit_mib) if status in ("holds", "wrong") else None
     return Verdict(status, claim, f"verified: {message}", {})
+
+
+def _claim(path: str, limit_mib: float) -> str | None:
+    """Of a file that the executable judged: only said beside its verdict."""
+    try:
+        return str(parse(path, Work(math.inf, limit_mib))["claim"])
+    except (Rejected, OSError, ValueError, MemoryError):
+        return None
 
 
 def _whole(limit: float) -> int:

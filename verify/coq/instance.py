@@ -59,7 +59,7 @@ def instance(
 
     def judged(cert: dict[str, Any], work: Work) -> str:
         seen.append((cert, work))
-        message: str = checker.CLAIMS[cert["claim"]][0](cert, work)
+        message: str = checker.judge(cert["claim"])(cert, work)
         return message
 
     verdict = checker.check_file(path, limit_seconds, limit_mib, judged)

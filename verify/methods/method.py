@@ -26,7 +26,8 @@ class Asked(Protocol):
     """What a construction may read of the settings (`attncert.Settings`).
 
     heads: H, None for the construction's default. seed: of its random searches. interior: paper
-    only. saturation: asked of every head, only where `Method.saturates`. width(data): d_h.
+    only. saturation: asked of every head, only where `Method.saturates`. width(data): d_h;
+    values(data): d_v.
     """
 
     @property
@@ -38,6 +39,7 @@ class Asked(Protocol):
     @property
     def seed(self) -> int: ...
     def width(self, data: Dataset) -> int: ...
+    def values(self, data: Dataset) -> int: ...
 
 
 Build = Callable[[Dataset, Asked, Progress], Construction]

@@ -15,10 +15,10 @@ from importlib import metadata
 from types import ModuleType
 
 from attncert.constructions.errors import InputError
-from attncert.verify.methods import generic, paper, width_one
+from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.method import Method
 
-_OURS = (paper.METHOD, width_one.METHOD, generic.METHOD)
+_OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD)
 _GROUP = "attncert.constructions"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 

@@ -18,6 +18,7 @@ def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
     return width_one.build(
         data,
         heads=settings.heads,
+        saturated=settings.values(data) < data.m,  # a short head may place more than d_v examples
         saturation=settings.saturation,
         seed=settings.seed,
         progress=progress,

@@ -125,21 +125,24 @@ def reduction() -> Claim:
     )
 
 
-def universal() -> Claim:
+def universal(*, narrow: bool = False) -> Claim:
+    """narrow: d_v < m, so that some columns of Z have to do (verify/steps/narrow.py)."""
     return Claim(
         ids.UNIVERSAL,
         UNIVERSAL,
         Level.PROVED,
-        rests_on=(ids.RANK, ids.REDUCTION),
+        rests_on=(ids.RANK, *((ids.COLUMNS,) if narrow else ()), ids.REDUCTION),
         source="docs/mathematics.md, section 1",
     )
 
 
-def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") -> list[Claim]:
+def interpolates(
+    data: Dataset, routes: Sequence[Claim], uncertified: str = "", *, narrow: bool = False
+) -> list[Claim]:
     """The answer when an exact readout was computed; rests on the exact routes that ran.
 
     A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
-    why there is no certificate.
+    why there is no certificate. narrow: as for `universal`.
     """
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
@@ -164,7 +167,7 @@ def interpolates(data: Dataset, routes: Sequence[Claim], uncertified: str = "") 
         witness={"see": ids.AGREEMENT} if against else None,
         source=_ANSWER,
     )
-    return [agreement, universal(), answer]
+    return [agreement, universal(narrow=narrow), answer]
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list[Claim]:
@@ -188,11 +191,11 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list
     ]
 
 
-def too_long(data: Dataset, bits: int) -> list[Claim]:
+def too_long(data: Dataset, bits: int, *, narrow: bool = False) -> list[Claim]:
     """The answer when the exact readout was asked for and its numbers do not fit in memory."""
     return [
         _no_readout(bits, too_long_to_compute(bits)),
-        universal(),
+        universal(narrow=narrow),
         Claim(
             ids.MEMORIZATION,
             _outputs(data),

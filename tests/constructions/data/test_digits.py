@@ -8,9 +8,10 @@ import pytest
 
 from attncert.constructions.data.digits import digits
 from attncert.reports import write_report
-from attncert.verify import checker, fast_check
+from attncert.verify import checker
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.fast import check as fast
 from attncert.verify.prove import Settings, prove
 
 
@@ -51,4 +52,4 @@ def test_every_digit_by_heads_of_width_one(tmp_path: Path) -> None:
     proof = prove(data, Settings(construction="width-one"))
     assert data.T == 1782 and proof.standing is Level.PROVED
     assert proof.settings.claim == "full-rank"
-    assert fast_check.check_file(written(proof, tmp_path / "out")).status == "holds"
+    assert fast.check_file(written(proof, tmp_path / "out")).status == "holds"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert.constructions.search.separation import Pair, separating_pairs
+from attncert.constructions.search.separation import Pair, apart, separating_pairs, separators
 
 
 def pairs_for(
@@ -17,15 +17,9 @@ def pairs_for(
         abs(x) >= 2**63 for row in queries for x in row
     )
     dtype = object if wide else np.int64
-    others = list(range(len(queries)))
-    return separating_pairs(
-        np.array(contexts, dtype=dtype),
-        np.array(queries, dtype=dtype),
-        earlier,
-        others,
-        count,
-        np.random.default_rng(0),
-    )
+    others, rng = list(range(len(queries))), np.random.default_rng(0)
+    E, e = np.array(contexts, dtype=dtype), np.array(queries, dtype=dtype)
+    return separating_pairs(separators(E, earlier, rng), E, e, earlier, others, count, rng)
 
 
 def assert_separates(
@@ -132,3 +126,16 @@ def test_same_seed_same_pairs() -> None:
     assert [(p.u.tolist(), p.v.tolist()) for p in first] == [
         (p.u.tolist(), p.v.tolist()) for p in second
     ]
+
+
+def test_repeated_rows_stay_together_and_all_others_come_apart() -> None:
+    contexts = np.array([[[1, 0], [1, 0], [0, 1]], [[1, 1], [2, 0], [1, 1]], [[3, 3]] * 3])
+    us = apart(contexts, np.random.default_rng(0))
+    for u in us.tolist():
+        for rows in contexts.tolist():
+            entries = {tuple(row): row[0] * u[0] + row[1] * u[1] for row in rows}
+            assert len(set(entries.values())) == len(entries)
+    big = contexts.astype(object) * 10**30
+    assert len(apart(big, np.random.default_rng(0))) and len(
+        apart(big[2:], np.random.default_rng(0))
+    )

@@ -13,13 +13,13 @@ import pytest
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify import stages as pipeline
 from attncert.verify.audit.defects import traces
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Outline
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.methods import registry
+from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import Settings, prove
 
 

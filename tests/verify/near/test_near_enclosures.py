@@ -17,9 +17,11 @@ from support.near_cases import CASES, case
 from support.small_certificates import written
 
 from attncert.constructions.given.attention import Shape, jacobian, outputs
-from attncert.verify import checker_near
+from attncert.verify import checker, checker_near
 from attncert.verify.audit.attack.given.newton import data_set
-from attncert.verify.near import enclosure, fast
+from attncert.verify.fast import check as fast
+from attncert.verify.fast import near as fast_near
+from attncert.verify.near import enclosure
 from attncert.verify.near.balls import Balls
 from attncert.verify.near.certificate import certify, layer_of, on_grid, rounded_up
 from attncert.verify.near.contraction import contractions, distances, judged
@@ -203,12 +205,14 @@ def test_planted_defects_of_the_fast_check_show(
 ) -> None:
     path = written(case("distinct"), tmp_path)
     if defect == "errors of one":
-        monkeypatch.setattr(fast, "errors", lambda *_: Balls(np.ones(5), np.zeros(5)))
+        monkeypatch.setattr(fast_near, "errors", lambda *_: Balls(np.ones(5), np.zeros(5)))
     elif defect == "no derivatives":
         true = enclosure.derivatives
-        monkeypatch.setattr(fast, "derivatives", lambda *a: Balls(0 * true(*a).mid, true(*a).rad))
+        monkeypatch.setattr(
+            fast_near, "derivatives", lambda *a: Balls(0 * true(*a).mid, true(*a).rad)
+        )
     else:
-        monkeypatch.setattr(fast, "errors", lambda *_: Balls(np.zeros(5), np.full(5, np.inf)))
+        monkeypatch.setattr(fast_near, "errors", lambda *_: Balls(np.zeros(5), np.full(5, np.inf)))
     assert fast.check_file(path).status == "wrong"
 
 
@@ -218,4 +222,4 @@ def test_a_planted_defect_in_the_layer_shows(
     """exp(x) for exp of a slightly different number: the labels are missed."""
     path, true = written(case("distinct"), tmp_path), checker_near.exp_bounds
     monkeypatch.setattr(checker_near, "exp_bounds", lambda x, p: true(x + (x >> 40), p))
-    assert checker_near.check_file(path).status == "wrong"
+    assert checker.check_file(path).status == "wrong"

@@ -12,16 +12,16 @@ from support.near_cases import CASES, Certificate, case, certificate
 from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify import checker_near
+from attncert.verify import checker
 from attncert.verify.audit.attack.given.near import claimed, refuted
 from attncert.verify.audit.attack.given.newton import data_set, distance, number
 from attncert.verify.audit.attack.given.search import attack_statement
-from attncert.verify.near import fast
+from attncert.verify.fast import check as fast
 
 
 def confirm(file: Certificate, folder: Path) -> None:
     path = written(file, folder)
-    assert checker_near.check_file(path).status == "holds"
+    assert checker.check_file(path).status == "holds"
     assert fast.check_file(path).status == "holds"
     moved, error = distance(file)
     assert error < number("1/" + "1" + "0" * 200)

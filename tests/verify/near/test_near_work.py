@@ -16,14 +16,15 @@ from support.counted_work import Counted, Noting, gcd, lcm
 from support.near_cases import CASES, case
 from support.small_certificates import written
 
-from attncert.verify import checker_near
-from attncert.verify.near import fast
+from attncert.verify import checker, checker_near
+from attncert.verify.fast import check as fast
+from attncert.verify.fast import near as fast_near
 
 SIZE = 20
-CHECKS = (checker_near.check_file, fast.check_file)
+CHECKS = (checker.check_file, fast.check_file)
 
 
-class Noted(Noting, checker_near.Work):
+class Noted(Noting, checker.Work):
     """The checker's, without limits."""
 
 
@@ -33,11 +34,11 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def need(condition: object, message: str, status: str = "unusable") -> None:
         if not (condition or " in row " in message or "to contract" in message):
-            raise checker_near.Rejected(status, message)
+            raise checker.Rejected(status, message)
 
-    for module in (checker_near, fast):
+    for module in (checker, checker_near, fast_near):
         monkeypatch.setattr(module, "need", need)
-    monkeypatch.setattr(checker_near, "Work", Noted)
+    monkeypatch.setattr(checker, "Work", Noted)
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if name != "colliding_unknowns"])
@@ -46,10 +47,10 @@ def test_operations(
 ) -> None:
     """What was counted before is no less than what is counted now, nor much more: the longest
     number of a kind counts for all of them, in a product of six."""
-    monkeypatch.setattr(checker_near, "integer", lambda text: Counted(Decimal(text)))
-    monkeypatch.setattr(checker_near, "math", SimpleNamespace(lcm=lcm, gcd=gcd))
+    monkeypatch.setattr(checker, "integer", lambda text: Counted(Decimal(text)))
+    monkeypatch.setattr(checker, "math", SimpleNamespace(lcm=lcm, gcd=gcd))
     Counted.seconds = 0.0
-    checker_near.check_file(written(MAKERS[name](SIZE), tmp_path))
+    checker.check_file(written(MAKERS[name](SIZE), tmp_path))
     assert 1 <= Noting.last.arithmetic / Counted.seconds <= 40
 
 
@@ -79,7 +80,7 @@ HUGE = {
 def test_what_costs_too_much_is_refused_at_once(name: str, tmp_path: Path) -> None:
     path = written(MAKERS[name](HUGE[name]), tmp_path)
     start = time.process_time()
-    verdict = checker_near.check_file(path, limit_seconds=0.5, limit_mib=256)
+    verdict = checker.check_file(path, limit_seconds=0.5, limit_mib=256)
     assert verdict.status == "over limit", verdict
     assert time.process_time() - start < 4
 
@@ -103,7 +104,7 @@ def test_a_long_radius_is_brought_to_balls_once(
         checker_near, "up", lambda x, q: up(x, q) if q < 2**9999 else long.append(q) or up(x, q)
     )
     content = near(H=3, radius=f"{'9' * 4000}/{'8' * 4000}")
-    assert checker_near.check_file(written(content, tmp_path)).status == "holds"
+    assert checker.check_file(written(content, tmp_path)).status == "holds"
     assert len(long) == 1
 
 

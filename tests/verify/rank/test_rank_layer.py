@@ -23,8 +23,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head, Layer
-from attncert.verify import checker, fast_check, features
+from attncert.verify import checker, features
 from attncert.verify.claims.evidence import Level
+from attncert.verify.fast import check as fast
 from attncert.verify.prove import prove
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
@@ -292,7 +293,7 @@ def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) ->
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(proof.certificate))
     assert checker.check_file(str(path)).status == "holds"
-    assert fast_check.check_file(str(path)).status == "holds"
+    assert fast.check_file(str(path)).status == "holds"
 
 
 @pytest.mark.usefixtures("blocks_always")

@@ -20,10 +20,11 @@ from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.search.saturation import Saturation, least_height, saturated
-from attncert.verify import checker, fast_check
+from attncert.verify import checker
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.fast import full_rank
 from attncert.verify.saturation import asked as asked_for
 from attncert.verify.saturation.least import least
 from attncert.verify.saturation.multiprecision import multiprecision
@@ -112,7 +113,7 @@ def test_least_height(count: int, step: int, bits: int) -> None:
 def test_the_inequality_in_the_fast_re_check(shifts: list[int], bits: int) -> None:
     powers = sorted(Fraction(2) ** k for k in shifts)
     share = 1 - powers[-1] / sum(powers)
-    assert fast_check.attends_to_one(shifts, bits) == (share < Fraction(1, 2**bits))
+    assert full_rank.attends_to_one(shifts, bits) == (share < Fraction(1, 2**bits))
 
 
 # Planted errors, each seen by its route.
@@ -183,7 +184,7 @@ def test_the_certificate_states_it(claim: str, tmp_path: Path) -> None:
     assert proof.certificate["saturation"] == {"bits": 5, "own": False}
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(proof.certificate))
-    for module in (checker, fast_check) if claim == "full-rank" else (checker,):
+    for module in (checker, full_rank) if claim == "full-rank" else (checker,):
         verdict = module.check_file(str(path))
         assert verdict.status == "holds" and "1-p < 2^-5 in 8 pairs" in verdict.message
 

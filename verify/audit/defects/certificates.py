@@ -1,4 +1,4 @@
-"""Errors in certificate files, against the checker and against the fast re-check.
+"""Errors in certificate files, against the checker and against the fast check.
 
 Both stop at the first thing they find wrong. To see every check that notices a defect, the one that
 fired is switched off and the file is checked again, until it is accepted or cannot be read. A
@@ -12,17 +12,20 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify import checker, fast_check
+from attncert.verify import checker, checker_data, checker_labelling, checker_near, checker_rank
 from attncert.verify.audit.defects.defect import Defect, Family, Fired
 from attncert.verify.audit.defects.runs import paper
 from attncert.verify.certificate import canonical_bytes
+from attncert.verify.fast import check as fast
+from attncert.verify.fast import full_rank
 from attncert.verify.prove import Settings, prove
 
 Certificate = dict[str, Any]
@@ -32,7 +35,7 @@ MESSAGES = {
     "digest": "^digest is stale",
     "input digest": "^input_sha256 is stale",
     "format": "the format is not attncert/1",
-    "claim": "the claim must be one of|only full-rank can be checked",
+    "claim": "the claim must be one of|can be checked this way",
     "keys": "with the keys|a key occurs twice",
     "sizes": "^dims.* must be",
     "lengths": "must be nested lists of the lengths",
@@ -42,7 +45,7 @@ MESSAGES = {
     "whole logits": "a logit / ln 2 is not an integer",
     "output": "the output of example .* is not its label",
     "prime": "rank.prime is not an odd prime",
-    "rank value": "rank.value is not dims.examples",
+    "rank value": "rank.value is not",
     "value width": "dims.value_width is less",
     "denominators": "is 0 mod p",
     "rank": "depend on earlier ones",
@@ -61,33 +64,39 @@ MESSAGES = {
 }
 
 
-def fired(content: bytes, check: Callable[[str], checker.Verdict] = checker.check_file) -> Fired:
-    """Names of the checks that notice, one after the other."""
-    off: set[str] = set()
-    need = checker.need
+# Where `need` is called: the files of the checker, and the fast check of full-rank.
+_FILES = (checker, checker_data, checker_labelling, checker_near, checker_rank, fast, full_rank)
+
+
+def fired(
+    content: bytes,
+    messages: Mapping[str, str] = MESSAGES,
+    check: Callable[[str], checker.Verdict] = checker.check_file,
+) -> Fired:
+    """Names of the checks that notice, one after the other; messages: by name, what each says."""
+    off, need = set[str](), checker.need
+
+    def named(message: str) -> str | None:
+        return next((name for name, words in messages.items() if re.search(words, message)), None)
 
     def lenient(condition: object, message: str, status: str = "unusable") -> None:
-        if not condition and _name(message) not in off:
+        if not condition and named(message) not in off:
             need(False, message, status)
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         path = Path(folder) / "certificate.json"
         path.write_bytes(content)
-        with patch.object(checker, "need", lenient), patch.object(fast_check, "need", lenient):
-            while True:
-                try:
-                    verdict = check(str(path))
-                except (LookupError, TypeError, AttributeError):  # nothing is left to stop it
-                    return frozenset(off)
-                name = _name(verdict.message)
-                if verdict.status == "holds" or name is None:
-                    return frozenset(off)
-                off.add(name)
-
-
-def _name(message: str) -> str | None:
-    message = message.removeprefix("fast re-check: ")
-    return next((name for name, words in MESSAGES.items() if re.search(words, message)), None)
+        for module in _FILES:
+            stack.enter_context(patch.object(module, "need", lenient))
+        while True:
+            try:
+                verdict = check(str(path))
+            except (LookupError, TypeError, AttributeError):  # nothing is left to stop it
+                return frozenset(off)
+            name = named(verdict.message.removeprefix("fast check: "))
+            if verdict.status == "holds" or name is None:
+                return frozenset(off)
+            off.add(name)
 
 
 # True certificates.
@@ -356,9 +365,9 @@ _OTHER_CLAIMS = ("output", "indices", "coefficients", "combination", "ties", "vi
 
 FAST = Family(
     name="fast",
-    title="Full-rank certificates, by the fast re-check",
+    title="Full-rank certificates, by the fast check",
     checks=tuple(name for name in MESSAGES if name not in _OTHER_CLAIMS),
-    fired=partial(fired, check=fast_check.check_file),
+    fired=partial(fired, check=fast.check_file),
     correct={name: partial(true, name) for name in ("full-rank", "two tokens", "saturated")},
     defects=(*_RANK_DEFECTS, *_SATURATION_DEFECTS),
 )

@@ -13,10 +13,12 @@ from attncert.constructions import width_one as of_width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.width_one import affine
 
 _BUILD: dict[str, Callable[..., Construction]] = {
     "paper": the_paper.build,
     "width-one": of_width_one.build,
+    "affine": affine.build,
     "generic": of_generic.build,
 }
 
@@ -47,11 +49,22 @@ def _rational() -> Dataset:
     return Dataset.of(contexts, queries, data.labels)
 
 
+def _ragged() -> Dataset:
+    """Token counts 3, 3, 2, 3, 3, 3, 3; one context of equal rows, two of affine dimension 1."""
+    data = _curve()
+    contexts = data.contexts.fractions()
+    contexts[1] = [contexts[1][0]] * 3
+    contexts[2] = contexts[2][:2]
+    contexts[5] = [contexts[5][0], contexts[5][1], contexts[5][0]]
+    return Dataset.of(contexts, data.queries, data.labels)
+
+
 # Data and settings, by construction and name.
 #   paper      interior: some targets at the barycentre. vertices: none. wide: d_h = 5 > r = 3, room
 #              for a key column too many. rational: no entry of the data is whole. trap: step 7's,
 #              where two new examples can bring the same new direction.
 #   width-one  short heads; else the proof's alone.
+#   affine     ragged: token counts differ, tokens are repeated.
 #   generic    spare: one head more than the examples need.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "paper": {
@@ -71,6 +84,12 @@ RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
         "shared": (_shared, {"saturated": True}),
         "one head": (partial(_shared, 3), {"saturated": True}),
         "short heads": (_curve, {}),
+    },
+    "affine": {
+        "distinct": (_curve, {}),
+        "ragged": (_ragged, {}),
+        "shared": (_shared, {}),
+        "one head": (partial(_shared, 3), {}),
     },
     "generic": {
         "distinct": (_curve, {}),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from attncert.verify.audit.defects.affine import AFFINE_STEPS
 from attncert.verify.audit.defects.certificates import CERTIFICATES, FAST
 from attncert.verify.audit.defects.defect import Caught, Result, column, examine
 from attncert.verify.audit.defects.generic import GENERIC_STEPS
@@ -19,8 +20,8 @@ from attncert.verify.audit.defects.width_one import WIDTH_ONE_STEPS
 from attncert.verify.audit.records import AuditSection, Finding, Matrix, Scope, Standing, Table
 
 FAMILIES = (
-    HYPOTHESES, PAPER_STEPS, WIDTH_ONE_STEPS, GENERIC_STEPS, LAYERS, ROUTES, TRACES,
-    CERTIFICATES, FAST, NEAR, LABELLING,
+    HYPOTHESES, PAPER_STEPS, WIDTH_ONE_STEPS, AFFINE_STEPS, GENERIC_STEPS, LAYERS, ROUTES,
+    TRACES, CERTIFICATES, FAST, NEAR, LABELLING,
 )  # fmt: skip
 
 _MEANINGS = {

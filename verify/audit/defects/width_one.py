@@ -13,19 +13,17 @@ from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.width_one import METHOD
 
 
-def v1_off() -> dict[str, fmpq_mat]:
-    return {"v1": spoil.bumped(spoil.head(width_one("distinct")).v1)}
+def v1_off(run: Built) -> dict[str, fmpq_mat]:
+    return {"v1": spoil.bumped(spoil.head(run).v1)}
 
 
-def alphas_exchanged() -> Built:
-    run = width_one("shared")
+def alphas_exchanged(run: Built) -> Built:
     assert len(set(spoil.head(run, 0).alphas)) > 1
     return spoil.record(run, 0, alphas=spoil.head(run, 0).alphas[::-1])
 
 
-def tie_in_the_group() -> Built:
+def tie_in_the_group(run: Built) -> Built:
     """Only the curve lemma asks for distinct entries of the group; its logits are made from u."""
-    run = width_one("distinct")
     found = spoil.head(run)
     return next(
         spoilt
@@ -45,9 +43,8 @@ def second_column() -> Built:
     return spoil.weights(run, **parts)
 
 
-def one_alpha(name: str, h: int) -> Built:
+def one_alpha(run: Built, h: int) -> Built:
     """All of a group at one point of the curve of a shared context: one direction for all."""
-    run = width_one(name)
     found, data = spoil.head(run, h), run.data
     rows = data.queries[list(found.group)].matrix()
     gram = (rows * rows.transpose()).inv()
@@ -61,19 +58,22 @@ def one_alpha(name: str, h: int) -> Built:
 
 WIDTH_ONE_STEPS = family(METHOD, runs("width-one"), "distinct", (
     Defect("v1 off by one in the record", of_head(2, ids.COEFFICIENTS),
-           lambda: spoil.record(width_one("distinct"), **v1_off())),
+           lambda: spoil.record(width_one("distinct"), **v1_off(width_one("distinct")))),
     Defect("v1 off by one, and used", of_head(2, ids.COEFFICIENTS),
-           lambda: spoil.consistent(width_one("distinct"), **v1_off())),
-    Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS), alphas_exchanged),
+           lambda: spoil.consistent(width_one("distinct"), **v1_off(width_one("distinct")))),
+    Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS),
+           lambda: alphas_exchanged(width_one("shared"))),
     Defect("other logits on record", of_head(2, ids.COEFFICIENTS),
            lambda: spoil.other_logits(width_one("distinct"))),
     Defect("queries of two groups exchanged in the data", of_head(2, ids.COEFFICIENTS),
            lambda: spoil.exchanged(width_one("several alphas"), "queries")),
     Defect("contexts of two groups exchanged in the data", of_head(2, ids.COEFFICIENTS),
            lambda: spoil.exchanged(width_one("several alphas"), "contexts")),
-    Defect("tie of Eu within the group", of_head(2, ids.CURVE), tie_in_the_group),
+    Defect("tie of Eu within the group", of_head(2, ids.CURVE),
+           lambda: tie_in_the_group(width_one("distinct"))),
     Defect("M of rank two", of_head(2, ids.WEIGHTS), second_column),
-    Defect("one α for a whole group", of_head(2, ids.INDEPENDENCE), lambda: one_alpha("shared", 1)),
+    Defect("one α for a whole group", of_head(2, ids.INDEPENDENCE),
+           lambda: one_alpha(width_one("shared"), 1)),
     Defect("one α for the only group", of_head(1, ids.RANK_SO_FAR),
-           lambda: one_alpha("one head", 0)),
+           lambda: one_alpha(width_one("one head"), 0)),
 ))  # fmt: skip

@@ -1,0 +1,61 @@
+"""How every command ends in the same way: nothing else writes to a terminal, or a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from attncert.constructions.foreign import escaped
+from attncert.terminal.quiet import quiet
+
+if TYPE_CHECKING:
+    from attncert.reports.report import Report
+    from attncert.terminal.progress import Stages
+
+
+def report_folder(out: str | None, name: str) -> str | Path:
+    """What --out says, else attncert-report/NAME."""
+    return Path("attncert-report", name) if out is None else out
+
+
+def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
+    """Make a report, write it to `folder`, say what came out; returns its exit status.
+
+    A folder that may not be written is refused before the work.
+    """
+    from attncert.reports.folder import check_folder, write
+    from attncert.terminal.progress import Stages
+
+    check_folder(folder)
+    with Stages() as progress:
+        report = make(progress)
+    write(report, folder)
+    if as_json:
+        print_json({**report.summary, "folder": str(Path(folder))})
+    else:
+        say(*report.sentences, f"Report: {Path(folder, report.kind.page)}")
+    return report.exit_status
+
+
+def say(*lines: str, error: bool = False) -> None:
+    """Lines on stdout (error: on stderr, if anything can be written there): one for each argument,
+    whatever is in it."""
+    if quiet.get() and not error:
+        return
+    with suppress(*[OSError] if error else []):
+        typer.echo("\n".join(map(escaped, lines)), err=error)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """JSON alone on stdout, keys sorted, every character outside printable ASCII escaped."""
+    text = json.dumps(content, sort_keys=True, indent=1)
+    typer.echo(text.replace("\x7f", "\\u007f"))  # DEL, which JSON leaves as it is
+
+
+class Interrupted(Exception):
+    """Ctrl-C where something was kept: the message says what."""

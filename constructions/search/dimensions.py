@@ -1,0 +1,111 @@
+"""Groups for contexts of any rank: what the width-one proof asks of each place in a group (ours).
+
+The partition condition P' is that of `grouping.py` without its sizes: the queries of each group are
+independent, and no earlier query lies in the span of a later group. The dimension condition D says
+how much each context must hold: in some order of a group's members the j-th one has
+
+    rank E ≥ j               in the first group,
+    affine dimension ≥ j     in a later one,
+
+the affine dimension being that of the span of the differences of rows. If any order does, that by
+ascending dimensions does (docs/width-one.md, section 8).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpz_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.search.grouping import QuerySpans, excludes_every_grouping
+
+_RESTARTS = 24
+Groups = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Rank and affine dimension of each example's context."""
+
+    ranks: tuple[int, ...]
+    affine: tuple[int, ...]
+
+    def ordered(self, group: Sequence[int], first: bool) -> tuple[int, ...] | None:
+        """The group in an order that meets D; None if there is none.
+
+        >>> Dimensions((2, 2, 1), (1, 2, 0)).ordered((1, 0, 2), first=True) is None
+        True
+        >>> Dimensions((2, 2, 1), (1, 2, 0)).ordered((1, 0), first=False)
+        (0, 1)
+        """
+        counted = self.ranks if first else self.affine
+        order = sorted(group, key=lambda t: (counted[t], t))
+        return tuple(order) if all(counted[t] > j for j, t in enumerate(order)) else None
+
+
+def dimensions(data: Dataset) -> Dimensions:
+    """Exact, over ℚ."""
+    found = []
+    for context in data.contexts.numerators.tolist():
+        between = [[x - y for x, y in zip(row, context[0], strict=True)] for row in context]
+        found.append((int(fmpz_mat(context).rank()), int(fmpz_mat(between).rank())))
+    found *= data.T if data.shared else 1
+    return Dimensions(*(tuple(column) for column in zip(*found, strict=True)))
+
+
+def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Groups:
+    """Groups that meet P' and D, each in the order of D, at most `heads` of them: the fewest that
+    a greedy search from the last group backwards finds. Raises HypothesisFails: decided where no
+    grouping at all can be, else undecided.
+    """
+    excluded = excludes_every_grouping(data)
+    if excluded:
+        raise HypothesisFails("dimensions", excluded["reason"], excluded)
+    sizes = dimensions(data)
+    constant = [t for t in range(data.T) if sizes.affine[t] == 0]
+    if len(constant) > 1 or any(sizes.ranks[t] == 0 for t in constant):
+        raise HypothesisFails(
+            "dimensions",
+            "a context of equal rows is possible for one example, and not all zero",
+            {"examples": constant},
+        )
+    spans, rng, best = QuerySpans(data), random.Random(seed), list[tuple[int, ...]]()
+    for attempt in range(_RESTARTS):
+        order = list(range(data.T))
+        if attempt > 1:
+            rng.shuffle(order)
+        if attempt % 2:
+            order.sort(key=lambda t: -sizes.affine[t])
+        found = _greedy(spans, sizes, order)
+        if found and (not best or len(found) < len(best)):
+            best = found
+    if not best or (heads is not None and len(best) > heads):
+        least = f"the fewest found are {len(best)}" if best else "none was found"
+        most = "groups" if heads is None else f"at most {heads} groups"
+        raise HypothesisFails(
+            "dimensions", f"no grouping into {most} was found: {least}", {}, decided=False
+        )
+    return tuple(best)
+
+
+def _greedy(
+    spans: QuerySpans, sizes: Dimensions, order: Sequence[int]
+) -> list[tuple[int, ...]] | None:
+    remaining, groups = list(order), list[tuple[int, ...]]()
+    while True:
+        first = sizes.ordered(remaining, first=True)
+        if first is not None and spans.independent(remaining):
+            return [first, *reversed(groups)]
+        group: tuple[int, ...] = ()  # from the end, as far as possible in the order given
+        for t in reversed(remaining):
+            trial = sizes.ordered((*group, t), first=False)
+            if trial and spans.independent(trial) and spans.closed(trial, remaining):
+                group = trial
+        if not group:
+            return None
+        groups.append(group)
+        remaining = [t for t in remaining if t not in group]

@@ -1,0 +1,152 @@
+"""The format attncert: arrays as this toolkit exports them, and certificates.
+
+Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
+
+    query, key   (H, d, d_h)    or (d, d_h): one head
+    value        (H, d, d_v)    or (d, d_v)
+    output       (H, d_v, m)    or (H·d_v, m)
+
+under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
+nested lists (numbers as in data sets: integers, floats, "p/q"), or one object per head in "heads"
+with its own query, key, value and output (or all outputs in "output", as certificates have it). A
+certificate counts as its own layer. `groups`, where a file has it, says which examples each head is
+for: in JSON a list of examples for each head, else an integer array (T,), the head (from 0) of each
+example. No biases, no scale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpz
+
+from attncert.constructions.arrays import AnyArray
+from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.weights.stored import StoredLayer, kinds
+
+MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
+
+_NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
+_PARTS = tuple(_NAMES.values())
+NAMES = frozenset((*_NAMES, *_PARTS, "groups"))
+_ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
+
+
+def of_json(value: Any, name: str, shown: str) -> StoredLayer:
+    """The layer in a JSON value, a certificate for example. Raises InputError."""
+    weights = of_arrays(_json(value, shown), name, shown)
+    return replace(weights, unit=_unit(value), groups=_groups(value))
+
+
+def of_named(arrays: Mapping[str, AnyArray], name: str, shown: str) -> StoredLayer:
+    """The layer of the arrays of a file, groups among them. Raises InputError."""
+    some = dict(arrays)
+    numbered = some.pop("groups", None)
+    weights = of_arrays(some, name, shown)
+    return replace(weights, groups=_by_head(numbered, len(weights.layer.heads)))
+
+
+def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
+    """The layer of these arrays, named and shaped as above. Raises InputError.
+
+    >>> one = np.ones((3, 2), dtype=np.float16)
+    >>> weights = of_arrays({"query": one, "key": one, "value": one, "output": one[:2]})
+    >>> weights.dtype, weights.layer.head_width, weights.layer.value_width
+    ('float16', 2, 2)
+    """
+    named = {_NAMES.get(key, key): value for key, value in arrays.items()}
+    if sorted(named) != sorted(_PARTS) or len(named) != len(arrays):
+        raise InputError(source, _ARRAYS, f"of {', '.join(map(repr, sorted(arrays))) or 'nothing'}")
+    exact = {part: ExactArray.of(_long_numbers(named[part]), part, MAX_BITS) for part in _PARTS}
+    heads = []
+    for part in ("query", "key", "value"):
+        array = exact[part]
+        if len(array.shape) not in (2, 3) or 0 in array.shape:
+            raise InputError(part, "of shape (H, d, width) or (d, width), no size 0", array.shape)
+        exact[part] = array.reshape(array.shape if len(array.shape) == 3 else (1, *array.shape))
+        heads.append(exact[part].shape[0])
+    H, d, width = exact["query"].shape
+    values = exact["value"].shape[2]
+    for part, shape in (("key", (H, d, width)), ("value", (H, d, values))):
+        if exact[part].shape != shape:
+            raise InputError(part, f"of shape {shape}, as query says", exact[part].shape)
+    output = exact["output"]
+    if output.shape[:-1] not in ((H, values), (H * values,)) or 0 in output.shape:
+        must = f"of shape ({H}, {values}, m) or ({H * values}, m)"
+        raise InputError("output", must, output.shape)
+    layer = Layer(
+        tuple(
+            Head(*(exact[part][h].matrix() for part in ("key", "query", "value"))) for h in range(H)
+        ),
+        output.reshape((H * values, output.shape[-1])).matrix(),
+    )
+    return StoredLayer(layer, kinds(named), name)
+
+
+def _long_numbers(value: Any, depth: int = 0) -> Any:
+    """Texts of more digits than data sets may have as rationals: a readout is often so long, and a
+    certificate is its own layer."""
+    if isinstance(value, (list, tuple)) and depth < MAX_AXES:
+        return [_long_numbers(x, depth + 1) for x in value]
+    if isinstance(value, str) and len(value) > MAX_DIGITS and NUMBER.fullmatch(value):
+        top, _, bottom = value.partition("/")
+        return fmpq(fmpz(top), fmpz(bottom or "1"))
+    return value
+
+
+def _json(value: Any, shown: str) -> dict[str, Any]:
+    """Nested lists by name, from one of the three forms."""
+    if isinstance(value, dict) and isinstance(value.get("layer"), dict):
+        value = value["layer"]  # a certificate
+    if not isinstance(value, dict):
+        raise InputError(shown, f"an object {_ARRAYS}", describe(value))
+    others = ("logit_unit", "heads", "groups")
+    arrays = {key: item for key, item in value.items() if key not in others}
+    heads = value.get("heads")
+    if heads is None:
+        return arrays
+    if not isinstance(heads, list) or not all(isinstance(head, dict) for head in heads):
+        raise InputError("heads", "a list of objects", describe(heads))
+    for head in heads:
+        if sorted(head) != sorted(heads[0]):
+            raise InputError("heads", "objects with the same keys", json.dumps(sorted(head)))
+    for key in heads[0] if heads else ():
+        arrays[key] = [head[key] for head in heads]
+    return arrays
+
+
+def _unit(value: dict[str, Any]) -> str:
+    unit = value.get("layer", value).get("logit_unit", "e")
+    if unit not in ("e", "ln2", "ln 2"):
+        raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
+    return "e" if unit == "e" else "ln2"
+
+
+def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
+    groups = value.get("groups")
+    if groups is None:
+        return None
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        raise InputError("groups", "lists of examples", describe(groups))
+    members = [t for group in groups for t in group]
+    if any(type(t) is not int for t in members) or sorted(members) != list(range(len(members))):
+        raise InputError("groups", "lists that hold each example once", "others")
+    return tuple(map(tuple, groups))
+
+
+def _by_head(numbers: AnyArray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
+    """The examples of each head, from the head of each example."""
+    if numbers is None:
+        return None
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and numbers.size
+    if not whole or numbers.min() < 0 or numbers.max() >= heads:
+        must = f"an integer array (T,), for each example its head, from 0 to {heads - 1}"
+        raise InputError("groups", must, f"{numbers.dtype} of shape {numbers.shape}")
+    return tuple(tuple(map(int, np.flatnonzero(numbers == h))) for h in range(heads))

@@ -1,0 +1,61 @@
+"""Width one for contexts of any rank (ours; docs/width-one.md, Theorem 2).
+
+The proof of `theorem.py` asks for rank n of one example at most, the last of a full first group. In
+every other place fewer dimensions are enough (constructions/search/dimensions.py), rows may be
+repeated, and token counts may differ. The head is the same, with one change: u gives different
+entries of E⁽ᵗ⁾u to *different* rows of E⁽ᵗ⁾. Equal rows have equal logits; together they carry the
+weight of one row.
+
+*Curve lemma for repeated rows.* A flat that does not contain all rows of E contains Eᵀσ(αEu) for at
+most m - 1 real α, m the number of distinct rows. So the j-th member of a group, whose forbidden
+flat has dimension at most j - 1 (a linear subspace in the first group), finds an allowed value
+among any n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attncert.constructions.arrays import IntArray
+from attncert.constructions.construction import Construction, over_primes, with_idle_heads
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import require_positive
+from attncert.constructions.progress import Progress, silent
+from attncert.constructions.search.dimensions import by_dimension
+from attncert.constructions.search.separation import apart
+from attncert.constructions.width_one.head import HeadBuilder
+from attncert.constructions.width_one.theorem import WidthOneHead, proof_heads
+
+
+def build(
+    data: Dataset, *, heads: int | None = None, seed: int = 0, progress: Progress = silent
+) -> Construction:
+    """Key and query weights of width one with which the features of all examples are independent.
+
+    heads: the most that may be used, default as many as the grouping found has groups. Exact; rank
+    decided mod p here and to be proved again by verify/. Raises InputError, and HypothesisFails
+    where no grouping meets P' and D, or none was found.
+    """
+    require_positive(heads=1 if heads is None else heads)
+    groups = by_dimension(data, heads, seed)
+
+    def attempt(prime: int) -> list[WidthOneHead]:
+        return proof_heads(_Builder(data, seed=seed, prime=prime), groups, progress)
+
+    chosen = over_primes(attempt)
+    return Construction(
+        name="affine",
+        layer=with_idle_heads([head.weights() for head in chosen], max(heads or 0, len(groups))),
+        groups=groups,
+        heads=tuple(chosen),
+        head_width=1,
+        r=0,
+        regrouped=False,
+    )
+
+
+class _Builder(HeadBuilder):
+    """One u for any group: it separates all contexts."""
+
+    def _separators(self, group: Sequence[int]) -> IntArray:
+        return apart(self.keys.images, self.rng)

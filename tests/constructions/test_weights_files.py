@@ -1,0 +1,314 @@
+"""Weights from files: the three formats say the same; whatever is no layer is refused in a line."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save, save_file
+
+from attncert.cli import main
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+
+RNG = np.random.default_rng(1)
+H, D, WIDTH, VALUES, M = 3, 4, 2, 2, 1
+ARRAYS = {
+    "query": RNG.normal(size=(H, D, WIDTH)).astype("float32"),
+    "key": RNG.normal(size=(H, D, WIDTH)).astype("float32"),
+    "value": RNG.normal(size=(H, D, VALUES)).astype("float32"),
+    "output": RNG.normal(size=(H, VALUES, M)).astype("float32"),
+}
+PAPER = {"query": "W_Q", "key": "W_K", "value": "W_V", "output": "W_O"}
+DATA = {"contexts": [[[1, 0, 2, 1], [0, 1, 1, 3]]], "queries": [[1, 2, 0, 1], [3, 1, 1, 0]],
+        "labels": [5, "1/3"]}  # fmt: skip
+
+
+def entries(stored: StoredLayer) -> Any:
+    layer = stored.layer
+    assert layer.output is not None
+    parts = [m.tolist() for head in layer.heads for m in (head.key, head.query, head.value)]
+    return [*parts, layer.output.tolist()]
+
+
+def test_the_formats_agree(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **ARRAYS)
+    np.savez_compressed(tmp_path / "b.npz", **{PAPER[key]: x for key, x in ARRAYS.items()})
+    flat = ARRAYS | {"output": ARRAYS["output"].reshape(H * VALUES, M)}
+    save_file(flat, tmp_path / "c.safetensors")
+    lists = {key: x.tolist() for key, x in ARRAYS.items()}
+    (tmp_path / "d.json").write_text(json.dumps(lists))
+    heads = [{key: x[h].tolist() for key, x in ARRAYS.items()} for h in range(H)]
+    (tmp_path / "e.json").write_text(json.dumps({"heads": heads}))
+    shared = [{key: x for key, x in head.items() if key != "output"} for head in heads]
+    (tmp_path / "f.json").write_text(
+        json.dumps({"heads": shared, "output": flat["output"].tolist(), "logit_unit": "e"})
+    )
+    names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json")
+    found = [load_weights(tmp_path / name) for name in names]
+    assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 3
+    assert all(entries(x) == entries(found[0]) for x in found)
+    numbers = [float(x.p) / float(x.q) for x in found[0].layer.heads[1].key.entries()]
+    assert numbers == ARRAYS["key"][1].astype(float).ravel().tolist(), "taken exactly"
+
+
+def test_one_head_without_its_axis(tmp_path: Path) -> None:
+    np.savez(tmp_path / "one.npz", **{key: x[0] for key, x in ARRAYS.items()})
+    assert len(load_weights(tmp_path / "one.npz").layer.heads) == 1
+
+
+def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    proof = prove(data, Settings(heads=2))
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(proof.certificate))
+    stored = load_weights(path)
+    assert (stored.unit, stored.groups) == ("ln2", proof.groups)
+    assert proof.layer is not None
+    assert entries(stored) == entries(StoredLayer(proof.layer, ""))
+
+
+def test_groups_in_every_format(tmp_path: Path) -> None:
+    """Each example's head in arrays, each head's examples in JSON; a head may be for none."""
+    numbers = np.array([0, 2, 0, 2, 2])
+    np.savez(tmp_path / "a.npz", **ARRAYS, groups=numbers)
+    save_file(ARRAYS | {"groups": numbers}, tmp_path / "b.safetensors")
+    lists = {key: x.tolist() for key, x in ARRAYS.items()}
+    (tmp_path / "c.json").write_text(json.dumps(lists | {"groups": [[0, 2], [], [1, 3, 4]]}))
+    for name in ("a.npz", "b.safetensors", "c.json"):
+        assert load_weights(tmp_path / name).groups == ((0, 2), (), (1, 3, 4))
+    for wrong in (numbers + 1, -numbers, numbers / 2, np.array(0), numbers[None], numbers[:0]):
+        np.savez(tmp_path / "a.npz", **ARRAYS, groups=wrong)
+        with pytest.raises(InputError, match="groups: must be an integer array"):
+            load_weights(tmp_path / "a.npz")
+
+
+_HEADER = b'{"query":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}'
+_FLOAT8 = len(_HEADER).to_bytes(8, "little") + _HEADER + b"\0"
+GOOD = {key: x.tolist() for key, x in ARRAYS.items()}
+BAD: dict[str, tuple[str, bytes | str, str]] = {
+    "no npz": ("x.npz", b"PK", "must be an .npz archive as numpy.savez writes it"),
+    "no safetensors": ("x.safetensors", b"\x02\0\0\0\0\0\0\0{}", "made of query, key"),
+    "a dtype of 8 bits": ("x.safetensors", _FLOAT8, "must be a .safetensors file of float16"),
+    "garbage safetensors": ("x.safetensors", b"\xff" * 64, "must be a .safetensors file"),
+    "empty safetensors": ("x.safetensors", b"", "must be a .safetensors file"),
+    "no JSON": ("x.json", b"{", "must be JSON, not a text with an error"),
+    "a list": ("x.json", "[1]", "must be an object made of query"),
+    "a key twice": ("x.json", '{"key": 1, "key": 1}', "each key once"),
+    "heads of another type": ("x.json", '{"heads": 3}', "heads: must be a list of objects"),
+    "unequal heads": ("x.json", '{"heads": [{"key": 1}, {}]}', "with the same keys"),
+    "no heads": ("x.json", '{"heads": []}', "made of query"),
+    "another unit": ("x.json", json.dumps(GOOD | {"logit_unit": "ln 3"}), "logit_unit: must be"),
+    "a key missing": (
+        "x.json", json.dumps({k: v for k, v in GOOD.items() if k != "value"}), "made of query"
+    ),
+    "a bias": ("x.json", json.dumps(GOOD | {"bias": [1]}), "made of query, key, value and output"),
+    "a NaN": (
+        "x.json", json.dumps(GOOD).replace(str(GOOD["query"][0][0][0]), "NaN", 1), "'NaN'"
+    ),
+    "ragged": ("x.json", json.dumps(GOOD | {"key": [[[1], [2, 3]]]}), "key[0][1]: must be"),
+    "another width": (
+        "x.json", json.dumps(GOOD | {"key": [[[1]] * D] * H}), "key: must be of shape (3, 4, 2)"
+    ),
+    "too few outputs": (
+        "x.json", json.dumps(GOOD | {"output": [[1]] * 5}), "output: must be of shape (3, 2, m)"
+    ),
+    "a vector": ("x.json", json.dumps(GOOD | {"query": [1, 2]}), "query: must be of shape"),
+    "groups twice": (
+        "x.json",
+        json.dumps({"layer": GOOD, "groups": [[0, 0]]}), "groups: must be lists that hold each",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, content, line = BAD[name]
+    path = tmp_path / file
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(InputError) as error:
+        load_weights(path)
+    assert line in str(error.value) and "\n" not in str(error.value)
+    (tmp_path / "data.json").write_text(json.dumps(DATA))
+    arguments = ["audit", str(tmp_path / "data.json"), "--layer", str(path)]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_sizes_of_arrays_are_looked_at_first(tmp_path: Path) -> None:
+    path = tmp_path / "big.npz"
+    np.savez_compressed(path, query=np.zeros(2**23 + 1, dtype="float64"))
+    with pytest.raises(InputError, match="arrays of at most"):
+        load_weights(path)
+    np.savez(path, query=np.array([object()], dtype=object))
+    with pytest.raises(InputError):
+        load_weights(path)
+
+
+# The command.
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "data.json").write_text(json.dumps(DATA))
+    np.savez(tmp_path / "layer.npz", **ARRAYS)
+    return tmp_path
+
+
+def run(files: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    out = files / "out"
+    arguments = ["audit", str(files / "data.json"), "--layer", str(files / "layer.npz")]
+    status = main([*arguments, "--out", str(out), *options])
+    return status, json.loads((out / "audit.json").read_text())
+
+
+def test_the_command(files: Path) -> None:
+    status, content = run(files)
+    assert status == 1, "random weights do not memorize"
+    (section,) = content["sections"]
+    assert section["id"] == "layer" and section["numbers"]["dtype"] == "float32"
+    assert len(section["numbers"]["errors"]) == 2
+    assert {claim["id"] for claim in section["claims"]} >= {"layer.error", "layer.rank"}
+    assert "largest weight, head by head" in (files / "out/audit.md").read_text()
+    status, _ = run(files, "--tolerance", "1000")
+    assert status == 0
+    answer = run(files, "--tolerance", "1000")[1]["sections"][0]["answer"]
+    assert answer.startswith("2 of 2 within 1000. Largest error in [")
+    assert answer.endswith("]; rank Z = T = 2 enclosed.")
+    other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["sections"][0]["numbers"]
+    assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
+    assert other["error"] != section["numbers"]["error"]
+
+
+def test_the_terminal_says_error_tolerance_and_rank(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, content = run(files)
+    low, high = content["sections"][0]["numbers"]["error"]
+    assert capsys.readouterr().out.startswith(
+        "0 of 2 below 7/3 (half the least gap between labels); failing: 0, 1. Largest error in "
+        f"[{low}, {high}]; rank Z = T = 2 enclosed. 1 section.\n"
+    )
+    page = (files / "out/audit.md").read_text()
+    assert "Tolerance: 7/3, half the least gap between two different labels" in page
+    assert "as expected" not in page and "- **nothing against** (Third-party" in page
+
+
+def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
+    """Two examples for the second head: a "no" that describes, and nothing against the layer."""
+    status, content = run(files, "--tolerance", "1000")
+    row = content["sections"][0]["tables"][3]["rows"][1]
+    assert row[0].startswith("Counted by rank, the first head") and row[1] == "yes (proved)"
+    assert "put them into the file" in (files / "out/audit.md").read_text()
+    np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
+    other, content = run(files, "--tolerance", "1000")
+    row = content["sections"][0]["tables"][3]["rows"][1]
+    assert row[0].startswith("As grouped, the first head") and row[1] == "no"
+    assert content["sections"][0]["tables"][1]["rows"][1][2] == "0, 1"
+    page = (files / "out/audit.md").read_text()
+    assert "refuted" not in page and "put them into the file" not in page
+    assert status == other == 0
+
+
+def test_masks_from_files(files: Path) -> None:
+    data = Dataset.of(**DATA)
+    (files / "mask.json").write_text("[[1, 0], [true, 1]]")
+    np.savez(files / "mask.npz", mask=np.array([0, 1], dtype="int8"))
+    found = read_mask(str(files / "mask.json"), data)
+    assert found is not None and found.tolist() == [[True, False], [True, True]]
+    wide = read_mask(str(files / "mask.npz"), data)
+    assert wide is not None and wide.tolist() == [[False, True]] * 2
+    assert run(files, "--mask", str(files / "mask.json"))[1]["sections"][0]["numbers"]["masked"]
+    for text in ("[[1, 2], [0, 1]]", "[[1], [0, 1]]", '"a"', "[[1.5, 0], [1, 1]]"):
+        (files / "mask.json").write_text(text)
+        with pytest.raises(InputError, match="--mask: must be an array of 0 and 1"):
+            read_mask(str(files / "mask.json"), data)
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1/0", "nan", "1e9999", "١", "1" * 99])
+def test_bad_tolerances(text: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["audit", str(files / "data.json"), "--layer", str(files / "layer.npz")]
+    assert main([*arguments, f"--tolerance={text}"]) == 2
+    assert capsys.readouterr().err.startswith("attncert: --tolerance: must be a number, at least 0")
+
+
+def test_a_long_tolerance_is_told_by_its_size(files: Path) -> None:
+    status, content = run(files, "--tolerance", "1e999")
+    section = content["sections"][0]
+    assert status == 0 and section["numbers"]["tolerance"] == "1" + "0" * 999
+    told = json.dumps([section["answer"], section["findings"]])
+    assert "1.00e+999 (exact: 3319 bits)" in told and "0" * 50 not in told
+
+
+def test_tolerances_are_exact(files: Path) -> None:
+    for text, exact in (("0.1", "1/10"), ("1e-3", "1/1000"), ("2/6", "1/3")):
+        assert run(files, "--tolerance", text)[1]["sections"][0]["numbers"]["tolerance"] == exact
+
+
+def test_a_layer_without_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--layer", "x.npz"]) == 2
+    assert "--layer: must be given with a data set, not without one" in capsys.readouterr().err
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["1/2", "x", 1e308, 2.5]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*ARRAYS, "heads", "layer", "groups"]), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from([*ARRAYS, "heads", "layer", "logit_unit"]), JUNK) | JUNK)
+def test_no_json_gives_a_traceback(value: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "layer.json"
+        path.write_text(json.dumps(value))
+        try:
+            stored = load_weights(path)
+        except InputError as error:
+            assert "\n" not in str(error) and ": must be " in str(error)
+        else:
+            assert stored.layer.heads
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.integers(0, 600), byte=st.integers(0, 255), cut=st.integers(0, 600))
+def test_no_bytes_give_a_traceback(place: int, byte: int, cut: int) -> None:
+    for suffix, content in (("npz", NPZ), ("safetensors", SAFE)):
+        spoilt = bytearray(content)
+        spoilt[place % len(spoilt)] = byte
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"layer.{suffix}"
+            path.write_bytes(bytes(spoilt[: len(spoilt) - cut % 40]))
+            try:
+                load_weights(path)
+            except InputError as error:
+                assert "\n" not in str(error) and ": must be " in str(error)
+
+
+def _npz() -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **{key: x[:1, :2] for key, x in ARRAYS.items()})  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+NPZ, SAFE = _npz(), save({key: np.ascontiguousarray(x) for key, x in ARRAYS.items()})

@@ -1,0 +1,394 @@
+"""The NumPy re-check: arithmetic against Python's integers, verdicts against the checker."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.adversarial_certificates import layer
+from support.shares import SEVENTH_OR_ALL, share
+from support.small_certificates import (
+    CASES,
+    PRIME,
+    Certificate,
+    changed,
+    layer_certificate,
+    sealed,
+    written,
+)
+from test_checker_mutations import changes, replaced
+from test_checker_rejections import REJECTIONS
+
+from attncert.verify import checker
+from attncert.verify.fast import check as fast
+from attncert.verify.fast import full_rank
+
+WIDE = 4611686018427377339  # a safe prime just below 2^62
+PRIMES = [
+    3,
+    101,
+    2**31 - 1,
+    PRIME,
+    2147483659,
+    2**61 - 1,
+    WIDE,
+]  # 2147483659 is the next above 2^31
+RANK_CASES = [name for name in CASES if name.startswith("full-rank")]
+primes = st.sampled_from(PRIMES)
+
+
+# Arithmetic.
+
+
+@st.composite
+def residues(draw: st.DrawFn, p: int, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    entry = st.one_of(st.integers(0, p - 1), st.sampled_from([0, 1, p - 1, p - 2, p // 2]))
+    return np.array(draw(st.lists(entry, min_size=size, max_size=size)), dtype=np.int64)
+
+
+@given(st.data(), primes)
+def test_products_of_residues(data: st.DataObject, p: int) -> None:
+    a, b = data.draw(residues(p, 6)), data.draw(residues(p, 6))
+    expected = [int(x) * int(y) % p for x, y in zip(a, b, strict=True)]
+    assert full_rank.times(a, b, p).tolist() == expected
+    short = np.array(data.draw(st.lists(st.integers(0, 2**31), min_size=6, max_size=6)))
+    expected = [int(x) * int(y) % p for x, y in zip(a, short, strict=True)]
+    assert full_rank.times_short(a, short, p).tolist() == expected
+
+
+def test_the_hardest_products() -> None:
+    """Quotients next to an integer, where float64 rounds the wrong way."""
+    draw = random.Random(0)
+    for p in (2147483659, 2**61 - 1, WIDE):
+        a = [draw.randrange(p) for _ in range(20_000)]
+        c = [draw.randrange(1, 2**31) for _ in a]
+        a[:10_000] = [
+            min(p - 1, p * draw.randrange(1, y + 1) // y + draw.randint(-1, 1)) for y in c[:10_000]
+        ]
+        got = full_rank.times_short(np.array(a), np.array(c), p)
+        assert got.tolist() == [x * y % p for x, y in zip(a, c, strict=True)]
+
+
+@given(st.data(), primes, st.integers(1, 5), st.integers(1, 64), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_matrix_products(data: st.DataObject, p: int, rows: int, inner: int, columns: int) -> None:
+    seed = data.draw(st.integers(0, 2**32))
+    draw = random.Random(seed)
+    top = data.draw(st.booleans())  # all entries p - 1: the largest sums
+    a, b = (
+        [[p - 1 if top else draw.randrange(p) for _ in range(wide)] for _ in range(high)]
+        for high, wide in ((rows, inner), (inner, columns))
+    )
+    expected = [
+        [sum(x * b[k][j] for k, x in enumerate(row)) % p for j in range(columns)] for row in a
+    ]
+    assert full_rank.product_mod(np.array(a), np.array(b), p).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 2**62 - 1), min_size=1), primes)
+def test_powers_of_two(exponents: list[int], p: int) -> None:
+    exponents = [x % (p - 1) for x in exponents]
+    got = full_rank.power_of_two(np.array(exponents), full_rank.tables_of_two(p), p)
+    assert got.tolist() == [pow(2, x, p) for x in exponents]
+
+
+def first_dependent(rows: list[list[int]], p: int) -> int | None:
+    pivots: list[tuple[int, list[int]]] = []
+    for t, row in enumerate(rows):
+        for column, pivot in pivots:
+            row = [(x - row[column] * y) % p for x, y in zip(row, pivot, strict=True)]
+        column = next((j for j, x in enumerate(row) if x), -1)
+        if column < 0:
+            return t
+        pivots.append((column, [x * pow(row[column], -1, p) % p for x in row]))
+    return None
+
+
+@pytest.mark.parametrize("p", share(PRIMES, 3))
+@pytest.mark.parametrize(
+    ("T", "width", "planted"),
+    [
+        (1, 1, 0),
+        (1, 3, None),
+        (5, 5, 4),
+        (70, 70, None),
+        (70, 71, 69),
+        (66, 140, 65),
+        (130, 130, 3),
+        (70, 69, 69),
+    ],
+)
+def test_first_dependent_row(p: int, T: int, width: int, planted: int | None) -> None:
+    """Blocks of 64 rows, square and wide (folded), with a row that depends on earlier ones."""
+    draw = random.Random(f"{p} {T} {width} {planted}")
+    rows = [[draw.randrange(p) for _ in range(width)] for _ in range(T)]
+    if planted is not None:
+        factors = [draw.randrange(p) for _ in range(planted)]
+        columns = zip(*rows[:planted], strict=True) if planted else [()] * width
+        rows[planted] = [
+            sum(f * x for f, x in zip(factors, column, strict=True)) % p for column in columns
+        ]
+    expected = first_dependent(rows, p)
+    assert planted is None or expected is not None
+    assert full_rank.first_dependent_row(np.array(rows), p) == expected
+
+
+def test_rows_far_below_the_block() -> None:
+    draw = np.random.default_rng(3)
+    Z = draw.integers(PRIME, size=(420, 430))
+    assert full_rank.first_dependent_row(Z, PRIME) is None
+    Z[419] = (Z[7] + Z[300]) % PRIME
+    assert full_rank.first_dependent_row(Z, PRIME) == 419
+
+
+def test_an_unlucky_fold_is_not_believed() -> None:
+    """Rows that vanish when folded, but are independent: the full matrix decides."""
+    width = 2 + full_rank.BLOCK
+    draw = np.random.default_rng(0)
+    first, second = (draw.integers(1, PRIME, size=width) for _ in range(2))
+    Z = np.zeros((2, 2 * width), dtype=np.int64)
+    for i in range(2):
+        Z[i, i], Z[i, i + width] = second[i] % PRIME, -first[i] % PRIME
+    assert not ((Z[:, :width] * first % PRIME + Z[:, width:] * second % PRIME) % PRIME).any()
+    assert full_rank.first_dependent_row(Z, PRIME) is None
+    Z[1] = Z[0]
+    assert full_rank.first_dependent_row(Z, PRIME) == 1
+
+
+# Verdicts.
+
+
+def both(certificate: Certificate | bytes | str, folder: Path) -> tuple[str, str]:
+    path = written(certificate, folder)
+    slow, quick = checker.check_file(path), fast.check_file(path)
+    assert quick.message.startswith("fast check: ") and quick.claim == slow.claim
+    return slow.status, quick.status
+
+
+@pytest.mark.parametrize("prime", share(PRIMES[1:], 3))
+@pytest.mark.parametrize("shared", [False, True])
+def test_it_agrees_on_larger_certificates(prime: int, shared: bool, tmp_path: Path) -> None:
+    """Seventy examples: two blocks of rows; then with one example repeated."""
+    T, n, d, H = 70, 3, 7, 12
+    draw = random.Random(f"{prime} {shared}")
+
+    def matrix(rows: int, columns: int) -> list[list[str]]:
+        return [[str(draw.randint(-9, 9)) for _ in range(columns)] for _ in range(rows)]
+
+    certificate = layer_certificate("full-rank", prime=prime)
+    certificate["dims"] |= {"examples": T, "context": n, "width": d, "heads": H, "head_width": 2}
+    certificate["data"] = {
+        "contexts": [matrix(n, d) for _ in range(1 if shared else T)],
+        "queries": matrix(T, d),
+        "labels": matrix(T, 1),
+    }
+    certificate["layer"]["heads"] = [{"key": matrix(d, 2), "query": matrix(d, 2)} for _ in range(H)]
+    certificate |= {"groups": [list(range(T))], "rank": {"prime": str(prime), "value": T}}
+    slow, fast = both(sealed(certificate), tmp_path)
+    assert slow == fast
+    if shared:
+        assert slow == "wrong"  # the rank is at most H (n - 1) + 1 = 25 < 70
+    elif prime > 2**30:
+        assert slow == "holds"
+    certificate["data"]["queries"][69] = certificate["data"]["queries"][2]
+    certificate["data"]["contexts"][-1] = certificate["data"]["contexts"][
+        2 % len(certificate["data"]["contexts"])
+    ]
+    assert both(sealed(certificate), tmp_path) == ("wrong", "wrong")
+
+
+@pytest.mark.parametrize("name", RANK_CASES)
+@pytest.mark.parametrize(
+    "key", ["1" + "0" * 30, "9223372036854775807", "-4611686018427387904", "123456789123456789/1"]
+)
+def test_exponents_of_any_size(name: str, key: str, tmp_path: Path) -> None:
+    """Logits beyond int64, where the re-check falls back on Python's integers."""
+    certificate = changed(CASES[name](), "layer.heads.0.key.0.0", key)
+    slow, fast = both(certificate, tmp_path)
+    assert slow == fast == "holds"
+
+
+def test_denominators_beyond_int64(tmp_path: Path) -> None:
+    """The same layer with key / q and query * q, q about 2^70, and logits still integers."""
+    certificate, q = CASES["full-rank"](), 3**45
+    for head in certificate["layer"]["heads"]:
+        head["key"] = [[f"{x}/{q}" for x in row] for row in head["key"]]
+        head["query"] = [[str(int(x) * q) for x in row] for row in head["query"]]
+    assert both(sealed(certificate), tmp_path) == ("holds", "holds")
+    certificate["layer"]["heads"][0]["query"][0][0] += "1"
+    assert both(sealed(certificate), tmp_path) == ("wrong", "wrong")
+
+
+def test_a_denominator_beyond_int64_under_logits_within(tmp_path: Path) -> None:
+    certificate = layer_certificate("full-rank", T=1, d=1, n=1, H=1)
+    certificate["data"] |= {"contexts": [[["2"]]], "queries": [["1"]]}
+    for query, status in (("0", "holds"), ("1", "wrong"), (str(3**45), "holds")):
+        certificate["layer"]["heads"] = [{"key": [[f"1/{3**45}"]], "query": [[query]]}]
+        assert both(sealed(certificate), tmp_path) == (status, status)
+
+
+@pytest.mark.parametrize("prime", [3, 5, 7, 11, 13])
+def test_it_agrees_modulo_small_primes(prime: int, tmp_path: Path) -> None:
+    seen = set()
+    for seed in range(30):
+        certificate = layer_certificate(
+            "full-rank", T=2, d=2, H=2, seed=seed, spread=5, prime=prime, rational=seed % 4 == 0
+        )
+        slow, fast = both(certificate, tmp_path)
+        assert slow == fast
+        seen.add(fast)
+    assert seen == {"holds", "wrong"}
+
+
+@SEVENTH_OR_ALL
+@pytest.mark.parametrize("name", RANK_CASES)
+def test_it_agrees_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
+    certificate = CASES[name]()
+    seen = set()
+    for place, other in changes(certificate)[::every]:
+        if place[0] not in ("digest", "input_sha256", "claim"):
+            slow, fast = both(sealed(replaced(certificate, place, other)), tmp_path)
+            assert slow == fast, (place, other)
+            seen.add(fast)
+    assert seen == {"holds", "wrong", "unusable"}
+
+
+@pytest.mark.parametrize("name", REJECTIONS)
+def test_it_rejects_what_the_checker_rejects(name: str, tmp_path: Path) -> None:
+    content, status, _ = REJECTIONS[name]
+    slow, fast = both(content, tmp_path)
+    assert slow == status
+    if isinstance(content, dict) and content.get("claim") == "full-rank":
+        assert fast == slow
+    else:
+        assert fast in ("wrong", "unusable")
+    assert "holds" not in (slow, fast)
+
+
+def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call of `need` in fast/full_rank.py is without a case that it rejects."""
+    lines: set[int] = set()
+    need = checker.need
+
+    def noting(condition: object, message: str, status: str = "unusable") -> None:
+        if not condition:
+            lines.add(sys._getframe(1).f_lineno)
+        need(condition, message, status)
+
+    monkeypatch.setattr(full_rank, "need", noting)
+    rank = CASES["full-rank"]()
+    for path, value, status in (
+        ("layer.logit_unit", "ln 3", "unusable"),
+        ("groups.0.0", 1, "wrong"),
+        ("data.queries", [["1/7", "1/11", "1/13"]] * 4, "wrong"),
+    ):
+        assert both(changed(rank, path, value), tmp_path) == (status, status)
+    steered = CASES["full-rank, second"]()
+    for path, value, status in (
+        ("saturation.bits", 0, "unusable"),
+        ("saturation.bits", 99, "wrong"),
+        ("groups", [[0], [1], [2], [3]], "wrong"),
+    ):
+        assert both(changed(steered, path, value), tmp_path) == (status, status)
+    for content, _, _ in REJECTIONS.values():
+        assert fast.check_file(written(content, tmp_path)).status != "holds"
+    calls = [
+        (node.lineno, node.end_lineno or 0)
+        for node in ast.walk(ast.parse(Path(full_rank.__file__).read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
+    ]
+    assert len(calls) == 6
+    assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in RANK_CASES])
+def test_other_claims_are_refused(name: str, tmp_path: Path) -> None:
+    verdict = fast.check_file(written(CASES[name](), tmp_path))
+    assert verdict.status == "unusable"
+    assert verdict.message.endswith("can be checked this way: leave out --fast")
+
+
+@pytest.mark.parametrize("limit", [0.0, 1e-9, float("nan")])
+def test_work_above_the_limit(limit: float, tmp_path: Path) -> None:
+    verdict = fast.check_file(written(CASES["full-rank"](), tmp_path), limit)
+    assert verdict.status == "over limit"
+
+
+def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
+    """Drops just beyond the bits, where sums of long powers of two decide."""
+    n, bits = 40, 100_000
+    file = layer("full-rank", n=n, contexts=[[["0"]] * (n - 1) + [[str(bits + 5)]]])
+    told = {"saturation": {"bits": bits, "own": True}, "rounding": None, "data_file": None}
+    path = written(sealed(file | {"format": "attncert/2"} | told), tmp_path)
+    start = time.process_time()
+    assert "head 0, example 0: 1-p >= 2^-" in fast.check_file(path).message
+    assert time.process_time() - start < 0.25
+    assert fast.check_file(path, 600.0, 2.5).status == "over limit"
+
+
+def test_memory_above_the_cap(tmp_path: Path) -> None:
+    verdict = fast.check_file(written(CASES["full-rank"](), tmp_path), limit_mib=0.01)
+    assert verdict.status == "over limit" and "estimated at" in verdict.message
+
+
+def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict rests on the arithmetic here: with a wrong power of two it changes."""
+    path = written(CASES["full-rank"](), tmp_path)
+    assert fast.check_file(path).status == "holds"
+    monkeypatch.setattr(full_rank, "power_of_two", lambda x, tables, p: 0 * x + 1)
+    certificate = copy.deepcopy(CASES["full-rank"]())
+    uniform = [
+        [sum(int(token[j]) for token in context) for j in range(3)]
+        for context in certificate["data"]["contexts"]
+    ]
+    assert first_dependent([row * 3 for row in uniform], PRIME) is not None  # 4 means in 3 dims
+    assert fast.check_file(path).status == "wrong"
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = written(CASES["full-rank"](), tmp_path)
+    for options in ([], ["--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "attncert.verify.fast.check", path, *options],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=Path(checker.__file__).parents[1],
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("\n") == 1 and "fast check: the features of all 4" in done.stdout
+        assert bool(options) == (done.stdout[0] == "{") and (not options or json.loads(done.stdout))
+
+
+@pytest.mark.slow
+def test_two_thousand_examples(tmp_path: Path) -> None:
+    """T = 2,000 with 2,048 features, above the limit of the pure-Python checker."""
+    draw = np.random.default_rng(1)
+
+    def matrix(*shape: int) -> Any:
+        return [[str(x) for x in row] for row in draw.integers(-3, 4, size=shape).tolist()]
+
+    T, n, d, H = 2000, 3, 32, 64
+    certificate = layer_certificate("full-rank")
+    certificate["dims"] |= {"examples": T, "context": n, "width": d, "heads": H, "head_width": 1}
+    certificate["data"] = {
+        "contexts": [matrix(n, d) for _ in range(T)],
+        "queries": matrix(T, d),
+        "labels": matrix(T, 1),
+    }
+    certificate["layer"]["heads"] = [{"key": matrix(d, 1), "query": matrix(d, 1)} for _ in range(H)]
+    certificate |= {"groups": [list(range(T))], "rank": {"prime": str(PRIME), "value": T}}
+    path = written(sealed(certificate), tmp_path)
+    assert fast.check_file(path).status == "holds"
+    assert checker.check_file(path, 60).status == "over limit"

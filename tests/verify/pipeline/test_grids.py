@@ -1,0 +1,120 @@
+"""Rounding: against Python's own rounding of fractions; the claim, the certificate, the remedy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attncert import Dataset, InputError, Settings, prove
+from attncert.constructions import width_one
+from attncert.constructions.data.rounding import rounded
+from attncert.reports.proof.page import report
+from attncert.reports.proof.records import summary_dict
+from attncert.reports.proof.saturation import remedy
+from attncert.verify import checker
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Level
+from attncert.verify.pipeline import grids
+
+DRAW = np.random.default_rng(3)
+FLOATS = Dataset.of(
+    DRAW.standard_normal((4, 2, 3)), DRAW.standard_normal((4, 3)), DRAW.standard_normal(4)
+)
+FRACTIONS = st.tuples(st.integers(-300, 300), st.integers(1, 64)).map(lambda x: Fraction(*x))
+
+
+def flat(nested: Any) -> list[Fraction]:
+    return [x for y in nested for x in flat(y)] if isinstance(nested, list) else [nested]
+
+
+@given(st.lists(FRACTIONS, min_size=4, max_size=4), FRACTIONS.filter(lambda x: x > 0))
+@settings(max_examples=40, deadline=None)
+def test_rounding_is_pythons(numbers: list[Any], grid: Fraction) -> None:
+    data = Dataset.of([numbers[:2]], [numbers[2:]], [1])
+    short, told = rounded(data, grid)
+    for name in ("contexts", "queries"):
+        before = flat(getattr(data, name).fractions())
+        assert flat(getattr(short, name).fractions()) == [round(x / grid) * grid for x in before]
+    changes = [
+        abs(x - y)
+        for name in ("contexts", "queries")
+        for x, y in zip(
+            flat(getattr(data, name).fractions()),
+            flat(getattr(short, name).fractions()),
+            strict=True,
+        )
+    ]
+    assert told.largest_change == max(changes)
+    assert grids.rounding_claim(told, short).level is Level.PROVED
+
+
+def test_other_data_are_refuted() -> None:
+    short, told = rounded(FLOATS, Fraction(1, 4))
+    coarse, _ = rounded(FLOATS, Fraction(1, 2))
+    odd = Dataset.of([[1, 0]], [[1, 1]], [1])
+    tie = replace(told, grid=Fraction(1), original=Dataset.of([["1/2", 0]], [[1, 1]], [1]))
+    for other, record in (
+        (coarse, told),
+        (FLOATS, told),
+        (short, replace(told, largest_change=told.largest_change * 2)),
+        (odd, replace(tie, largest_change=Fraction(1, 2))),
+        (Dataset(short.contexts, short.queries, coarse.queries), told),
+    ):
+        claim = grids.rounding_claim(record, other)
+        assert claim.level is Level.REFUTED and claim.witness and claim.witness["reason"]
+
+
+def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
+    proof = prove(FLOATS, Settings(construction="width-one", round_to="1/8"))
+    assert proof.standing is Level.PROVED and ids.ROUNDING in proof.trace[ids.MEMORIZATION].rests_on
+    assert "rounded to multiples of 1/8" in proof.trace[ids.MEMORIZATION].statement
+    assert "by more than 0.06" in proof.trace[ids.MEMORIZATION].statement
+    assert proof.certificate is not None and proof.certificate["format"] == "attncert/2"
+    told = proof.certificate["rounding"]
+    assert told["grid"] == "1/8" and told["data"] == FLOATS.canonical()
+    assert 0 < Fraction(told["largest_change"]) <= Fraction(1, 16)
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(proof.certificate))
+    verdict = checker.check_file(str(path))
+    assert verdict.status == "holds" and "rounded to multiples of 1/8" in verdict.message
+    assert "largest_change" in summary_dict(proof)["settings"]
+
+
+def test_auto_is_the_finest_that_the_work_allows() -> None:
+    found = grids.finest(FLOATS, width_one.build, most=2)
+    finer = grids.finest(FLOATS, width_one.build, most=60)
+    assert found is not None and finer is not None
+    assert finer.rounding.grid < found.rounding.grid
+    assert found.seconds <= 2 < finer.seconds <= 60
+
+
+def test_whole_numbers_need_no_finer_grid() -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, 6, 7])
+    found = grids.finest(data, width_one.build)
+    assert found is not None and not found.rounding.largest_change
+
+
+def test_full_rank_on_floats_ends_with_the_command() -> None:
+    proof = prove(FLOATS, Settings())
+    assert proof.settings.claim == "full-rank"
+    told = remedy(proof)
+    assert told is not None and "--round" in told[0] and float(told[2]) > 0
+    made = report(proof)
+    page = made.files["report.md"].decode()
+    assert told[0] in page and "an estimate" in page
+    said = " ".join(made.sentences)
+    assert told[0] in said and "hypotheses not counted" in said
+
+
+@pytest.mark.parametrize("grid", ["0", "-1", "1/0", "1.5", "nan", "", "1/64x", "1" * 40])
+def test_what_is_no_grid(grid: str) -> None:
+    with pytest.raises(InputError, match="--round: must be auto, or a step above 0"):
+        Settings(round_to=grid)

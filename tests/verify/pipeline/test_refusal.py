@@ -1,0 +1,149 @@
+"""Where nothing was built: what can be placed, the limits for all weights, the given labels
+apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition, rank_mod
+
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.verify.claims.evidence import About, Claim, Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.pipeline import refusal
+from attncert.verify.prove import Settings, prove
+from attncert.verify.tightness.probes import random_layer
+
+EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
+PARALLEL = Dataset.of(EYE, [*EYE, [2, 0, 0], [1, 1, 1]], [1, 2, 3, 4, 5])
+# Rows that differ by one vector alone: an affine flat of dimension 1, contexts distinct.
+FLAT = Dataset.of(
+    [[[1, 0, t], [0, 1, t]] for t in range(1, 6)],
+    [[1, t, t * t] for t in range(5)],
+    [0, 1, 2, 3, 4],
+)
+
+
+def proof_of(data: Dataset, **options: Any) -> Proof:
+    return prove(data, Settings(**options))
+
+
+@pytest.mark.parametrize("about", [None, *About])
+def test_what_excludes_all_weights_is_told_by_what_it_is_about_and_not_by_its_id(about) -> None:
+    known = Claim("new.bound", "A bound.", Level.REFUTED, witness={"reason": "why"}, about=about)
+    failure = HypothesisFails("A2", "no", {})
+    sizes = {"heads": 1, "value_width": 1, "examples": 2}
+    told = [refusal.conclusion(failure, (), [known], **sizes, given=given)[-1] for given in (0, 1)]
+    impossible = [claim.level is Level.REFUTED for claim in told]
+    expected = {About.UNIVERSAL: [True, False], About.THESE_LABELS: [True, True]}
+    assert impossible == expected.get(about, [False, False])
+
+
+def test_the_trace_on_paper_says_nothing_new() -> None:
+    claim = Claim("new.bound", "A bound.", Level.PROVED)
+    assert replace(claim, about=About.UNIVERSAL).as_dict() == claim.as_dict()
+
+
+def test_the_largest_part_that_can_be_placed() -> None:
+    proof = proof_of(PARALLEL)
+    assert proof.standing is Level.NOT_APPLICABLE
+    largest = proof.trace["placed.maximum"]
+    assert largest.level is Level.PROVED
+    assert (largest.numbers["placed"], largest.numbers["examples"]) == (4, 5)
+    groups = (proof.trace["placed.memorizes"].witness or {})["groups"]
+    placed = sorted(t for group in groups for t in group)
+    assert len(placed) == 4 and not {0, 3} <= set(placed)
+    assert meets_partition_condition(PARALLEL.queries.fractions(), groups)
+    assert proof.trace.standing("placed.memorizes") is Level.PROVED
+    assert prove(PARALLEL.take(placed)).standing is Level.PROVED
+
+
+def test_examples_whose_context_is_dependent_are_left_out() -> None:
+    data = Dataset.of([EYE, [EYE[0], EYE[0], EYE[1]], EYE], [[1, t, t * t] for t in range(3)],
+                      [1, 2, 3])  # fmt: skip
+    proof = proof_of(data)
+    assert (proof.trace["placed.maximum"].witness or {})["left out"] == [1]
+    assert proof.trace["placed.A2"].level is Level.PROVED
+    assert proof.trace["hypothesis.A2"].level is Level.REFUTED
+
+
+def test_above_capacity_the_capacity_is_placed() -> None:
+    proof = proof_of(SHARED, heads=2)
+    assert proof.trace["placed.maximum"].numbers["placed"] == 5
+
+
+@pytest.mark.parametrize("data", [SHARED, FLAT], ids=["shared", "in a flat"])
+@pytest.mark.parametrize("construction", ["paper", "width-one"])
+def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: str) -> None:
+    heads = 2
+    proof = proof_of(data, heads=heads, construction=construction)
+    bound = proof.trace["tightness.bound"].numbers["bound"]
+    assert bound < data.T
+    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
+    assert {"tightness.bound", "tightness.functionals"} <= proof.trace.ancestors("memorization")
+    assert proof.trace["tightness.functionals"].witness  # the dependencies, written out
+    for seed in range(6):
+        layer = random_layer(data, heads, 1 + seed % 3, 9, np.random.default_rng(seed))
+        assert rank_mod(features_mod(data, layer), SAFE_PRIME) <= bound
+
+
+def test_given_labels_are_kept_apart() -> None:
+    """Above the bound for all labels at once, these labels are not excluded."""
+    proof = proof_of(SHARED, heads=2)
+    assert proof.trace["given-labels"].level is Level.UNDECIDED
+    asked = proof_of(SHARED, heads=2, claim="interpolation")
+    assert (asked.standing, asked.exit_status) == (Level.NOT_APPLICABLE, 3)
+    assert "universal memorization is impossible" in asked.trace["memorization"].statement
+
+
+@pytest.mark.parametrize("claim", ["auto", "interpolation"])
+def test_labels_that_no_weights_give(claim: str) -> None:
+    equal = Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 2])
+    proof = proof_of(equal, claim=claim)
+    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
+    assert proof.trace["given-labels"].level is Level.REFUTED
+    assert proof.trace["rows.labels"].witness
+    agree = proof_of(Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 1]), claim="interpolation")
+    assert agree.standing is Level.NOT_APPLICABLE
+    assert agree.trace["given-labels"].level is Level.UNDECIDED
+
+
+def test_labels_of_too_large_a_rank() -> None:
+    data = generators.family(4, 3, 4, m=3, bound=2, seed=1)
+    proof = proof_of(data, heads=1, value_width=2, claim="interpolation")
+    assert proof.standing is Level.REFUTED
+    assert proof.trace["labels.rank"].level is Level.REFUTED
+    assert proof.trace["hypothesis.value-width"].level is Level.REFUTED
+
+
+def test_other_weights_are_named_where_they_are_known() -> None:
+    """Queries on a line: no group of two, and yet almost all weights will do."""
+    line = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])
+    proof = proof_of(line)
+    assert proof.trace["shared.universal"].level is Level.PROVED
+    assert "--construction generic" in proof.trace["memorization"].statement
+    assert proof_of(line, construction="generic").standing is Level.PROVED
+
+
+def test_the_partition_certificate_in_place_of_a1() -> None:
+    data = Dataset.of(EYE, [*EYE[:2], [1, 1, 0], EYE[2]], [1, 2, 3, 4])
+    trace = proof_of(data).trace
+    assert trace["hypothesis.A1"].level is Level.REFUTED
+    assert trace.standing("partition.memorizes") is Level.PROVED
+    assert trace.ancestors("partition.memorizes") == {"hypothesis.A2", "hypothesis.partition"}
+
+
+def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attncert.verify.pipeline.refusal.MOST_PLACED", 0)
+    for name in ("MOST_ROWS", "MOST_FEATURES"):
+        monkeypatch.setattr(f"attncert.verify.tightness.limits.{name}", 0)
+    proof = proof_of(SHARED, heads=2)
+    assert proof.standing is Level.REFUTED  # the bound by itself costs little
+    ids = {claim.id for claim in proof.trace}
+    assert not ids & {"placed.maximum", "rows.relations", "tightness.tested", "shared.universal"}

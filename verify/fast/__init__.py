@@ -1,0 +1,1 @@
+"""The fast check of certificates: NumPy, BLAS and FLINT instead of Python's integers."""

@@ -1,0 +1,50 @@
+"""attncert check --fast: what is too large for the standard library, by claim.
+
+Reading and validating the file, and the count of work, are those of verify/checker.py; a claim's
+arithmetic stands in a file of its own here. An auditor trusts more with it, NumPy, BLAS and for
+nearby weights FLINT, so every verdict begins with "fast check".
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from attncert.verify import checker
+from attncert.verify.checker import LIMIT_SECONDS, Verdict, Work, need
+
+__all__ = ["LIMIT_MIB", "check_file"]
+
+LIMIT_MIB = 8192.0
+JUDGES = {
+    "full-rank": "full_rank",
+    "interpolation-near": "near",
+    "every-labelling": "labelling",
+}
+
+
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
+) -> Verdict:
+    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
+    found = checker.check_file(path, limit_seconds, limit_mib, by=judge)
+    return found._replace(message=f"fast check: {found.message}")
+
+
+def judge(cert: dict[str, Any], work: Work) -> str:
+    """The claim in one line, or Rejected."""
+    claim = cert["claim"]
+    need(claim in JUDGES, f"only {', '.join(JUDGES)} can be checked this way: leave out --fast")
+    module = importlib.import_module(f"attncert.verify.fast.{JUDGES[claim]}")
+    with np.errstate(all="ignore"):  # what is not finite is not seen to hold
+        return str(module.judge(cert, work))
+
+
+main = partial(checker.main, check=check_file)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,70 @@
+"""Heads of width one for contexts of any rank (ours; docs/width-one.md, Theorem 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attncert.constructions.construction import Bound, Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.progress import Progress
+from attncert.constructions.width_one import affine
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.proof import Outline, Voice
+from attncert.verify.methods.method import Asked, Method
+from attncert.verify.steps.affine import grouping, head_claims
+
+
+def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
+    return affine.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
+
+
+def _hypotheses(data: Dataset, settings: Asked) -> Iterator[Claim]:
+    yield grouping(data, settings.heads, settings.seed)
+
+
+def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
+    tables = data.contexts.stored.tolist()
+    counts = {len(set(map(tuple, table))) for table in tables}
+    if counts == {data.n}:
+        return {}
+    return {
+        "different tokens": f"{min(counts)} to {max(counts)} in a context of {data.n}; a context "
+        "whose tokens are all repeated equally often is, for every head, the context without "
+        "repetition"
+    }
+
+
+METHOD = Method(
+    name="affine",
+    theorem="Theorem 2 of docs/width-one.md",
+    source="ours, docs/width-one.md, section 8",
+    build=_build,
+    head_claims=head_claims,
+    hypotheses=_hypotheses,
+    outline=Outline(
+        first=(ids.DIMENSIONS, ids.COEFFICIENTS, ids.CURVE, ids.WEIGHTS, ids.INTEGRAL),
+        later=(ids.SELECTOR, ids.SEPARATOR, ids.SATURATION),
+        hypotheses=("value-width", "dimensions", "partition", "capacity"),
+        partition=True,
+    ),
+    bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
+    only_width=1,
+    remarks=_remarks,
+    voice=Voice(
+        title="heads of width one, for contexts of any rank",
+        theorem="Theorem 2 of docs/width-one.md: width one without Assumption 2 (ours)",
+        source="docs/width-one.md, section 8, proved there in full",
+        numbers="A head is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, in the order of the "
+        "dimension condition: the $j$-th member has a context of rank $j$ or more in the first "
+        "group, of affine dimension $j$ or more in a later one. Rows may be repeated; equal rows "
+        "count as one wherever rows are told apart. $c$ is the least whole number at which the "
+        "rank of all heads so far is certified, and $B$ the least lead, at this $c$, of the row "
+        "that an earlier example attends to in the limit, in bits.",
+        others="which the head moves towards one row each as far as the rank needs it",
+        general="Theorem 2 in general: the trace is one instance of its proof, not a check of it "
+        "for all data.",
+        without_a1="What the proof asks of queries and contexts is the partition condition and the "
+        "dimension condition of its own groups, and both are checked",
+    ),
+)

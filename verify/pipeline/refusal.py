@@ -1,0 +1,243 @@
+"""What is known where no weights were built.
+
+A construction that does not apply leaves three questions, each answered by claims of its own:
+
+- How many of the examples can it place? The largest part that meets A2 and the partition condition.
+- Is there anything to find? Relations between the columns or the rows of Z that hold for *every*
+  choice of weights (verify/tightness/) may exclude universal memorization, one choice of keys and
+  queries for all labels. Where contexts agree, the largest rank of Z is known, both ways.
+- And the *given* labels? Weights that depend on them can do more: only relations between rows, and
+  labels of too large a rank, exclude these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.numerals import fraction, short
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify.certificate import TooLarge
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, Claim, Level, counted
+from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.partition.certificate import best_partition
+from attncert.verify.pipeline.grids import of_rounded
+from attncert.verify.pipeline.run import Run, versions
+from attncert.verify.steps import conclusions, hypotheses, shared
+from attncert.verify.tightness.impossibility import certificate_of
+from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.rows import broken_relation
+
+_MOST_LISTED = 6  # numbers in a sentence; the witness has them all
+MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
+
+
+def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
+    """Nothing could be built: say which hypothesis fails, with a witness found here again."""
+    data, r = run.data, run.r
+    bound = run.method.bound
+    heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
+    claims = [*known, *run.capacity(heads)]
+    if failure.hypothesis == "some-partition":
+        given = consecutive(range(data.T), r, max(r - 1, 1))
+        claims.append(shared.timed(partial(hypotheses.partition, data, given)))
+        claims.append(conclusions.no_grouping(failure))
+    named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
+    failing = [claim.id for claim in claims if claim.id == named]
+    wanted = run.settings.heads
+    if run.method.outline.partition:
+        run.progress("what can be placed", 0, 1)
+        claims += _placed(data, r, wanted or data.T, run.settings.seed)
+    run.progress("limits for all weights", 0, 1)
+    known_limits = limits(data, wanted, run.value_width)
+    claims += known_limits
+    claims += conclusion(
+        failure,
+        failing,
+        known_limits,
+        heads=wanted,
+        value_width=run.value_width,
+        examples=data.T,
+        given=run.settings.claim == "interpolation",
+    )
+    with run.theirs("trace"):
+        trace = ProofTrace(of_rounded(run, claims))
+    proof = Proof(data, run.setup(), trace, ids.MEMORIZATION, versions=versions())
+    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
+        return proof
+    broken = broken_relation(data)
+    assert broken is not None, "the same relations as in rows.labels"
+    if not broken.checkable:
+        return proof
+    try:
+        found = certificate_of(data, broken, run.produced_by, run.further_keys)
+        return replace(proof, certificate=found)
+    except TooLarge:
+        return proof  # the witness shows it
+
+
+def _placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
+    """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
+
+    Ids begin with "placed."; nothing where there are too many examples or no context has rank n.
+    """
+    if data.T > MOST_PLACED or data.n > data.d:
+        return []
+    best = best_partition(data, r, r - 1, heads, seed)
+    if not best.groups:
+        return []
+
+    def renamed(claim_id: ClaimId) -> ClaimId:
+        return ClaimId(f"placed.{claim_id.partition('.')[2]}")
+
+    return [
+        replace(claim, id=renamed(claim.id), rests_on=tuple(map(renamed, claim.rests_on)))
+        for claim in best.claims
+    ]
+
+
+def conclusion(
+    failure: HypothesisFails,
+    failing: Sequence[ClaimId],
+    known: Sequence[Claim],
+    *,
+    heads: int | None,
+    value_width: int,
+    examples: int,
+    given: bool,
+) -> list[Claim]:
+    """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
+
+    given: only the given labels are asked for, so only their own limits refute it.
+    """
+    universal = [claim for claim in known if claim.excludes(About.UNIVERSAL)]
+    labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
+    claims = [_given_labels(labels)] if universal or labels else []
+    if labels or (universal and not given):
+        return [*claims, _impossible(universal, labels, known, heads, value_width, examples)]
+    shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
+    return [*claims, _left_open(failure, failing, possible=bool(shown), excluded=bool(universal))]
+
+
+def _impossible(
+    universal: Sequence[Claim],
+    labels: Sequence[Claim],
+    known: Sequence[Claim],
+    heads: int | None,
+    value_width: int,
+    examples: int,
+) -> Claim:
+    """Refuted; rests on the bounds (which hold), not on the statements that they refute."""
+    count = "any number of heads" if heads is None else counted(heads, "head")
+    against = [*labels, *universal]
+    witness: dict[str, Any] = {"reason": _why(against[0])}
+    witness["shown by"] = [claim.id for claim in against]
+    for claim in against[:1]:
+        witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
+    if "see" in (against[0].witness or {}):
+        witness |= _dependencies(known)
+    premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
+    narrow = "reason" in (against[0].witness or {})  # values.py: about this width alone
+    statement = (
+        against[0].statement
+        if narrow
+        else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
+        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
+        if labels
+        else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
+        f"labelling of {counted(examples, 'example', 'these')}."
+    )
+    return Claim(
+        ids.MEMORIZATION,
+        statement,
+        Level.REFUTED,
+        numbers={"examples": examples},
+        witness=witness,
+        rests_on=tuple(premises),
+        source="ours; docs/tightness.md",
+    )
+
+
+def _why(claim: Claim) -> str:
+    """In one sentence what excludes the weights: the numbers of the claim that does."""
+    numbers, witness = claim.numbers, claim.witness or {}
+    if "reason" in witness:
+        return str(witness["reason"])
+    if claim.id in (ids.ROWS_LABELS, ids.ROWS_UNIVERSAL):
+        tie = (
+            f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
+            f"{counted(len(witness['indices']), 'example', 'the')} "
+            f"{_listed(witness['indices'])} add up to 0 for every choice of weights"
+        )
+        if claim.id == ids.ROWS_UNIVERSAL:
+            return tie
+        return f"{tie}, and their labels to {_listed(witness['combination of the labels'])}"
+    if claim.id == ids.LABELS_RANK:
+        return (
+            f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
+            f"are {numbers['H d_v']} numbers"
+        )
+    bound = numbers["bound" if claim.id == ids.TIGHTNESS_UNIVERSAL else "largest rank"]
+    return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
+
+
+def _listed(items: Sequence[int | str]) -> str:
+    shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
+    return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
+
+
+def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
+    """The functionals from which the relations between the columns of Z are made."""
+    found = next(claim for claim in known if claim.id == ids.TIGHTNESS_FUNCTIONALS).witness or {}
+    return {
+        "functionals that are constant on the rows of each context": found.get("constant"),
+        "combinations of them that vanish on all rows": found.get("vanishing"),
+    }
+
+
+def _given_labels(labels: Sequence[Claim]) -> Claim:
+    return Claim(
+        ids.GIVEN_LABELS,
+        "The given labels: some weights, which may depend on them, give exactly these.",
+        Level.REFUTED if labels else Level.UNDECIDED,
+        witness={"shown by": [claim.id for claim in labels]} if labels else None,
+        rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
+        source="ours; docs/tightness.md, sections 3 and 5",
+        about=About.THESE_LABELS,
+    )
+
+
+def _left_open(
+    failure: HypothesisFails, failing: Sequence[ClaimId], *, possible: bool, excluded: bool
+) -> Claim:
+    if possible:
+        rest = (
+            "Other weights serve every labelling of these examples (shared.universal): "
+            "--construction generic searches for some."
+        )
+    elif excluded:
+        rest = (
+            "No one choice of keys and queries serves every labelling (universal memorization is "
+            "impossible); whether weights that depend on them give these labels is left open."
+        )
+    else:
+        rest = (
+            "Whether some other weights memorize the data is not decided by this "
+            "(--construction generic searches for some)."
+        )
+    what = "The construction does not apply" if failure.decided else "Nothing was built"
+    return Claim(
+        ids.MEMORIZATION,
+        f"{what}: {failure.reason}. {rest}",
+        Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
+        witness=failure.witness or None,
+        rests_on=tuple(failing),
+        source="the hypotheses of the construction",
+    )

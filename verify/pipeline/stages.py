@@ -1,0 +1,289 @@
+"""The stages of `prove`, in order; each returns the claims that it can make, timed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from attncert.constructions.construction import Construction
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import silent
+from attncert.constructions.readout.float_weights import float64_weights
+from attncert.constructions.readout.solve import (
+    predicted_bits,
+    readout,
+    right_inverse,
+    with_readout,
+)
+from attncert.verify.certificate import (
+    LIMIT_MIB,
+    LIMIT_SECONDS,
+    TooLarge,
+    certificate,
+    cost_of_checking,
+)
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.proof import Kind, Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.interpolation.enclosure import enclose_error
+from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
+from attncert.verify.interpolation.rational import rational
+from attncert.verify.interpolation.readout import readout_solves
+from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.pipeline.grids import of_rounded, remedied
+from attncert.verify.pipeline.run import Run, versions
+from attncert.verify.pipeline.summaries import summaries
+from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.whole_layer.sizes import require_room
+from attncert.verify.saturation import asked as asked_for
+from attncert.verify.steps import conclusions, narrow, shared
+from attncert.verify.steps import hypotheses as asked
+
+# Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
+# (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
+# rest. A certificate has 32 MB at 10^13 (385 digits), and at 5·10^14 (769) it is more than the
+# checker reads: then, and wherever a cap of the checker is met, the rank is the answer.
+SOLVE_WORK = 10**13
+ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
+READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
+INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
+MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
+ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
+RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
+
+Certificate = Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the finished layer is claimed to do, the layer with whatever readout it has, and the
+    certificate of it, where there is one that the checker reads."""
+
+    kind: Kind
+    layer: Layer
+    claims: list[Claim]
+    certificate: Certificate = None
+
+
+def afford(run: Run) -> None:
+    """Refuse before any work what the memory budget of the rank cannot hold in the end."""
+    if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
+        require_room(run.data.T, run.settings.memory_bytes)
+
+
+def hypotheses(run: Run) -> list[Claim]:
+    """Those that the theorem asks for, on the data at hand; and d_v ≥ m, which step 1 asks for."""
+    data, named = run.data, run.method.outline.hypotheses
+    run.progress("hypotheses", 0, 1)
+    source = "paper, Theorem 1" if "value-width" in named else "docs/mathematics.md, section 1"
+    every = partial(
+        asked.kruskal_at_least,
+        data,
+        seed=run.settings.seed,
+        work=run.settings.a1_work,
+        progress=run.progress,
+    )
+    checks = {
+        "context-size": partial(asked.sizes, data),
+        "value-width": partial(asked.value_width, data, run.value_width, source),
+        "A2": partial(asked.independent_contexts, data),
+        "A1": partial(every, data.n, ids.A1),
+    }
+    wanted = [checks[name] for name in checks if name in (*named, "value-width")]
+    if "A1" in named and run.r < data.n:
+        wanted.append(partial(every, run.r, ids.A1_AT_R))
+    claims = [shared.timed(check) for check in wanted]
+    with run.theirs("hypotheses"):
+        return [*claims, *run.method.hypotheses(data, run.settings)]
+
+
+def build(run: Run) -> Construction:
+    """The weights. Raises HypothesisFails where the construction does not apply."""
+    with run.theirs("build"):
+        built = run.method.build(run.data, run.settings, run.at("building heads"))
+        if not isinstance(built, Construction):
+            raise TypeError(f"a {type(built).__name__} and no Construction is returned")
+    narrow.require_wide_enough(run.data, built, run.value_width, run.settings.claim)
+    return built
+
+
+def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
+    """Capacity, groups and the partition condition; does the theorem apply; parameters."""
+    data, method, heads = run.data, run.method, len(built.layer.heads)
+    claims = run.capacity(heads)
+    if method.outline.partition:
+        groups = built.partition or built.groups
+        claims.append(shared.timed(partial(asked.partition, data, groups)))
+    claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
+    named = {ids.hypothesis(name) for name in method.outline.hypotheses}
+    asked_for = [claim for claim in [*known, *claims] if claim.id in named]
+    if method.theorem:
+        claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))
+    count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
+    return [*claims, conclusions.parameters(count)]
+
+
+def steps(run: Run, built: Construction) -> list[Claim]:
+    """The steps of the proof, head by head."""
+    claims = []
+    with_ranks = run.data.T <= RANKS_EACH_HEAD
+    with run.theirs("steps"):
+        for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
+            claims.append(claim)
+            if of := ids.head_and_step(claim.id):
+                run.progress("checking heads", of[0], len(built.heads))
+    return claims
+
+
+def follows(run: Run, built: Construction) -> list[Claim]:
+    """What the proof says of the finished weights beside the answer."""
+    with run.theirs("consequences"):
+        return [*run.method.follows(run.data, built)]
+
+
+def saturation(run: Run, built: Construction) -> list[Claim]:
+    """Where it was asked for: by three routes, and at the least c."""
+    wanted = run.settings.saturation
+    if wanted is None:
+        return []
+    run.progress("saturation", 0, 1)
+    routes = [shared.timed(check) for check in asked_for.checks(run.data, built, wanted)]
+    return [*routes, asked_for.conclusion(built, wanted, routes)]
+
+
+def rank(run: Run, built: Construction) -> list[Claim]:
+    """rank Z = T at finite weights, and the reduction that makes it enough."""
+    run.progress("rank", 0, run.data.T)
+    settings = run.settings
+    check = partial(
+        conclusions.full_rank,
+        run.data,
+        built.layer,
+        settings.device,
+        settings.memory_bytes,
+        run.at("rank"),
+    )
+    if not run.narrow:
+        return [shared.timed(check), conclusions.reduction()]
+    picked = partial(narrow.columns, run.data, built, run.value_width)
+    return [shared.timed(check), shared.timed(picked), narrow.reduction()]
+
+
+def answer(run: Run, built: Construction, prime: int) -> Answer:
+    """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
+
+    prime: modulo which the rank is T.
+    """
+    data, wanted = run.data, "interpolation" if run.narrow else run.settings.claim
+    bits = predicted_bits(built, data)
+    work = bits * bits * data.T
+    if wanted == "full-rank":
+        return _by_rank(run, built, prime, bits, "as asked")
+    if wanted == "auto" and work > (ASKED_WORK if run.rounding else SOLVE_WORK):
+        return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
+    if bits * data.T > READOUT_BITS or work > ASKED_WORK:
+        told = conclusions.too_long(data, bits, narrow=run.narrow)
+        return Answer("interpolation", built.layer, told)
+    run.progress("readout", 0, 1)
+    solution = readout(built, data, data.label_matrix, run.at("readout"))
+    layer = with_readout(built, data, solution, run.value_width)
+    file, uncertified = _certified(run, built, layer)
+    seconds, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
+    if seconds > LIMIT_SECONDS or mib > LIMIT_MIB:
+        size = f"about {seconds:.2g} s and {mib:.2g} MiB"
+        file, uncertified = None, f"checking it would take {size}, more than the checker allows"
+    if uncertified and wanted == "auto":
+        return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
+    solves = shared.timed(partial(readout_solves, data, layer))
+    routes = interpolation(run, built, layer, work)
+    concluded = conclusions.interpolates(data, routes, uncertified, narrow=run.narrow)
+    return Answer("interpolation", layer, [solves, *routes, *concluded], file)
+
+
+def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
+    """The rank is the answer. why: no readout was computed."""
+    file, uncertified = _certified(run, built, built.layer, prime)
+    claims = conclusions.rank_only(run.data, bits, why, uncertified)
+    if bits * bits * run.data.T > SOLVE_WORK:
+        claims[0] = remedied(run, claims[0])
+    return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
+
+
+def _certified(
+    run: Run, built: Construction, layer: Layer, prime: int | None = None
+) -> tuple[Certificate, str]:
+    """The certificate of this layer (prime: of its rank); or None, and why the checker would not
+    read it."""
+    try:
+        return certificate(
+            run.data,
+            layer,
+            built.groups,
+            construction=run.method.certificate_name,
+            produced_by=run.produced_by,
+            value_width=run.value_width,
+            prime=prime,
+            more=run.further_keys,
+        ), ""
+    except TooLarge as reason:
+        return None, str(reason)
+
+
+def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
+    """The layer's outputs are the labels: by every route that its numbers allow."""
+    data = run.data
+    run.progress("interpolation", 0, 3)
+    routes = [shared.timed(partial(rational, data, layer))]
+    if work * data.T <= INVERSE_WORK:
+        inverse = right_inverse(built, data)
+        if feasible(data, layer, inverse):
+            run.progress("interpolation", 1, 3)
+            routes.append(shared.timed(partial(symbolic, data, layer, inverse)))
+    run.progress("interpolation", 2, 3)
+    precision = min(MULTIPRECISION_BITS, affordable_bits(data, layer))
+    if precision > 0:
+        check = partial(multiprecision, data, layer, max_bits=precision)
+        routes.append(shared.timed(check))
+    return routes
+
+
+def enclosure(run: Run, built: Construction) -> Claim:
+    """Float64 weights for the given labels, their error enclosed. The rank stands without."""
+    data, heads = run.data, len(built.layer.heads)
+    if not data.labelled:
+        return conclusions.no_enclosure("the data have no labels")
+    if data.T * heads * data.n > ENCLOSURE_WORK:
+        return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
+    run.progress("enclosure", 0, 1)
+    settings = replace(run.settings, heads=heads, saturate=None, saturate_own=False)
+    try:
+        weights = float64_weights(data, lambda coarse: run.method.build(coarse, settings, silent))
+    except HypothesisFails as failure:
+        return conclusions.no_enclosure(str(failure))
+    return shared.timed(partial(enclose_error, data, weights))
+
+
+def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim]) -> Proof:
+    """The trace, the heads in numbers, and the certificate of what holds."""
+    data = run.data
+    run.progress("figures", 0, 1)
+    settings = run.settings
+    blocks = conclusions.in_blocks(data, built.layer, settings.device)
+    device = choose_device(settings.device) if blocks else None
+    with run.theirs("trace"):
+        trace = ProofTrace(of_rounded(run, claims))
+    return Proof(
+        data=data,
+        settings=replace(run.setup(built, device), claim=answer.kind),
+        trace=trace,
+        conclusion=ids.MEMORIZATION,
+        layer=answer.layer,
+        groups=built.groups,
+        heads=summaries(data, built, settings.saturate),
+        certificate=answer.certificate if trace.standing(ids.MEMORIZATION).holds else None,
+        versions=versions(device),
+    )

@@ -1,0 +1,174 @@
+"""The steps of Theorem 2 (docs/width-one.md, section 8), head by head, on what was built.
+
+What does not speak of repeated rows or of ranks is checked as in the width-one proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from flint import fmpq_mat
+
+from attncert.constructions.arrays import ObjectArray
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Head
+from attncert.constructions.search.dimensions import by_dimension
+from attncert.constructions.width_one.theorem import WidthOneHead
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.ids import of_head
+from attncert.verify.steps import in_order, shared, width_one
+from attncert.verify.steps.hypotheses import EXACT
+
+_SOURCE = "ours, docs/width-one.md, section 8"
+_STEP_SOURCE = f"{_SOURCE} and section 3"
+
+
+def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
+    """Some grouping meets P' and D: found, excluded, or not found."""
+    statement = (
+        "The examples can be divided into groups that meet the partition condition and, in some "
+        "order of each, the dimension condition."
+    )
+    asked = "groups" if heads is None else f"at most {counted(heads, 'group')}"
+    try:
+        groups = by_dimension(data, heads, seed)
+    except HypothesisFails as failure:
+        return Claim(
+            ids.DIMENSION_CONDITION,
+            statement,
+            Level.REFUTED if failure.decided else Level.UNDECIDED,
+            numbers={"asked": asked, "found": failure.reason},
+            witness={**failure.witness, "reason": failure.reason},
+            arithmetic=EXACT,
+            source=_SOURCE,
+        )
+    sizes = ", ".join(str(len(group)) for group in groups)
+    return Claim(
+        ids.DIMENSION_CONDITION,
+        statement,
+        Level.PROVED,
+        numbers={"asked": asked, "found": f"{counted(len(groups), 'group')} of {sizes}"},
+        arithmetic=EXACT,
+        source=_SOURCE,
+    )
+
+
+def head_claims(
+    data: Dataset, construction: Construction, *, with_ranks: bool = True
+) -> Iterator[Claim]:
+    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
+
+    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[in_order.Check]:
+        yield partial(dimensions, data, record, number)
+        yield partial(width_one.coefficients, data, record, number)
+        if record.selector is not None:
+            yield partial(shared.selector, data, record, number)
+        yield partial(curve, data, record, number)
+        if record.selector is not None:
+            yield partial(separator, data, record, number)
+        yield partial(width_one.head_weights, data, record, weights, number)
+
+    after = in_order.after_steering(data, saturation)
+    return in_order.head_by_head(data, construction, before, after, _told, with_ranks=with_ranks)
+
+
+def _told(record: WidthOneHead, check: in_order.Check) -> Claim:
+    claim = shared.timed(check)
+    of = ids.head_and_step(claim.id)
+    claim = replace(claim, uses={}, source=_STEP_SOURCE)
+    if of and of[1] == ids.INDEPENDENCE:
+        premises = (of_head(of[0], ids.SATURATION), of_head(of[0], ids.DIMENSIONS))
+        claim = replace(claim, rests_on=premises)
+    return claim
+
+
+def dimensions(data: Dataset, head: WidthOneHead, number: int) -> Claim:
+    """The j-th member has rank ≥ j (first group), affine dimension ≥ j (later groups)."""
+    found = []
+    for t in head.group:
+        rows = data.context(t).tolist()
+        between = [[x - y for x, y in zip(row, rows[0], strict=True)] for row in rows]
+        found.append(int(fmpq_mat(between if head.earlier else rows).rank()))
+    low = [t for j, t in enumerate(head.group, start=1) if found[j - 1] < j]
+    what = "affine dimension" if head.earlier else "rank"
+    return shared.claim(
+        number,
+        ids.DIMENSIONS,
+        f"The context of the $j$-th member of the group has {what} $j$ or more.",
+        not low,
+        {"group size": len(head.group), "least": min(found)},
+        lambda: {"examples": low, what: [found[head.group.index(t)] for t in low]},
+    )
+
+
+def curve(data: Dataset, head: WidthOneHead, number: int) -> Claim:
+    """Different rows have different entries of E⁽ᵗ⁾u: the lemma for repeated rows applies."""
+    tied = _tied(data, head, head.group)
+    return shared.claim(
+        number,
+        ids.CURVE,
+        "For $t$ in the group different rows of $E^{(t)}$ have different entries of $E^{(t)}u$, so "
+        "that a flat without all rows forbids at most $n-1$ values of $\\alpha_t$.",
+        not tied,
+        {"group size": len(head.group)},
+        lambda: {"examples with a tie": tied},
+    )
+
+
+def separator(data: Dataset, head: WidthOneHead, number: int) -> Claim:
+    """The same for every earlier s: one row attracts all attention as c grows."""
+    tied = _tied(data, head, head.earlier)
+    return shared.claim(
+        number,
+        ids.SEPARATOR,
+        "For every earlier $s$ different rows of $E^{(s)}$ have different entries of $E^{(s)}u$.",
+        not tied,
+        {"earlier": len(head.earlier)},
+        lambda: {"example": tied[0]},
+    )
+
+
+def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: int) -> Claim:
+    """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows, repeated or not."""
+    ahead = shared.lead(data, head)
+    wrong = [s for s, by in zip(head.earlier, _leads(data, head, ahead), strict=True) if by <= 0]
+    now = _leads(data, head, table[list(head.earlier)])
+    least = min((by for by in now if by < _ALONE), default=None)
+    return shared.claim(
+        number,
+        ids.SATURATION,
+        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$, repeated or not, where "
+        "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
+        not wrong and least == head.gap_bits,
+        {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": int(least)},
+        lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
+        rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
+    )
+
+
+_ALONE = float("inf")  # the lead of a row that has no other beside it
+
+
+def _leads(data: Dataset, head: WidthOneHead, rows: ObjectArray) -> list[float]:
+    """By how much each target exceeds the entries of all different rows of its context."""
+    out = []
+    for s, target, entries in zip(head.earlier, head.targets, rows.tolist(), strict=True):
+        context = data.context(s).tolist()
+        others = [x for x, row in zip(entries, context, strict=True) if row != context[target]]
+        out.append(entries[target] - max(others) if others else _ALONE)
+    return out
+
+
+def _tied(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> list[int]:
+    """Examples with two different rows whose entries of E⁽ᵗ⁾u are equal."""
+    products, out = shared.entries(data, head.separator), []
+    for t in examples:
+        entries = {str(x) for x in products(t)}
+        if len(entries) < len({str(row) for row in data.context(t).tolist()}):
+            out.append(t)
+    return out
