@@ -37,9 +37,12 @@ if TYPE_CHECKING:
     from attncert.constructions.errors import HypothesisFails
     from attncert.constructions.from_layer import from_layer
     from attncert.constructions.layer import Layer
+    from attncert.constructions.weights.recording import record
+    from attncert.constructions.weights.weights import Weights
     from attncert.reports import write_report
     from attncert.terminal.progress import Stages
     from attncert.verify.audit.attack.search import attack
+    from attncert.verify.audit.layer.section import audit_weights
     from attncert.verify.checker import Verdict
     from attncert.verify.claims.evidence import Claim, Level
     from attncert.verify.claims.ids import ClaimId, Step
@@ -68,13 +71,16 @@ __all__ = [
     "Stages",
     "Step",
     "Voice",
+    "Weights",
     "attack",
+    "audit_weights",
     "check",
     "from_layer",
     "load",
     "main",
     "prove",
     "prove_layer",
+    "record",
     "register",
     "require",
     "steps",
@@ -100,12 +106,15 @@ _LAZY = {
     "Stages": "attncert.terminal.progress",
     "Step": "attncert.verify.claims.ids",
     "Voice": "attncert.verify.claims.proof",
+    "Weights": "attncert.constructions.weights.weights",
     "attack": "attncert.verify.audit.attack.search",
+    "audit_weights": "attncert.verify.audit.layer.section",
     "from_layer": "attncert.constructions.from_layer",
     "load": "attncert.constructions.data.loading",
     "main": "attncert.cli",
     "prove": "attncert.verify.prove",
     "prove_layer": "attncert.verify.prove",
+    "record": "attncert.constructions.weights.recording",
     "register": "attncert.verify.methods.registry",
     "require": "attncert.verify.methods.method",
     "steps": "attncert.verify.steps.in_order",

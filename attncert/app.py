@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import os
 import sys
+from functools import cache
 from importlib import metadata
 from typing import Annotated
 
 import typer
 
+from attncert.commands.assume import assume
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
+from attncert.commands.embed import embed
 from attncert.commands.every_labelling import every_labelling
 from attncert.commands.explain import explain
 from attncert.commands.fit import fit
@@ -30,6 +33,7 @@ from attncert.terminal.output import Interrupted, say
 from attncert.terminal.quiet import quiet
 
 _STDOUT = 1
+_parsed = cache(typer.main.get_command)  # takes longer than a short command does
 _MOST = 500  # characters of a line that says what is wrong
 
 app = typer.Typer(
@@ -38,7 +42,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack):
+for _command in (
+    prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack, embed,
+    assume,
+):  # fmt: skip
     app.command(_command.__name__)(_command)
 app.command("hash")(hash_data)
 app.command("every-labelling")(every_labelling)
@@ -80,10 +87,9 @@ def run(words: list[str], options: dict[str, bool]) -> int:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
         sys.stdout.reconfigure(errors="backslashreplace")
-    command = typer.main.get_command(app)
     quiet.set(False)
     try:
-        result = command.main(
+        result = _parsed(app).main(
             _in_front(words), prog_name="attncert", standalone_mode=False, obj=options
         )
         if result == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word

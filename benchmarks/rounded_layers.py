@@ -12,7 +12,7 @@ import numpy as np
 
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer_files import stored_layer
+from attncert.constructions.weights.own import of_arrays
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import audit_layer
 from attncert.verify.prove import prove
@@ -35,7 +35,7 @@ def main(sizes: list[int]) -> None:
                 rounded = {name: array.astype(dtype) for name, array in arrays.items()}
             row = f"| {T} | {heads} | {dtype} |"
             try:
-                found = audit_layer(Attention(data, stored_layer(rounded).layer))
+                found = audit_layer(Attention(data, of_arrays(rounded).layer))
             except InputError as error:
                 print(row, f"{error} | no | - |")
                 continue

@@ -17,12 +17,24 @@ if TYPE_CHECKING:
 def audit(
     data: Annotated[str | None, typer.Argument(help="a data set, audited as well")] = None,
     layer: Annotated[
-        str | None, typer.Option(help="weights to audit on DATA: .npz, .safetensors, JSON, or -")
+        str | None,
+        typer.Option(help="weights to audit on DATA: .npz, .safetensors, .pt, JSON, or -"),
+    ] = None,
+    format: Annotated[
+        str, typer.Option(help="of the weights: auto | attncert | torch-mha | hf")
+    ] = "auto",
+    prefix: Annotated[
+        str | None, typer.Option(help="of the layer's arrays, in a file of several layers")
+    ] = None,
+    heads: Annotated[
+        int | None, typer.Option(help="number of heads, where the file does not say")
     ] = None,
     examples: Annotated[
         int | None, typer.Option(help="use the first T examples of DATA; default: all")
     ] = None,
-    scale: Annotated[str, typer.Option(help="scale of the logits: none | sqrt-d")] = "none",
+    scale: Annotated[
+        str | None, typer.Option(help="of the logits: none | sqrt-d; default: the format's")
+    ] = None,
     mask: Annotated[
         str, typer.Option(help="none | causal | FILE of 0 and 1, shape (T, n)")
     ] = "none",
@@ -32,6 +44,9 @@ def audit(
     tolerance: Annotated[
         str | None,
         typer.Option(help="largest error; default: below half the least gap between labels"),
+    ] = None,
+    property: Annotated[
+        str | None, typer.Option(help="TOML file: what the layer must do; decides the exit status")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer cases, in seconds")] = False,
     out: Annotated[
@@ -43,7 +58,7 @@ def audit(
     """Run edge cases, weakened hypotheses and planted defects; audit DATA, if given."""
     from attncert.constructions.data.loading import load
     from attncert.reports.audit.page import report
-    from attncert.verify.audit.layer.section import question
+    from attncert.verify.audit.layer.section import Source, question
     from attncert.verify.audit.records import Scope
     from attncert.verify.audit.records import audit as run
     from attncert.verify.audit.sections import sections
@@ -51,13 +66,23 @@ def audit(
     require_seed(seed)
     if examples is not None and data is None:
         raise InputError("--examples", "given with a data set", "without one")
+    for option, value in (("prefix", prefix), ("heads", heads), ("property", property)):
+        if layer is None and value is not None:
+            raise InputError(f"--{option}", "given with --layer", "without it")
     loaded = None if data is None else load(data)
     chosen = loaded if loaded is None or examples is None else loaded.take(examples)
 
     def made(progress: Stages) -> Report:
         weights = None
         if layer is not None:
-            weights = question(chosen, layer, scale, mask, logit_unit, tolerance)
+            weights = question(
+                chosen,
+                Source(layer, format, prefix, heads, property),
+                scale,
+                mask,
+                logit_unit,
+                tolerance,
+            )
         scope = Scope(chosen, weights, quick, seed, progress)
         return report(run(scope, sections(scope)))
 

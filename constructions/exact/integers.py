@@ -15,13 +15,29 @@ from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.exact_array import narrow
 
 _LIMIT = 2**62
+_SHORTEST_LIMB = 16  # bits
 
 
 def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:
-    """The matrix product a·b of 2-D integer arrays."""
-    if max(largest(a), 1) * max(largest(b), 1) * max(a.shape[1], 1) < 2**53:
+    """The matrix product a·b of 2-D integer arrays.
+
+    Where the entries of a are short, those of b are cut into limbs b = Σ_k b_k 2^(wk), |b_k| < 2^w,
+    with all sums of a·b_k below 2^53: exact in float64. The limbs of negative numbers are negative.
+    """
+    width = 53 - (max(largest(a), 1) * max(a.shape[1], 1)).bit_length()
+    long = largest(b).bit_length()
+    if long <= width:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
-    return from_flint(to_flint(a) * to_flint(b))
+    if width < _SHORTEST_LIMB:
+        return from_flint(to_flint(a) * to_flint(b))
+    sign, size, columns = np.sign(b), np.abs(b).astype(object), b.shape[1]
+    starts = range(0, long, width)
+    limbs = np.hstack([((size >> start) & (2**width - 1)) * sign for start in starts])
+    sums = (a.astype(np.float64) @ limbs.astype(np.float64)).astype(np.int64).astype(object)
+    total = sums[:, :columns]
+    for k, start in enumerate(starts[1:], start=1):
+        total = total + (sums[:, k * columns : (k + 1) * columns] << start)
+    return narrow(total.ravel().tolist(), total.shape)
 
 
 def add(a: IntegerArray, b: IntegerArray) -> IntegerArray:
@@ -52,7 +68,7 @@ def largest(array: IntegerArray) -> int:
 
 def to_flint(array: IntegerArray) -> fmpz_mat:
     """A 2-D integer array as a FLINT matrix."""
-    return fmpz_mat(*array.shape, [int(x) for x in array.ravel().tolist()])
+    return fmpz_mat(*array.shape, array.ravel().tolist())
 
 
 def from_flint(matrix: fmpz_mat) -> IntegerArray:

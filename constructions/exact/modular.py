@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 
@@ -62,23 +63,10 @@ def echelon_mod(matrix: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
     (array([[1., 2., 0.],
            [0., 0., 1.]]), [0, 2])
     """
-    work = matrix.copy()
-    pivots: list[int] = []
-    for column in range(work.shape[1]):
-        rank = len(pivots)
-        if rank == len(work):
-            break
-        below = np.flatnonzero(work[rank:, column])
-        if not len(below):
-            continue
-        lead = rank + int(below[0])
-        work[[rank, lead]] = work[[lead, rank]]
-        work[rank] = reduced(work[rank] * pow(int(work[rank, column]), -1, p), p)
-        factor = work[:, column].copy()
-        factor[rank] = 0
-        work = reduced(work - factor[:, None] * work[rank], p)
-        pivots.append(column)
-    return work[: len(pivots)], pivots
+    entries = matrix.astype(np.int64).ravel().tolist()
+    table, rank = nmod_mat(*matrix.shape, entries, p).rref()
+    rows = np.array(list(map(int, table.entries())), dtype=np.float64).reshape(matrix.shape)[:rank]
+    return rows, [int(np.flatnonzero(row)[0]) for row in rows]
 
 
 def inverse_mod(values: IntArray, p: int) -> IntArray:

@@ -1,15 +1,17 @@
-"""Figures of the audit: matrices of marks, drawn as a grid of coloured cells."""
+"""Figures of the audit: matrices of marks as grids of coloured cells, and heat maps of layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from attncert.reports.proof.figures import heat_map
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.text import plain
-from attncert.verify.audit.records import Matrix
+from attncert.verify.audit.records import AuditSection, Matrix
 
 # Pale, and told apart with any colour vision; every cell also carries its mark as text.
 _FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")
@@ -19,10 +21,14 @@ _LETTER = 0.068  # inches, of a label
 _LONGEST = 60  # characters of a label
 
 
-def matrix_figures(matrices: Iterable[Matrix]) -> dict[str, bytes]:
+def figures(sections: Iterable[AuditSection]) -> dict[str, bytes]:
     """SVG by name."""
     with style():
-        return {m.name: to_svg(grid(m)) for m in matrices}
+        drawn: dict[str, bytes] = {}
+        for section in sections:
+            drawn |= {m.name: to_svg(grid(m)) for m in section.matrices}
+            drawn |= {m.name: to_svg(heat_map(np.array(m.bits), "example")) for m in section.maps}
+        return drawn
 
 
 def grid(matrix: Matrix) -> Figure:

@@ -62,10 +62,15 @@ def render(capacity: Capacity | None = None, constants: Growth | None = None) ->
         figures |= constants_figures(constants)
         data["constants"] = [found.as_dict() for found in constants.found.values()]
     return {
-        "report.md": page("capacity.md.j2", _context(capacity, constants)),
+        "report.md": markdown_page(capacity, constants),
         "capacity.json": readable_json(data),
         **{figure_file(name): svg for name, svg in figures.items()},
     }
+
+
+def markdown_page(capacity: Capacity | None = None, constants: Growth | None = None) -> bytes:
+    """report.md, for which no figure is drawn."""
+    return page("capacity.md.j2", _context(capacity, constants))
 
 
 def one_line(found: Capacity) -> str:

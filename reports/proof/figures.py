@@ -59,6 +59,13 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
     ends = np.cumsum([len(head.group) for head in heads])
     rest = sorted(set(range(len(heads[0].log2_off_peak))) - set(order))  # in no group: at the end
     bits = -np.array([head.log2_off_peak for head in heads], dtype=float)[:, order + rest]
+    figure = heat_map(bits, "examples, in the order of the groups")
+    _outline_groups(figure.axes[0], heads, ends)
+    return figure
+
+
+def heat_map(bits: FloatArray, examples: str) -> Figure:
+    """bits: -log2(1 - p_max), heads × examples; `examples` is what stands below them."""
     shown = _least(bits)
     finite = shown[shown < BEYOND]
     H, T = bits.shape
@@ -75,7 +82,6 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
         shown, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest",
         extent=(0, T, H + 0.5, 0.5),
     )  # fmt: skip
-    _outline_groups(axes, heads, ends)
     if not finite.size:
         axes.text(T / 2, (H + 1) / 2, "one row: every weight is 1", color="#111111", ha="center",
                   va="center")  # fmt: skip
@@ -88,7 +94,7 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
         bar.ax.yaxis.set_major_formatter(FuncFormatter(_power))
         bar.set_label("$1 - p_{max}$")
         bar.ax.invert_yaxis()
-    axes.set(xlabel="examples, in the order of the groups", ylabel="head")
+    axes.set(xlabel=examples, ylabel="head")
     axes.set_title("Saturation: share of attention outside the largest weight")
     axes.set_xticks(_whole_ticks(0, T, 10))
     axes.set_yticks(_whole_ticks(1, H, 10))

@@ -103,7 +103,7 @@ def render(proof: Proof) -> dict[str, bytes]:
     """File contents by name. Pure: equal proofs give equal bytes, `timings.json` apart (it alone
     holds times and versions). `certificate.json` only where there is something to certify."""
     files = {
-        "report.md": page("report.md.j2", _context(proof), told=partial(_told, proof.trace)),
+        "report.md": markdown_page(proof),
         "trace.json": readable_json(trace_dict(proof)),
         "timings.json": readable_json(timings_dict(proof)),
         "tables.tex": tables(proof).encode(),
@@ -112,6 +112,11 @@ def render(proof: Proof) -> dict[str, bytes]:
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
     certificate = certificate_bytes(proof)
     return files if certificate is None else files | {"certificate.json": certificate}
+
+
+def markdown_page(proof: Proof) -> bytes:
+    """report.md, for which no figure is drawn: it names them alone."""
+    return page("report.md.j2", _context(proof), told=partial(_told, proof.trace))
 
 
 def in_notebook(proof: Proof) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from attncert.reports.report import MARK
 from attncert.reports.words.numbers import count, indices, real, size, value, words
@@ -26,6 +28,23 @@ _FILTERS: dict[str, Filter] = {
 }  # fmt: skip
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """Each template is compiled once in a process; Jinja sees to it that a changed one is again."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+_compiled = _Compiled()
+
+
 def page(template: str, context: Mapping[str, Any], **filters: Filter) -> bytes:
     """The template with these names, and more filters than those of all; `mark` is our mark.
 
@@ -39,6 +58,7 @@ def page(template: str, context: Mapping[str, Any], **filters: Filter) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        bytecode_cache=_compiled,
     )
     environment.filters |= _FILTERS | filters
     return _tidy(environment.get_template(template).render({"mark": MARK, **context})).encode()

@@ -17,8 +17,8 @@ import pytest
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer_files import load_layer
 from attncert.constructions.numerals import numeral
+from attncert.constructions.weights.load import load_weights
 from attncert.verify.kruskal.vectors import load_vectors
 from attncert.verify.near.fitted import fit_data
 
@@ -171,7 +171,7 @@ def test_a_certificate_is_data_and_its_own_layer(
         piped(monkeypatch, certificate.read_bytes())
         assert attncert.main(words) == 0
         said = capsys.readouterr().out
-        assert "Largest error 0 (every output equals its label), within tolerance 0" in said
+        assert " within 0. Largest error 0 (every output equals its label); rank" in said
     assert attncert.main(["audit", "--examples", "3"]) == 2
     assert "--examples: must be given with a data set" in capsys.readouterr().err
 
@@ -250,7 +250,7 @@ def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
         "output": [[numeral(long)]],
     }
     (tmp_path / "w.json").write_text(json.dumps(layer))
-    found = load_layer(tmp_path / "w.json").layer.output[0, 0]
+    found = load_weights(tmp_path / "w.json").layer.output[0, 0]
     assert (int(found.p), int(found.q)) == long.as_integer_ratio()
 
 

@@ -18,7 +18,8 @@ import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import escaped, printable, safe_name
-from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.words.text import markdown
 from attncert.verify.kruskal.vectors import Vectors
 
@@ -167,7 +168,7 @@ def test_the_name_of_a_layer_s_file_is_no_mathematics(tmp_path: Path) -> None:
     one = np.ones((2, 2)).tolist()
     path = tmp_path / "$x$ <b>.json"
     path.write_text(json.dumps({"query": one, "key": one, "value": one, "output": one}))
-    assert load_layer(path).name == "x-b"
+    assert load_weights(path).name == "x-b"
 
 
 COMMANDS = ["check", "explain", "prove", "kruskal", "merge", "audit", "tightness", ""]

@@ -12,7 +12,8 @@ from support.paths import EXAMPLES
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
-from attncert.reports import render, write_report
+from attncert.reports import write_report
+from attncert.reports.proof.page import markdown_page
 from attncert.reports.proof.records import one_line
 from attncert.verify.claims.proof import Proof, Voice
 from attncert.verify.prove import Settings, prove
@@ -24,7 +25,7 @@ CERTIFICATE = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "gene
 @functools.cache
 def told(construction: str) -> tuple[Proof, str]:
     proof = prove(SHARED, Settings(construction=construction))
-    return proof, render(proof)["report.md"].decode()
+    return proof, markdown_page(proof).decode()
 
 
 @pytest.mark.parametrize("construction", CERTIFICATE)
@@ -62,7 +63,7 @@ def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
     proof, _ = told("generic")
     voice = Voice(title="the construction another-one")
     settings = replace(proof.settings, construction="another-one", voice=voice)
-    report = render(replace(proof, settings=settings))["report.md"].decode()
+    report = markdown_page(replace(proof, settings=settings)).decode()
     assert "the construction another-one" in report and "without a name" not in report
     assert "generic" not in report[: report.index("## How to reproduce")].splitlines()[1]
 
@@ -74,7 +75,7 @@ def test_empty_columns_are_left_out_and_others_stay() -> None:
 
 
 def test_a1_false_is_said_beside_the_verdict() -> None:
-    report = render(prove(load(str(EXAMPLES / "a1-false.json"))))["report.md"].decode()
+    report = markdown_page(prove(load(str(EXAMPLES / "a1-false.json")))).decode()
     before, _, _ = report.partition("## The claim")
     assert "**Assumption 1 is false for these data**" in before
     assert "partition.memorizes" in report and "Assumption 1 is not among its premises" in report
@@ -82,7 +83,7 @@ def test_a1_false_is_said_beside_the_verdict() -> None:
 
 
 def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
-    report = render(prove(load(str(EXAMPLES / "not-all-placed.json"))))["report.md"].decode()
+    report = markdown_page(prove(load(str(EXAMPLES / "not-all-placed.json")))).decode()
     before, _, _ = report.partition("## The claim")
     assert "places more than 4 of the 6 examples" in before
     assert "Not in the largest part: 3, 5." in before
@@ -91,7 +92,7 @@ def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
 
 def test_impossible_shows_the_dependencies_first() -> None:
     proof = prove(load(str(EXAMPLES / "a1-false.json")), Settings(heads=1))
-    before, _, _ = render(proof)["report.md"].decode().partition("## What is known")
+    before, _, _ = markdown_page(proof).decode().partition("## What is known")
     assert before.count("**Refuted: ") == 1
     assert "functionals that are constant on the rows of each context: (1, 1, 1)" in before
 

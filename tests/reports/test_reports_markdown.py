@@ -15,6 +15,7 @@ from support.proof_fixtures import KINDS, rendered
 
 from attncert import reports
 from attncert.constructions.data.dataset import Dataset
+from attncert.reports.proof.page import markdown_page
 from attncert.reports.proof.records import one_line, summary_dict
 from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
@@ -106,7 +107,7 @@ def test_steps_that_are_not_proved_are_written_out_and_lower_their_cell() -> Non
         return replace(claim, level=Level.NUMERICAL) if claim.id == "head.2.separator" else claim
 
     proof = fixtures.paper_proof(3, 2, 2, 4, change=change)
-    text = reports.render(proof)["report.md"].decode()
+    text = markdown_page(proof).decode()
     told = dict(heads_told(text))
     assert told["head.2.separator"] == told["head.2.saturation"] == "numerical"
     assert told["head.3.separator"] == "proved"
@@ -157,7 +158,7 @@ def test_unproved_steps_of_many_heads_share_a_line() -> None:
         return replace(claim, level=Level.NUMERICAL) if weak else claim
 
     proof = fixtures.paper_proof(60, 2, 2, 4, change=change)
-    rows = table_rows(section(reports.render(proof)["report.md"].decode(), "What was not proved"))
+    rows = table_rows(section(markdown_page(proof).decode(), "What was not proved"))
     names = {row[0]: row[2] for row in rows}
     assert names["saturation of heads 2–6, 8–60"] == "numerical"
     assert (

@@ -12,13 +12,12 @@ import json
 import os
 import re
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.file_strategies import mutated
@@ -104,8 +103,6 @@ def _resealed(content: bytes) -> bytes:
 
 # Names.
 
-_get_command = cache(typer.main.get_command)
-
 
 def name_in_file(content: bytes, scratch: Path) -> str:
     """The name in a vector file: of the folder, on the screen, in the report."""
@@ -168,15 +165,16 @@ def _commands(name: str, scratch: Path) -> list[tuple[int, int, int]]:
     path.write_text(json.dumps(CASES["interpolation"]()))
     found = []
     try:
-        for words in (
-            ["check", str(path)],
-            ["explain", str(path), "--compare", str(other)],
-            ["kruskal", str(path)],
-            ["merge", str(path)],
-            ["check", str(folder / f"{name}-missing")],
-        ):
-            status, out, err = command(words, terminal=True)
-            found.append((status, len(out), len(err)))
+        with chdir(scratch):  # where reports are written that go to no folder by name
+            for words in (
+                ["check", str(path)],
+                ["explain", str(path), "--compare", str(other)],
+                ["kruskal", str(path)],
+                ["merge", str(path)],
+                ["check", str(folder / f"{name}-missing")],
+            ):
+                status, out, err = command(words, terminal=True)
+                found.append((status, len(out), len(err)))
     finally:
         path.unlink()
     return found
@@ -187,10 +185,9 @@ def command(words: list[str], terminal: bool = False) -> tuple[int, list[str], l
 
     terminal: both are one. No progress is drawn, however busy the machine is.
     """
-    once = mock.patch("typer.main.get_command", _get_command)  # nine tenths of the time
     still = mock.patch("attncert.terminal.progress._QUIET_SECONDS", 3600.0)
     out, err = _Terminal(terminal), _Terminal(terminal)
-    with once, still, redirect_stdout(out), redirect_stderr(err):
+    with still, redirect_stdout(out), redirect_stderr(err):
         status = attncert.main(words)
         texts = [_text(stream) for stream in (out, err)]
     for line in (lines := [text.split("\n") for text in texts])[0] + lines[1]:

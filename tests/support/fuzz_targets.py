@@ -8,10 +8,12 @@ not find true. Logs and names have their targets in `fuzz_foreign`.
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,20 +30,36 @@ from support.certificate_judge import judgement
 from support.data_files import VALID, archive, json_text, zipped
 from support.file_strategies import certificates, mutants, mutated, nudged
 from support.fuzz_measure import Finding, bounded, loaded, timed
-from support.near_cases import case
+from support.labelling_cases import CASES as LABELLING
+from support.labelling_cases import case as labelling_case
+from support.near_cases import case as near_case
 from support.near_judge import near_judgement
-from support.small_certificates import CASES, changed, digested, layer_certificate, sealed
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    as_second,
+    changed,
+    digested,
+    layer_certificate,
+    sealed,
+)
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
-from attncert.constructions.layer_files import load_layer
+from attncert.constructions.weights.load import load_weights
 from attncert.verify import checker
 from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.fast import check as fast
 from attncert.verify.kruskal.vectors import load_vectors
+from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
-NEAR_SMALL = [case(name) for name in ("distinct", "shared", "one token", "wide values")]
+NEAR_SMALL = [near_case(name) for name in ("distinct", "shared", "one token", "wide values")]
+NEAR_SMALL.append(as_second(near_case("shared")))
+LABELLING_SMALL = [
+    changed(labelling_case(name), "rank.prime", str(PRIMES_FLOAT64[0])) for name in LABELLING
+]
+LABELLING_SMALL.append(as_second(LABELLING_SMALL[0]))
 CUT = b"\n--8<--\n"  # between the arrays of the target "npz-arrays"
 
 
@@ -86,7 +104,7 @@ def npz_arrays(content: bytes) -> str:
 def layer_file(content: bytes) -> str:
     """Third-party weights, in any of three formats."""
     path = _scratch(f"layer{_suffix(content)}", content)
-    return timed(lambda: loaded(lambda: load_layer(path), lambda found: found.layer.heads != ()))
+    return timed(lambda: loaded(lambda: load_weights(path), lambda found: found.layer.heads != ()))
 
 
 def mask_file(content: bytes) -> str:
@@ -188,17 +206,16 @@ def fast_certificate(content: bytes) -> str:
     return _verdicts(content, fast.check_file)
 
 
-def near_certificate(content: bytes) -> str:
-    """Both checkers of interpolation-near, likewise."""
+def both_verdicts(content: bytes) -> str:
+    """Both checkers of interpolation-near, or of every-labelling, likewise."""
     exact, quick = (_verdicts(content, check) for check in reversed(CHECKS))
     return exact if exact == quick else f"{exact}, fast {quick}"
 
 
-def near_mutant(content: bytes) -> str:
-    """The same bytes as the choices of a hypothesis strategy: true ones, with one to three changes
-    of structure, or one or two numbers nudged by anything from 10^-30 to 10^3."""
+def mutant(content: bytes, strategy: Any) -> str:
+    """The same bytes as the choices of a hypothesis strategy."""
     _WORDS.clear()
-    _near_mutants.hypothesis.fuzz_one_input(content)
+    strategy.hypothesis.fuzz_one_input(content)
     return _WORDS[-1] if _WORDS else "too short"
 
 
@@ -239,28 +256,30 @@ def judged(content: bytes, check: Callable[..., checker.Verdict]) -> str:
     return status
 
 
-def mutant(content: bytes) -> str:
-    """The same bytes as the choices of a hypothesis strategy: certificates, nearly all well-formed.
-
-    True ones of random shapes, and such with one to three changes of structure or numbers.
-    """
-    _WORDS.clear()
-    _mutants.hypothesis.fuzz_one_input(content)
-    return _WORDS[-1] if _WORDS else "too short"
-
-
 _WORDS: list[str] = []
 
 
 @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(certificates() | mutants() | certificates().flatmap(mutated))
 def _mutants(value: Any) -> None:
-    _WORDS.extend(judged(json.dumps(sealed(value)).encode(), check) for check in CHECKS)
+    """True ones of random shapes, and such with one to three changes of structure or numbers."""
+    _judge_both(value)
 
 
 @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(NEAR_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
 def _near_mutants(value: Any) -> None:
+    """With changes of structure, or one or two numbers nudged by 10^-30 to 10^3."""
+    _judge_both(value)
+
+
+@settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(LABELLING_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
+def _labelling_mutants(value: Any) -> None:
+    _judge_both(value)
+
+
+def _judge_both(value: Any) -> None:
     content = json.dumps(sealed(value)).encode()
     _WORDS.extend(judged(content, check) for check in CHECKS)
 
@@ -277,8 +296,8 @@ def certificate_seeds() -> list[bytes]:
     return [json.dumps(make()).encode() for make in CASES.values()]
 
 
-def near_seeds() -> list[bytes]:
-    return [json.dumps(certificate).encode() for certificate in NEAR_SMALL]
+def seeds_of(small: list[Certificate]) -> list[bytes]:
+    return [json.dumps(certificate).encode() for certificate in small]
 
 
 def full_rank_seeds() -> list[bytes]:
@@ -290,10 +309,6 @@ def full_rank_seeds() -> list[bytes]:
     return [json.dumps(case).encode() for case in (*cases, wide, long)]
 
 
-def _foreign(run: Callable[[bytes, Path], str]) -> Callable[[bytes], str]:
-    return lambda content: run(content, _SCRATCH)
-
-
 def _scratch(name: str, content: bytes) -> Path:
     path = _SCRATCH / name
     path.write_bytes(content)
@@ -302,6 +317,7 @@ def _scratch(name: str, content: bytes) -> Path:
 
 _SCRATCH = Path(tempfile.mkdtemp(prefix="attncert-fuzz-", dir=next(
     (shm for shm in ("/dev/shm",) if Path(shm).is_dir()), None)))  # fmt: skip
+atexit.register(shutil.rmtree, _SCRATCH, ignore_errors=True)
 
 _JSON = ('"contexts":', '"queries":', '"labels":', '"name"', "[[", "]]", "null", "NaN", "1e999",
          "-0.0", '"1/3"', "1E-400", "\\ud800", "true", "{}", "[]", ",", "1" * 40)  # fmt: skip
@@ -338,9 +354,11 @@ _TARGETS = {
     "vectors": Target(vectors_file, vectors_seeds, (*_JSON, '"vectors":')),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
-    "mutants": Target(mutant, random_seeds),
-    "near": Target(near_certificate, near_seeds, _NEAR),
-    "near-mutants": Target(near_mutant, random_seeds),
+    "mutants": Target(partial(mutant, strategy=_mutants), random_seeds),
+    "near": Target(both_verdicts, partial(seeds_of, NEAR_SMALL), _NEAR),
+    "near-mutants": Target(partial(mutant, strategy=_near_mutants), random_seeds),
+    "labelling": Target(both_verdicts, partial(seeds_of, LABELLING_SMALL), _CERTIFICATE),
+    "labelling-mutants": Target(partial(mutant, strategy=_labelling_mutants), random_seeds),
     "log": Target(
         partial(foreign.log, scratch=_SCRATCH), partial(foreign.log_seeds, _SCRATCH), _LOG
     ),

@@ -7,6 +7,7 @@ import copy
 import json
 import random
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from support.small_certificates import (
     digested,
     impossible_certificate,
     layer_certificate,
+    moved_by,
     sealed,
 )
 
@@ -34,7 +36,14 @@ TEXTS = [
 @cache
 def sources() -> list[Certificate]:
     """Small true certificates of every claim."""
-    found = [x for x in (CASES[name]() for name in CASES) if x["format"] == "attncert/1"]
+    found = [CASES[name]() for name in CASES]
+    whole = CASES["impossible"]()
+    before = moved_by(whole["data"]["contexts"], Fraction(1, 3))
+    rounding = {"grid": "1", "largest_change": "1/3", "data": whole["data"] | {"contexts": before}}
+    told = {"saturation": None, "rounding": rounding, "data_file": None}
+    second = [x for x in found if x["format"] == "attncert/2"]
+    second.append(sealed(whole | {"format": "attncert/2"} | told))
+    found += 6 * second
     for seed in range(40):
         draw = random.Random(seed)
         claim = draw.choice(["interpolation", "full-rank"])

@@ -14,8 +14,9 @@ import pytest
 import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
-from attncert.reports import render, write_report
+from attncert.reports import render
 from attncert.reports.certificate.explain import explain, text
+from attncert.reports.proof.page import markdown_page
 from attncert.reports.proof.records import one_line, summary_dict
 from attncert.verify.audit.attack.search import attack
 from attncert.verify.audit.records import Scope
@@ -78,8 +79,8 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
     assert {f"figures/{f}.svg" for f in ("graph", "saturation", "heads", weights)} < {*files}
     assert one_line(proof).startswith("Proved.")
     assert summary_dict(proof)["verdict"] == "proved"
-    write_report(proof, tmp_path / "r")
-    certificate = tmp_path / "r" / "certificate.json"
+    certificate = tmp_path / "certificate.json"
+    certificate.write_bytes(files["certificate.json"])
     assert attncert.check(certificate).status == "holds"
     assert json.loads(certificate.read_text())["construction"] == method.certificate_name
     assert method.certificate_name in "\n".join(text(explain(str(certificate))))
@@ -135,7 +136,7 @@ def test_one_head_is_too_few_for_anybody(name: str, tmp_path: Path) -> None:
     proof = prove(DATA, Settings(name, heads=1))
     assert proof.standing is Level.REFUTED and proof.exit_status == 1
     assert proof.trace["hypothesis.capacity"].level is Level.REFUTED
-    report = render(proof)["report.md"].decode()
+    report = markdown_page(proof).decode()
     assert "Nothing was built." in report and proof.settings.voice.title in report
 
 

@@ -24,7 +24,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
-from attncert.reports import render
+from attncert.reports.proof.page import markdown_page
 from attncert.verify.audit.defects.spoil import changed, with_head
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
@@ -216,7 +216,7 @@ def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
     proof = prove(data, Settings(claim="full-rank", a1_work=0))
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
-    told = render(proof)["report.md"].decode()
+    told = markdown_page(proof).decode()
     assert "A1 was sampled. To decide it, 0.0083 s of nominal work" in told
     assert "`attncert kruskal DATA --examples 60 --k 4 --work 0.0083`" in told
     assert "--a1-work 0 " in proof.settings.command
@@ -229,7 +229,7 @@ def test_a1_is_decided_where_the_work_goes_so_far() -> None:
     proof = prove(data, Settings(claim="full-rank"))
     assert proof.trace["hypothesis.A1"].level is Level.PROVED
     assert proof.trace.standing("theorem") is Level.PROVED
-    assert "was sampled" not in render(proof)["report.md"].decode()
+    assert "was sampled" not in markdown_page(proof).decode()
 
 
 @pytest.mark.parametrize("work", [-1, float("nan"), float("inf"), 1e8])

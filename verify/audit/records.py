@@ -17,7 +17,17 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Claim, Level
 
-__all__ = ["Audit", "AuditSection", "Finding", "Matrix", "Scope", "Standing", "Table", "audit"]
+__all__ = [
+    "Audit",
+    "AuditSection",
+    "Finding",
+    "HeatMap",
+    "Matrix",
+    "Scope",
+    "Standing",
+    "Table",
+    "audit",
+]
 
 Row = tuple[str, ...]
 
@@ -115,12 +125,24 @@ class Matrix:
 
 
 @dataclass(frozen=True)
+class HeatMap:
+    """Saturation of a layer: bits[h][t] is -log2 of the softmax weight of head h on example t
+    outside the largest; infinite where there is none. name: of its figure."""
+
+    name: str
+    title: str
+    bits: tuple[tuple[float, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class AuditSection:
     """What one part of the audit found. JSON-able but for the records in it.
 
     id: stable name; title: heading. text: paragraphs above the tables. numbers: for programs.
     claims: with their evidence, where the section has some of its own. answer: what came out for
-    the user's data or layer, in a sentence; "" in sections on bundled cases.
+    the user's data or layer, in a sentence; "" in sections on bundled cases. badge: the same in few
+    words, where a property was asked for.
     """
 
     id: str
@@ -128,10 +150,12 @@ class AuditSection:
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     matrices: tuple[Matrix, ...] = ()
+    maps: tuple[HeatMap, ...] = ()
     findings: tuple[Finding, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     answer: str = ""
+    badge: str = ""
 
     def __repr__(self) -> str:
         return in_brief(

@@ -54,7 +54,7 @@ def instance(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> tuple[Verdict, Instance | None]:
     """The verdict of checker.py, and where it is "holds" the theorem. Raises InputError for numbers
-    that are too long for Coq's own integers, and for files of attncert/2."""
+    that are too long for Coq's own integers."""
     seen: list[tuple[dict[str, Any], Work]] = []
 
     def judged(cert: dict[str, Any], work: Work) -> str:
@@ -65,9 +65,6 @@ def instance(
     verdict = checker.check_file(path, limit_seconds, limit_mib, judged)
     if verdict.status != "holds":
         return verdict, None
-    kind = seen[0][0]["format"]
-    if kind != "attncert/1":  # it states more than the theorem would
-        raise InputError("--kernel", "of a file of attncert/1", kind)
     return verdict, theorem_of(*seen[0])
 
 
@@ -107,8 +104,13 @@ def check(text: str, target: Path) -> Checked:
 def theorem_of(cert: dict[str, Any], work: Work) -> Instance:
     """What the certificate claims, true or not; `work`: what checker.py spent on it."""
     claim = cert["claim"]
-    body, statement, proof = _THEOREMS[claim](cert)
-    text = f"{_HEAD}{body}\nTheorem holds : {statement}.\nProof. apply ({proof}). "
+    stated = [_THEOREMS[claim](cert), *_second(cert)]
+    statement = " /\\\n  ".join(part.statement for part in stated)
+    *first, proof = [f"({part.proof} _)" for part in stated]
+    for earlier in reversed(first):
+        proof = f"(conj {earlier} {proof})"
+    text = "\n".join([_HEAD, *(part.definitions for part in stated), ""])
+    text += f"Theorem holds :\n  {statement}.\nProof. refine {proof}; "
     text += "vm_cast_no_check (eq_refl true). Qed.\nEnd Certificate.\n"
     text += "Print Assumptions Certificate.holds.\n"
     factor = 1.0 if claim == "interpolation" else 12.0
@@ -126,26 +128,35 @@ Module Certificate.
 Import ZArith List Uint63 BigZ Spec Certificate interpolation full_rank integers big_integers.
 Import words words_sound verified.
 Import ListNotations.
-Local Notation value_of := (fun x : Z => x).
-"""
+Local Notation value_of := (fun x : Z => x)."""
 
 
-def _interpolation(cert: dict[str, Any]) -> tuple[str, str, str]:
+@dataclass(frozen=True)
+class _Part:
+    """Of a theorem. proof: a function of one equality, of what is evaluated and true."""
+
+    definitions: str
+    statement: str
+    proof: str
+
+
+def _interpolation(cert: dict[str, Any]) -> _Part:
     units = _units(cert)
     body = f"Open Scope uint63_scope.\nDefinition c : cert wnum := {_cert(cert, _word_frac)}.\n"
     body += f"Definition u : units wnum := Units {' '.join(map(_word, units))}."
     statement = "data_ok wval c /\\ readout_ok wval c /\\ interpolates wval c"
-    return body, statement, "words_proved (umap big u)"
+    return _Part(body, f"({statement})", "words_proved (umap big u) c")
 
 
-def _full_rank(cert: dict[str, Any]) -> tuple[str, str, str]:
+def _full_rank(cert: dict[str, Any]) -> _Part:
     body = f"Open Scope Z_scope.\nDefinition c : cert Z := {_cert(cert, _decimal_frac)}.\n"
     body += f"Definition u : units Z := Units {' '.join(map(_decimal, _units(cert)))}."
     prime = _decimal(_number(cert["rank"]["prime"])[0])
-    return body, "data_ok value_of c /\\ full_rank value_of c", f"full_rank_proved u {prime}"
+    statement = "(data_ok value_of c /\\ full_rank value_of c)"
+    return _Part(body, statement, f"full_rank_proved u {prime} c")
 
 
-def _dependent_set(cert: dict[str, Any]) -> tuple[str, str, str]:
+def _dependent_set(cert: dict[str, Any]) -> _Part:
     vectors, relation = _matrix(cert["data"]["vectors"]), cert["relation"]
     factors = _row(relation["coefficients"])
     N, d = cert["dims"]["vectors"], cert["dims"]["width"]
@@ -153,12 +164,13 @@ def _dependent_set(cert: dict[str, Any]) -> tuple[str, str, str]:
 Definition vectors : mat Z := {_list(vectors, _decimal_frac)}.
 Definition indices : list nat := [{"; ".join(f"{i}%nat" for i in relation["indices"])}].
 Definition coefficients : vec Z := {_list(factors, _decimal_frac)}."""
-    statement = f"mat_ok value_of {N} {d} vectors /\\ dependent_set value_of {N} {d} vectors"
+    named = f"{N} {d} vectors indices coefficients"
+    statement = f"(mat_ok value_of {N} {d} vectors /\\ dependent_set value_of {named})"
     units = f"{_decimal(_unit(vectors))} {_decimal(_unit([factors]))}"
-    return body, f"{statement} indices coefficients", f"dependent_set_proved {units}"
+    return _Part(body, statement, f"dependent_set_proved {units} {named}")
 
 
-def _impossible(cert: dict[str, Any]) -> tuple[str, str, str]:
+def _impossible(cert: dict[str, Any]) -> _Part:
     relation, data = _row(cert["relation"]), cert["data"]
     body = f"""Open Scope Z_scope.
 Definition c : cert Z := {_cert(cert, _decimal_frac)}.
@@ -166,16 +178,40 @@ Definition relation : vec Z := {_list(relation, _decimal_frac)}."""
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     parts = [contexts, _matrix(data["queries"]), _matrix(data["labels"]), [relation]]
     units = " ".join(_decimal(_unit(part)) for part in parts)
-    statement = "inputs_ok value_of c /\\ no_weights value_of c"
-    return body, statement, f"impossible_proved Z.gcd {units} relation"
+    statement = "(inputs_ok value_of c /\\ no_weights value_of c)"
+    return _Part(body, statement, f"impossible_proved Z.gcd {units} relation c")
 
 
-_THEOREMS: dict[str, Callable[[dict[str, Any]], tuple[str, str, str]]] = {
+_THEOREMS: dict[str, Callable[[dict[str, Any]], _Part]] = {
     "interpolation": _interpolation,
     "full-rank": _full_rank,
     "dependent-set": _dependent_set,
     "impossible": _impossible,
 }
+
+
+def _second(cert: dict[str, Any]) -> list[_Part]:
+    """What a file of attncert/2 states besides, of the numbers written before."""
+    parts, words = list[_Part](), cert["claim"] == "interpolation"
+    value = "wval" if words else "value_of"
+    if (told := cert.get("saturation")) is not None:
+        groups = _list(cert["groups"], lambda t: f"{t}%nat")
+        body = f"Definition s := Saturation {told['bits']}%Z {str(told['own']).lower()} {groups}."
+        proof = "words_saturated (umap big u) s c" if words else "saturation_proved u s c"
+        parts.append(_Part(body, f"saturates {value} s c", proof))
+    if (told := cert.get("rounding")) is not None:
+        written = _word_frac if words else _decimal_frac
+        before, numbers = told["data"], (told["grid"], told["largest_change"])
+        grid, change = (f"({written(_number(text))})" for text in numbers)
+        contexts = _list([_matrix(context) for context in before["contexts"]], written)
+        queries = _list(_matrix(before["queries"]), written)
+        body = f"""Definition before_contexts := {contexts}.
+Definition before_queries := {queries}.
+Definition r := Rounding {grid} {change}
+  (rows_beside before_queries (queries c) (contexts_beside before_contexts (contexts c) []))."""
+        proof = "words_rounded r" if words else "rounding_proved r"
+        parts.append(_Part(body, f"rounded {value} r", proof))
+    return parts
 
 
 def _cert(cert: dict[str, Any], written: Callable[[Number], str]) -> str:
@@ -226,8 +262,8 @@ def _unit(rows: Iterable[Iterable[Number]]) -> int:
     return math.lcm(*{q for row in rows for _, q in row})
 
 
-def _list(value: Any, written: Callable[[Number], str]) -> str:
-    if isinstance(value, tuple):
+def _list(value: Any, written: Callable[[Any], str]) -> str:
+    if not isinstance(value, list):
         return written(value)
     return f"[{'; '.join(_list(item, written) for item in value)}]"
 

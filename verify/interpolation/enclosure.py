@@ -89,7 +89,8 @@ def enclosed_error(
 ) -> Claim:
     """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision.
 
-    strict: the error must be below the tolerance, not merely at most that.
+    strict: the error must be below the tolerance, not merely at most that. Of the examples, those
+    beyond the tolerance and those undecided with the bits that settled the whole are told.
     """
     if max_bits < FIRST_BITS:
         raise InputError("max_bits", f"at least {FIRST_BITS}", max_bits)
@@ -97,7 +98,7 @@ def enclosed_error(
     bits, level = FIRST_BITS, Level.UNDECIDED
     while True:
         with ctx.workprec(bits):
-            bounds = _error_bounds(outputs() - arb_mat(data.label_matrix))
+            bounds = row_bounds(outputs() - arb_mat(data.label_matrix))
             low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
             level = _decide(low, high, limit, strict)
         if level is not Level.UNDECIDED or 2 * bits > max_bits:
@@ -112,6 +113,9 @@ def enclosed_error(
         less = "<" if strict else r"\le"
         statement = f"${_ERROR} {less} {_text(tolerance, short)}$"
         numbers["tolerance"] = _text(tolerance, numeral)
+        judged = [_decide(*pair, limit, strict) for pair in bounds]
+        numbers["beyond"] = [t for t, x in enumerate(judged) if x is Level.REFUTED]
+        numbers["open"] = [t for t, x in enumerate(judged) if x is Level.UNDECIDED]
     witness: dict[str, Any] | None = None
     if level is Level.REFUTED:
         worst = max(range(data.T), key=lambda t: bounds[t][0])
@@ -193,7 +197,7 @@ def readout(values: list[fmpq_mat], output: fmpq_mat) -> arb_mat:
     return arb_mat(readout)
 
 
-def _error_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
+def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
     """Row by row, a lower and an upper bound of the largest absolute value, as exact points."""
     bounds = []
     for row in differences.tolist():

@@ -57,8 +57,12 @@ def heads(contexts: FloatArray, queries: FloatArray, weights: FloatArray, shape:
     key, query, value, output = shape.split(weights)
     p = attend(contexts, queries, key, query)[0]  # (T, n, H)
     scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
-    given = (p[..., None] * scores).sum(axis=1)  # (T, H, m)
+    return carried(p.max(axis=1), (p[..., None] * scores).sum(axis=1))
+
+
+def carried(largest: FloatArray, given: FloatArray) -> Heads:
+    """largest: (T, H) softmax weights. given: (T, H, m), what each head adds to the output."""
     sizes = np.abs(given - given.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     share = sizes.max(axis=1) / np.where(total > 0, total, 1.0)
-    return Heads(p.max(axis=1), sizes.argmax(axis=1), share)
+    return Heads(largest, sizes.argmax(axis=1), share)

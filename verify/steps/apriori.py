@@ -16,7 +16,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.construction import PlacedHead, SteeringHead
@@ -83,7 +82,9 @@ class Conditioning:
 
     def _diameter(self, context: int) -> float:
         if context not in self._diameters:
-            self._diameters[context] = float(pdist(self._contexts[context]).max(initial=0.0))
+            tokens = self._contexts[context]
+            apart = (np.linalg.norm(tokens - token, axis=1).max() for token in tokens)
+            self._diameters[context] = float(max(apart))
         return self._diameters[context]
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
-from scipy.stats import beta
 
 from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
@@ -26,6 +25,7 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES
 from attncert.verify.kruskal.budget import plain
+from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.kruskal.within import MOST, decide_within, work_needed
 from attncert.verify.rank.modular import independent_subsets
@@ -40,7 +40,6 @@ PARTITION = (
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _WIDE = 1_000  # entries of a subset above which all samples are tried at once
-_CONFIDENCE = 0.95
 A1_WORK = 30.0  # nominal seconds for each question about many subsets
 
 
@@ -202,7 +201,7 @@ def kruskal_at_least(
     if exhaustive:
         found = f"all {total:,} subsets independent"
         return claim(Level.PROVED, EXACT + ", all subsets", found)
-    fraction = float(beta.ppf(_CONFIDENCE, 1, tried))
+    fraction = failing_at_most(0, tried)
     return claim(
         Level.SAMPLED,
         EXACT + ", random subsets",

@@ -17,7 +17,8 @@ from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
-from attncert.constructions.layer_files import StoredLayer, stored_layer
+from attncert.constructions.weights.own import of_arrays
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention, causal_mask
 from attncert.verify.audit.layer.error import (
     LayerAudit,
@@ -49,7 +50,8 @@ def gradient_descent(steps: int = 1500) -> Arrays:
 
 def audited(arrays: Arrays, data: Dataset = DATA, **options: Any) -> LayerAudit:
     tolerance = options.pop("tolerance", None)
-    return audit_layer(Attention(data, stored_layer(arrays).layer, **options), tolerance=tolerance)
+    attention = Question(of_arrays(arrays), **options).attention(data)
+    return audit_layer(attention, tolerance=tolerance)
 
 
 # A trained layer.
@@ -325,7 +327,7 @@ def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
     views = []
     for factor in (1.0, 2.0**600):
         scaled = layer | {name: layer[name] * factor for name in ("query", "key")}
-        stored = stored_layer(scaled).layer
+        stored = of_arrays(scaled).layer
         attention = Attention(DATA, stored)
         groups = ((0, 1, 2), (3, 4, 5))
         peaks = [(0, arb(0), True)] * DATA.T
@@ -336,7 +338,7 @@ def test_what_a_head_looks_like_does_not_depend_on_its_scale() -> None:
 @pytest.mark.filterwarnings("error")
 def test_nor_on_the_scale_of_the_data() -> None:
     """Of each query, of all contexts, and of each example's features: squares beyond float64."""
-    layer, groups = stored_layer(gradient_descent(20)).layer, ((0, 1, 2), (3, 4, 5))
+    layer, groups = of_arrays(gradient_descent(20)).layer, ((0, 1, 2), (3, 4, 5))
     long = 2.0 ** (1000 - 3 * np.arange(6))
     large = Dataset.of(CONTEXTS * 2.0**1000, QUERIES * long[:, None], LABELS)
     peaks = [(2, arb(0), True)] * DATA.T
@@ -389,14 +391,16 @@ def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], [0, 1])
     zero = [[0], [0]]
     arrays = {"query": zero, "key": zero, "value": [["1/2"], [0]], "output": [[1]]}
-    layer = stored_layer(arrays)
+    layer = of_arrays(arrays)
     attention = Attention(data, layer.layer, unit)
     found = audit_layer(attention)
     claim = found["layer.memorizes"]
     assert claim.statement.endswith("differs from the label by less than 1/2.")
     assert claim.level is Level.REFUTED and claim.witness is not None
     asked = section(Scope(data, layer=Question(layer, unit)))
-    assert "Largest error 0.5, not below tolerance 1/2 (half the least gap" in asked.answer
+    assert asked.answer.startswith(
+        "0 of 2 below 1/2 (half the least gap between labels); failing: 0, 1. Largest error 0.5;"
+    )
     at_most = audit_layer(attention, tolerance=Fraction(1, 2))["layer.memorizes"]
     assert at_most.level.holds and "by at most 1/2" in at_most.statement
     above = replace(data, stated=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)

@@ -19,7 +19,7 @@ from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import predicted_bits
-from attncert.reports.capacity.page import holds, render
+from attncert.reports.capacity.page import holds, markdown_page, render
 from attncert.verify.capacity.constants import (
     CONSTRUCTIONS,
     ConstantsSettings,
@@ -177,4 +177,4 @@ def test_a_layer_without_its_rank_fails_the_report() -> None:
     empty = Capacity(SweepSettings.quick(), {})
     assert holds(empty, found)
     assert not holds(empty, lost)
-    assert "not certified" in render(constants=lost)["report.md"].decode()
+    assert "not certified" in markdown_page(constants=lost).decode()

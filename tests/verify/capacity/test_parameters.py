@@ -10,7 +10,7 @@ from support.oracles import SAFE_PRIME, features_mod, rank_mod
 from attncert.constructions import generic
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import HypothesisFails
-from attncert.reports.capacity.page import cost_rows, render
+from attncert.reports.capacity.page import cost_rows, markdown_page
 from attncert.verify.capacity import parameters
 from attncert.verify.capacity.parameters import costs
 from attncert.verify.capacity.sweeps import Capacity, SweepSettings, sweep
@@ -51,8 +51,8 @@ def test_the_capacity_report_has_the_table() -> None:
     settings = replace(SweepSettings.quick(), heads=(1, 2), context=(2,), head_width=(2,))
     found = sweep(settings)
     assert {cost.examples for cost in found.costs} == {4, 7}
-    report = render(found)["report.md"].decode()
+    report = markdown_page(found).decode()
     for row in cost_rows(found):
         assert f"| {' | '.join(row)} |" in report
-    without = render(Capacity(settings, found.points))["report.md"].decode()
+    without = markdown_page(Capacity(settings, found.points)).decode()
     assert "by every construction" not in without

@@ -16,13 +16,14 @@ from attncert.verify.checker import Work
 from attncert.verify.coq import executable, instance
 from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
 
-FIRST = [name for name in CASES if CASES[name]()["format"] == "attncert/1"]
-CLAIMS = {CASES[name]()["claim"]: name for name in FIRST}
-FALSE = {
-    "interpolation": "data.labels.0.0",
-    "full-rank": "rank.prime",
-    "dependent-set": "relation.coefficients.0",
-    "impossible": "relation.0",
+CLAIMS = {CASES[name]()["claim"]: name for name in reversed(CASES)}
+FALSE = {  # a change that makes the theorem false
+    "interpolation": ("data.labels.0.0", "101"),
+    "full-rank": ("rank.prime", "3"),
+    "dependent-set": ("relation.coefficients.0", "101"),
+    "impossible": ("relation.0", "101"),
+    "interpolation, second": ("saturation.bits", 60),
+    "full-rank, second": ("rounding.largest_change", "1/3"),
 }
 
 
@@ -92,8 +93,17 @@ def test_one_checker_at_a_time(options: list[str], capsys: pytest.CaptureFixture
 def test_instances_have_their_data_and_statement(name: str, tmp_path: Path) -> None:
     verdict, theorem = instance.instance(written(CASES[name](), tmp_path))
     assert verdict.status == "holds" and theorem is not None
-    assert theorem.text.count("Theorem holds : ") == 1
+    assert theorem.text.count("Theorem holds :\n") == 1
     assert theorem.text.endswith("Print Assumptions Certificate.holds.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("interpolation, second", "wval"), ("full-rank, second", "value_of")]
+)
+def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path: Path) -> None:
+    verdict, theorem = instance.instance(written(CASES[name](), tmp_path))
+    assert verdict.status == "holds" and theorem is not None
+    assert f" /\\\n  saturates {value} s c /\\\n  rounded {value} r.\n" in theorem.text
 
 
 def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
@@ -114,11 +124,11 @@ def test_verified_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_coq_checks_true_instances_and_refuses_false_ones(claim: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", FALSE)
+def test_coq_checks_true_instances_and_refuses_false_ones(name: str, tmp_path: Path) -> None:
     require("coq", EXECUTABLE.exists() and shutil.which("coqc") is not None, "no coqc, no theory")
-    certificate = CASES[CLAIMS[claim]]()
-    false = changed(certificate, FALSE[claim], "101" if claim != "full-rank" else "3")
+    certificate = CASES[name]()
+    false = changed(certificate, *FALSE[name])
     for content, holds in ((certificate, True), (false, False)):
         theorem = instance.theorem_of(content, Work(600, 2048))
         if holds:

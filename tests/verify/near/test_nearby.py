@@ -14,7 +14,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.layer import Layer
 from attncert.verify.audit.attack.given.newton import data_set
-from attncert.verify.audit.layer.section import question, section
+from attncert.verify.audit.layer.section import Source, question, section
 from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import layer_of
@@ -62,8 +62,10 @@ def test_the_audit_says_it(tmp_path: Path) -> None:
     data, _, arrays = rounded(np.float32)
     path = tmp_path / "weights.npz"
     np.savez(path, **arrays)
-    plain = section(Scope(data=data, layer=question(data, str(path)), quick=True))
+    plain = section(Scope(data=data, layer=question(data, Source(str(path))), quick=True))
     assert any("exactly exist within" in paragraph for paragraph in plain.text)
     assert [claim.level for claim in plain.claims if claim.id == "layer.near"] == [Level.ENCLOSED]
-    scaled = section(Scope(data=data, layer=question(data, str(path), "sqrt-d"), quick=True))
-    assert not any("exactly exist within" in paragraph for paragraph in scaled.text)
+    scaled = section(  # heads of width 1: the same layer
+        Scope(data=data, layer=question(data, Source(str(path)), "sqrt-d"), quick=True)
+    )
+    assert any("exactly exist within" in paragraph for paragraph in scaled.text)

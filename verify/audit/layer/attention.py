@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, BinaryIO
 
 import numpy as np
-from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz, nmod_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, nmod_mat
 
 from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.archives import read_arrays
@@ -29,7 +29,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation import require_readout
-from attncert.verify.interpolation.enclosure import readout, softmax
+from attncert.verify.interpolation.enclosure import softmax
 
 SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
@@ -49,10 +49,10 @@ class Attention:
     unit: str = "e"
     scale: str = "none"
     mask: BoolArray | None = None
+    _outputs: dict[int, arb_mat] = field(default_factory=dict, init=False, repr=False)  # by bits
 
     def __post_init__(self) -> None:
         data = self.data
-        self._require_width()
         require_readout(data, self.layer)
         for argument, value, known in (
             ("--logit-unit", self.unit, UNITS),
@@ -72,20 +72,6 @@ class Attention:
                     "--mask", "one that leaves each query a row", f"none for {empty[0]}"
                 )
 
-    def _require_width(self) -> None:
-        """A file of another width is wrong as a whole: said once, in terms of the data."""
-        d, m = self.data.d, self.data.m
-        for h, head in enumerate(self.layer.heads):
-            for part in ("query", "key", "value"):
-                matrix = getattr(head, part)
-                if matrix is not None and matrix.nrows() != d:
-                    must = f"of d = {d} rows, the width of the data's tokens and queries"
-                    raise InputError(f"layer: {part} of head {h + 1}", must, matrix.nrows())
-        output = self.layer.output
-        if output is not None and output.ncols() != m:
-            must = f"of m = {m} columns, the width of the data's labels"
-            raise InputError("layer: output", must, output.ncols())
-
     def rows(self, t: int) -> list[int]:
         """Rows of the context that example t attends to."""
         every = range(self.data.n)
@@ -94,15 +80,38 @@ class Attention:
     @cached_property
     def products(self) -> list[list[list[fmpq]]]:
         """E K Qᵀ e at the rows attended to: H lists of T lists, exact."""
-        data, out = self.data, []
-        for head in self.layer.heads:
-            directions = (data.query_matrix * head.query * head.key.transpose()).tolist()
-            table = []
-            for t, direction in enumerate(directions):
-                whole = (data.context(t) * fmpq_mat(data.d, 1, direction)).entries()
-                table.append([whole[i] for i in self.rows(t)])
-            out.append(table)
+        data = self.data
+        out: list[list[list[fmpq]]] = [[] for _ in self.layer.heads]
+        directions = [
+            data.query_matrix * head.query * head.key.transpose() for head in self.layer.heads
+        ]
+        by_head = [table.tolist() for table in directions]
+        for t in range(data.T):
+            asked = fmpq_mat([table[t] for table in by_head]).transpose()  # d×H: all heads at once
+            logits = (data.context(t) * asked).tolist()
+            for h, table in enumerate(out):
+                table.append([logits[i][h] for i in self.rows(t)])
         return out
+
+    def on(self, examples: Sequence[int]) -> Attention:
+        """The same layer on these examples alone."""
+        mask = None if self.mask is None else self.mask[list(examples)]
+        return replace(self, data=self.data.take(examples), mask=mask)
+
+    def of_heads(self, heads: Sequence[int]) -> Attention:
+        """These heads alone."""
+        if len(heads) == len(self.layer.heads):
+            return self
+        values, output = require_readout(self.data, self.layer)
+        width, rows = values[0].ncols(), output.tolist()
+        kept = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
+        return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), kept))
+
+    def rescaled(self) -> Attention:
+        """The same layer with the other scale."""
+        other = replace(self, scale=SCALES[1 - SCALES.index(self.scale)])
+        other.__dict__["products"] = self.products  # without any scale: the same
+        return other
 
     @cached_property
     def exponents(self) -> list[list[list[int]]] | None:
@@ -118,11 +127,15 @@ class Attention:
 
     # Balls, at the working precision of FLINT's context.
 
+    @property
+    def factor(self) -> arb:
+        """unit · scale."""
+        factor = arb.const_log2() if self.unit == "ln2" else arb(1)
+        return factor / arb(self.layer.head_width).sqrt() if self.scale == "sqrt-d" else factor
+
     def weights(self) -> list[list[list[arb]]]:
         """H lists of T lists: the softmax weights of the rows attended to, enclosed."""
-        factor = arb.const_log2() if self.unit == "ln2" else arb(1)
-        if self.scale == "sqrt-d":
-            factor /= arb(self.layer.head_width).sqrt()
+        factor = self.factor
         return [
             [softmax([arb(x) * factor for x in row]) for row in table] for table in self.products
         ]
@@ -132,14 +145,28 @@ class Attention:
         weights = self.weights() if weights is None else weights
         rows: list[list[arb]] = []
         for t in range(self.data.T):
-            context = self._context(t)
-            part = [arb_mat([list(table[t])]) * arb_mat(context) for table in weights]
-            rows.append([x for block in part for x in block.entries()])
+            mixed = arb_mat([list(table[t]) for table in weights]) * arb_mat(self._context(t))
+            rows.append(mixed.entries())  # H×d, head by head
         return arb_mat(rows)
+
+    def contributions(self, features: arb_mat | None = None) -> list[arb_mat]:
+        """What each head adds to the outputs, H matrices T×m, enclosed: Z_h V_h O_h."""
+        features = self.features() if features is None else features
+        values, output = require_readout(self.data, self.layer)
+        table, rows, d, width = features.tolist(), output.tolist(), self.data.d, values[0].ncols()
+        return [
+            arb_mat([row[h * d : (h + 1) * d] for row in table])
+            * arb_mat(value)
+            * arb_mat(fmpq_mat(rows[h * width : (h + 1) * width]))
+            for h, value in enumerate(values)
+        ]
 
     def outputs(self) -> arb_mat:
         """A(E, e) of all examples, T×m, enclosed."""
-        return self.features() * readout(*require_readout(self.data, self.layer))
+        if ctx.prec not in self._outputs:
+            first, *others = self.contributions()
+            self._outputs[ctx.prec] = sum(others, first)
+        return self._outputs[ctx.prec]
 
     # Exactly, where the exponents are integers.
 

@@ -6,7 +6,9 @@ The questions put to any weights, constructed or trained, rounded or not:
     rank        Z = T? If so the keys and queries memorize *every* labelling (universally), and only
                 the readout is to blame for an error
     saturation  the largest softmax weight of each head and example, enclosed
-    groups      which head carries which example (layer_heads.py)
+    groups      which head carries which example (heads.py)
+    ablation    the error without each head, and which example it gives most to (ablation.py)
+    scale       where the layer does not memorize, whether it does with the other scale
     Theorem 1   capacity, rank of M_h, the partition condition for these groups, saturation of the
                 examples of earlier heads, and the shape M_h = c u vᵀ away from a group's queries
 
@@ -30,6 +32,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.audit.layer.ablation import Ablation, ablation
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
@@ -47,7 +50,16 @@ from attncert.verify.rank.ball import SingularValue, certify_full_row_rank, smal
 from attncert.verify.rank.rational import rank as rational_rank
 from attncert.verify.tightness.universal import bound_from_above
 
-__all__ = ["LayerAudit", "audit_layer", "bounds", "default_tolerance", "interval"]
+__all__ = [
+    "LayerAudit",
+    "audit_layer",
+    "bounds",
+    "default_tolerance",
+    "errors",
+    "interval",
+    "least_singular_value",
+    "rank_claim",
+]
 
 BITS = 256  # of the balls for weights, features and singular values
 _SOURCE = "ours; docs/audit-of-layers.md"
@@ -57,7 +69,9 @@ _SOURCE = "ours; docs/audit-of-layers.md"
 class LayerAudit:
     """claims: error, memorization, rank, and what of Theorem 1 the layer realises.
 
-    strict: errors must be below the tolerance, not merely at most that.
+    strict: errors must be below the tolerance, not merely at most that. off_peak: H×T, softmax
+    weight outside the largest, enclosed. rescaled: "memorizes" with the other scale, where it does
+    not hold with this.
     """
 
     attention: Attention
@@ -67,6 +81,9 @@ class LayerAudit:
     errors: tuple[tuple[str, str], ...]
     sigma: SingularValue
     heads: tuple[HeadView, ...]
+    ablation: Ablation
+    off_peak: tuple[tuple[arb, ...], ...]
+    rescaled: Claim | None = None
 
     def __repr__(self) -> str:
         return in_brief(
@@ -94,26 +111,30 @@ def audit_layer(
     """
     data, strict = attention.data, tolerance is None
     limit = default_tolerance(data) if tolerance is None else tolerance
-    progress("layer: weights", 0, 4)
+    progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):
         weights = attention.weights()
         features = attention.features(weights)
-        sigma = _sigma(features)
+        sigma = least_singular_value(features)
         peaks = [[peak(attention.rows(t), row) for t, row in enumerate(head)] for head in weights]
-    progress("layer: errors", 1, 4)
-    error, memorizes = _errors(attention, limit, strict)
-    progress("layer: rank", 2, 4)
-    rank = _rank(attention, features, sigma)
+        off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
+        progress("layer: heads taken out", 1, 5)
+        worth = ablation(attention, features, [[float(1 - x.mid()) for x in r] for r in off_peak])
+    progress("layer: errors", 2, 5)
+    error, memorizes = errors(attention, limit, strict)
+    progress("layer: rank", 3, 5)
+    rank = rank_claim(attention, features, sigma)
     carried = carried_groups(attention, features) if groups is None else list(groups)
     carried += [()] * (len(attention.layer.heads) - len(carried))
-    progress("layer: heads", 3, 4)
+    progress("layer: heads", 4, 5)
     heads = tuple(
         head_view(attention, h, carried, peaks[h]) for h in range(len(attention.layer.heads))
     )
-    errors = tuple((low, high) for low, high in error.numbers["errors"])
+    each = tuple((low, high) for low, high in error.numbers["errors"])
     told = theorem_claims(attention, heads, carried, given=groups is not None)
     claims = (error, memorizes, rank, *told)
-    return LayerAudit(attention, limit, strict, claims, errors, sigma, heads)
+    other = None if memorizes.level.holds else errors(attention.rescaled(), limit, strict)[1]
+    return LayerAudit(attention, limit, strict, claims, each, sigma, heads, worth, off_peak, other)
 
 
 def default_tolerance(data: Dataset) -> Fraction:
@@ -143,8 +164,9 @@ def default_tolerance(data: Dataset) -> Fraction:
 # Error.
 
 
-def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim, Claim]:
-    """How large it is, and whether it is small enough: exactly where possible, else enclosed."""
+def errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim, Claim]:
+    """How large the error is, and whether it is small enough, with the examples for which it is
+    not ("beyond") or may not be ("open"): exactly where possible, else enclosed."""
     data = attention.data
     examples = counted(data.T, "example", "all")
     by = f"{'less than' if strict else 'at most'} {short(limit)}"
@@ -170,13 +192,18 @@ def _errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim,
         arithmetic=arithmetic,
         source=_SOURCE,
     )
-    good = sizes[worst] < limit or (sizes[worst] == limit and not strict)
+    beyond = [t for t, x in enumerate(sizes) if not (x < limit or (x == limit and not strict))]
     memorizes = Claim.checked(
         ids.LAYER_MEMORIZES,
         statement,
-        good,
+        not beyond,
         {"example": worst, "error": shown[worst]},
-        numbers={"equal to the label": sum(not x for x in sizes), "examples": data.T},
+        numbers={
+            "equal to the label": sum(not x for x in sizes),
+            "examples": data.T,
+            "beyond": beyond,
+            "open": [],
+        },
         arithmetic=arithmetic,
         source=_SOURCE,
     )
@@ -214,7 +241,7 @@ def _decimal(x: Fraction, *, up: bool) -> str:
 # Rank.
 
 
-def _sigma(features: arb_mat) -> SingularValue:
+def least_singular_value(features: arb_mat) -> SingularValue:
     """σ_T of Z in two bounds; where no full rank was certified, ||wZ|| for a unit vector w that is
     nearly singular (float64; any w is sound) is the upper one."""
     found = smallest_singular_value(features, precision=BITS, max_precision=BITS)
@@ -230,7 +257,7 @@ def _sigma(features: arb_mat) -> SingularValue:
     return replace(found, upper=min(found.upper, float(np.nextafter(upper, np.inf))))
 
 
-def _rank(attention: Attention, features: arb_mat, sigma: SingularValue) -> Claim:
+def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) -> Claim:
     """rank Z = T: mod p, or in balls; refuted by exact rank, or by a bound on all weights."""
     data, heads = attention.data, len(attention.layer.heads)
     numbers: dict[str, Any] = {

@@ -18,6 +18,7 @@ from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import capacity
+from attncert.constructions.layer import Head, to_float
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -28,6 +29,7 @@ __all__ = ["SATURATED", "HeadView", "carried_groups", "head_view", "peak", "theo
 
 SATURATED = arb(1) / 2**10  # a row with all but this much of the attention
 LEAD = 2 * (1 - arb(1) / 2**20)  # times any other weight: a bit of logit, but for rounding
+_PRIME = 2**61 - 1
 _TOLERANCE = 1e-9  # relative, of a float64 residual that counts as dependence
 
 
@@ -55,12 +57,7 @@ class HeadView:
 
 def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, ...]]:
     d, heads = attention.data.d, len(attention.layer.heads)
-    residues = attention.residues()
-    table: list[list[float]]
-    if residues is not None:
-        table, p = residues.tolist(), int(residues.modulus())
-    else:
-        table, p = [_floats(row) for row in features.tolist()], 0
+    table, p = _table(attention, features)
     carried: list[int] = []
     groups: list[tuple[int, ...]] = []
     for h in range(1, heads + 1):
@@ -69,11 +66,28 @@ def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, .
             groups.append(())
             continue
         rows = [table[t][: h * d] for t in (*carried, *rest)]
-        first = _first_mod(rows, p) if p else _first_float(rows)
+        first = _first(rows, p)
         group = tuple(rest[i - len(carried)] for i in first if i >= len(carried))
         groups.append(group)
         carried += group
     return groups
+
+
+def independent_rows(attention: Attention, features: arb_mat) -> list[int]:
+    """Examples whose rows of Z are independent, the first such: as `carried_groups` judges it."""
+    return _first(*_table(attention, features))
+
+
+def _table(attention: Attention, features: arb_mat) -> tuple[list[list[float]], int]:
+    """Z modulo a prime, or (0) in float64."""
+    residues = attention.residues()
+    if residues is not None:
+        return residues.tolist(), int(residues.modulus())
+    return [_floats(row) for row in features.tolist()], 0
+
+
+def _first(rows: Sequence[Sequence[float]], p: int) -> list[int]:
+    return _first_mod(rows, p) if p else _first_float(rows)
 
 
 def _first_mod(rows: Sequence[Sequence[float]], p: int) -> list[int]:
@@ -125,10 +139,9 @@ def head_view(
     peaks: Sequence[tuple[int, arb, bool]],
 ) -> HeadView:
     head = attention.layer.heads[h]
-    matrix = head.key * head.query.transpose()
     earlier = tuple(t for group in groups[:h] for t in group)
     saturated = tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED)
-    ratio, followed = _shape(attention, matrix, groups[h], earlier, [row for row, _, _ in peaks])
+    ratio, followed = _shape(attention, head, groups[h], earlier, [row for row, _, _ in peaks])
     shown = []
     for row, off, _ in peaks:
         low, high = (1 - off).lower(), (1 - off).upper()
@@ -136,7 +149,7 @@ def head_view(
             (row, decimal(max(low, arb(0)), up=False), decimal(min(high, arb(1)), up=True))
         )
     return HeadView(
-        rank=int(matrix.rank()),
+        rank=_rank(head),
         group=groups[h],
         peaks=tuple(shown),
         saturated=saturated,
@@ -149,39 +162,66 @@ def head_view(
 
 def _shape(
     attention: Attention,
-    matrix: fmpq_mat,
+    head: Head,
     group: Sequence[int],
     earlier: Sequence[int],
     rows: Sequence[int],
 ) -> tuple[float | None, int]:
     """M_h away from the span of its group's queries: σ2/σ1, and how many earlier examples attend
-    most to an extreme row of E u. Float64, of M_h over its largest entry: neither depends on it."""
+    most to an extreme row of E u. Float64, of K and Q over their largest entries: neither
+    depends on these."""
     data = attention.data
-    largest = max(abs(x) for row in matrix.tolist() for x in row)
+    left, right = _direction(head.key), _direction(head.query)
     queries, contexts = data.queries.floats(), data.contexts.floats()
-    if not largest or not (np.isfinite(queries).all() and np.isfinite(contexts).all()):
+    if not (np.isfinite(queries).all() and np.isfinite(contexts).all()):
         return None, 0
     # Spans and extremes do not see these factors, and squares stay within the floats.
     queries = queries / _nonzero(np.abs(queries).max(axis=1, keepdims=True))
     contexts = contexts / _nonzero(np.abs(contexts).max())
-    table = np.array([[float(arb(x / largest)) for x in row] for row in matrix.tolist()])
-    scale = np.linalg.norm(table)
+    scale = _sizes(left, right)[1][0]
     if len(group):
         basis = np.linalg.qr(queries[list(group)].T)[0]
-        table = table - (table @ basis) @ basis.T
-    left, sizes, _ = np.linalg.svd(table)
+        right = right - basis @ (basis.T @ right)
+    u, sizes = _sizes(left, right)
     if not sizes[0] > 1e-12 * scale:
         return None, 0
     followed = 0
     for s in earlier:
         seen = attention.rows(s)
-        heights = (contexts[0 if data.shared else s] @ left[:, 0])[seen]
+        heights = (contexts[0 if data.shared else s] @ u[:, 0])[seen]
         place = seen.index(rows[s])
         spread = 1e-9 * max(float(np.abs(heights).max()), 1e-300)
         followed += bool(
             heights[place] >= heights.max() - spread or heights[place] <= heights.min() + spread
         )
     return float(sizes[1] / sizes[0]) if len(sizes) > 1 else 0.0, followed
+
+
+def _rank(head: Head) -> int:
+    """Of K Qᵀ, exactly: where K and Q have independent columns modulo a prime, d_h."""
+    if all(_independent_columns(x) for x in (head.key, head.query)):
+        return head.width
+    return int((head.key * head.query.transpose()).rank())
+
+
+def _independent_columns(matrix: fmpq_mat) -> bool:
+    """Shown modulo a prime, if at all: a minor that is not 0 there is not 0 over ℚ."""
+    numerators = matrix.numer_denom()[0]
+    entries = [int(x) % _PRIME for x in numerators.entries()]
+    return nmod_mat(matrix.nrows(), matrix.ncols(), entries, _PRIME).rank() == matrix.ncols()
+
+
+def _sizes(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Left singular vectors and singular values of left rightᵀ, from their few columns."""
+    basis, upper = np.linalg.qr(left)
+    turned, sizes, _ = np.linalg.svd(upper @ np.linalg.qr(right)[1].T)
+    return basis @ turned, sizes
+
+
+def _direction(matrix: fmpq_mat) -> FloatArray:
+    """The matrix over its largest entry, in float64: whatever the size of its numbers."""
+    largest = max(abs(x) for x in matrix.entries())
+    return to_float(matrix / largest if largest else matrix)
 
 
 def _nonzero(sizes: FloatArray) -> FloatArray:

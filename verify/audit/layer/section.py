@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer_files import StoredLayer, load_layer
 from attncert.constructions.numerals import numeral, short
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention, read_mask
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
-from attncert.verify.audit.records import AuditSection, Finding, Scope, Table
+from attncert.verify.audit.layer.near import exact_near
+from attncert.verify.audit.layer.numbers import exact_number
+from attncert.verify.audit.layer.property import Property, judge, load_property, verdict
+from attncert.verify.audit.layer.tables import (
+    ablation_table,
+    examples_table,
+    heads_table,
+    heat_map,
+    listed,
+    theorem_table,
+)
+from attncert.verify.audit.records import Audit, AuditSection, Finding, Scope, Table, audit
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.near.nearby import MOST_UNKNOWNS, nearby, nearby_claim
-
-_NUMBER = re.compile(
-    r"[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
-)
-_SHOWN = 60  # examples in a table; the JSON holds all
 
 
 @dataclass(frozen=True)
 class Question:
-    """stored: the weights. unit, scale, mask: conventions (`Attention`). tolerance: the largest
-    error that counts; None: below `default_tolerance`."""
+    """weights: from a file or a module. unit, scale, mask: conventions (`Attention`); None: as the
+    weights say. tolerance: the largest error that counts; None: below `default_tolerance`.
+    property: what is judged in place of error and rank."""
 
-    stored: StoredLayer
-    unit: str = "e"
-    scale: str = "none"
+    weights: StoredLayer
+    unit: str | None = None
+    scale: str | None = None
     mask: BoolArray | None = None
     tolerance: Fraction | None = None
+    property: Property | None = None
+
+    def attention(self, data: Dataset) -> Attention:
+        """The layer on the data. Raises InputError."""
+        weights = self.weights
+        unit, scale = self.unit or weights.unit, self.scale or weights.scale
+        return Attention(weights.on(data), weights.layer, unit, scale, self.mask)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where weights are, in which format, and the property asked of them: files and what options of
+    `attncert audit` say of these."""
+
+    path: str
+    format: str = "auto"
+    prefix: str | None = None
+    heads: int | None = None
+    property: str | None = None
 
 
 def question(
     data: Dataset | None,
-    path: str,
-    scale: str = "none",
+    source: Source,
+    scale: str | None = None,
     mask: str = "none",
     unit: str | None = None,
     tolerance: str | None = None,
@@ -48,9 +73,35 @@ def question(
     """What the options of `attncert audit --layer` ask. Raises InputError."""
     if data is None:
         raise InputError("--layer", "given with a data set", "without one")
-    stored = load_layer(path)
-    limit = None if tolerance is None else _tolerance(tolerance)
-    return Question(stored, unit or stored.unit, scale, read_mask(mask, data), limit)
+    weights = load_weights(source.path, source.format, source.prefix, source.heads)
+    limit = None if tolerance is None else exact_number("--tolerance", tolerance)
+    judged = None if source.property is None else load_property(source.property)
+    return Question(weights, unit, scale, read_mask(mask, data), limit, judged)
+
+
+def audit_weights(
+    data: Dataset,
+    weights: StoredLayer,
+    *,
+    mask: BoolArray | None = None,
+    tolerance: str | Fraction | None = None,
+    scale: str | None = None,
+    property: str | None = None,
+) -> Audit:
+    """`attncert audit DATA --layer FILE` as a function. mask: (T, n), True where a row is seen.
+    tolerance: the largest error, e.g. "0.1". scale: None: the format's. property: a TOML file.
+    Raises InputError.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], ["1/2", "1/2"])
+    >>> from attncert.constructions.weights.own import of_arrays
+    >>> zero, one = [[0], [0]], [[1], [1]]
+    >>> made = {"query": zero, "key": zero, "value": one, "output": [["1/2"]]}
+    >>> audit_weights(data, of_arrays(made), tolerance="0.1").sections[0].answer.split(".")[0]
+    '2 of 2 within 1/10'
+    """
+    limit = exact_number("tolerance", tolerance) if isinstance(tolerance, str) else tolerance
+    judged = None if property is None else load_property(property)
+    return audit(Scope(data, Question(weights, None, scale, mask, limit, judged)), (section,))
 
 
 def section(scope: Scope) -> AuditSection:
@@ -58,8 +109,8 @@ def section(scope: Scope) -> AuditSection:
     asked, data = scope.layer, scope.data
     if not isinstance(asked, Question) or data is None:
         raise InputError("--layer", "given with a data set", "without one")
-    stored = asked.stored
-    attention = Attention(data, stored.layer, asked.unit, asked.scale, asked.mask)
+    stored = asked.weights
+    attention = asked.attention(data)
     if stored.groups is not None:
         fits = sum(map(len, stored.groups)) == data.T and len(stored.groups) <= len(
             stored.layer.heads
@@ -73,17 +124,39 @@ def section(scope: Scope) -> AuditSection:
     found = audit_layer(
         attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
     )
-    near = _near(attention)
+    equal = found[ids.LAYER_ERROR].numbers["error"][1] == "0"
+    near = None if equal else exact_near(attention)  # these are exact themselves
+    exact = () if near is None else (near.claim,)
+    judged = () if asked.property is None else judge(asked.property, attention)
+    grouped = stored.groups is not None
     return AuditSection(
         "layer",
         f"Third-party weights: {stored.name}",
-        text=(_text(found, asked), _asked(found), *_said(near)),
-        tables=(_heads(found, asked), _examples(found), _theorem(found, asked)),
-        findings=(_finding(found[ids.LAYER_MEMORIZES]), _finding(found[ids.LAYER_RANK])),
+        text=(
+            _text(found, asked),
+            *_format(stored),
+            _asked(found),
+            *_rescaled(found),
+            *_said(exact),
+        ),
+        tables=(
+            *_property(judged),
+            ablation_table(found),
+            heads_table(found, grouped),
+            examples_table(found),
+            theorem_table(found, grouped),
+        ),
+        maps=(heat_map(found),),
+        findings=tuple(
+            map(_finding, judged or (found[ids.LAYER_MEMORIZES], found[ids.LAYER_RANK]))
+        ),
         numbers={
             "dtype": stored.dtype,
-            "logit unit": asked.unit,
-            "scale": asked.scale,
+            "format": stored.format,
+            "prefix": stored.prefix,
+            "biases": stored.biased,
+            "logit unit": attention.unit,
+            "scale": attention.scale,
             "masked": asked.mask is not None,
             "tolerance": numeral(found.tolerance),
             "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
@@ -97,22 +170,18 @@ def section(scope: Scope) -> AuditSection:
                     "peaks": head.peaks,
                     "saturated": head.saturated,
                     "second singular value off group": head.off_group,
+                    "error without it": found.ablation.without[h],
+                    "gives most to": found.ablation.most_for(h),
                 }
-                for head in found.heads
+                for h, head in enumerate(found.heads)
             ],
+            "beyond the tolerance": found[ids.LAYER_MEMORIZES].numbers["beyond"],
+            "undecided": found[ids.LAYER_MEMORIZES].numbers["open"],
         },
-        claims=(*found.claims, *near),
+        claims=(*judged, *found.claims, *exact),
         answer=_answer(found),
+        badge=verdict(judged) if judged else "",
     )
-
-
-def _near(attention: Attention) -> tuple[Claim, ...]:
-    """Whether weights that are exact exist nearby: for plain layers of base e and moderate size."""
-    plain = (attention.unit, attention.scale) == ("e", "none") and attention.mask is None
-    if not plain or attention.data.T * attention.data.m > MOST_UNKNOWNS:
-        return ()
-    found = nearby(attention.data, attention.layer)
-    return () if found is None else (nearby_claim(found),)
 
 
 def _said(near: tuple[Claim, ...]) -> tuple[str, ...]:
@@ -124,15 +193,18 @@ def _said(near: tuple[Claim, ...]) -> tuple[str, ...]:
 
 
 def _answer(found: LayerAudit) -> str:
-    """Error, tolerance and rank: what was asked, for the terminal."""
+    """How many examples are within the tolerance and which not, error and rank: what was asked, for
+    the terminal."""
     error, memorizes, rank = (
         found[name] for name in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES, ids.LAYER_RANK)
     )
     T = found.attention.data.T
-    within, beyond = ("below", "not below") if found.strict else ("within", "above")
-    words = {Level.REFUTED: beyond, Level.UNDECIDED: f"undecided whether {within}"}
-    within = words.get(memorizes.level, within)
+    beyond, undecided = memorizes.numbers["beyond"], memorizes.numbers["open"]
+    within = "below" if found.strict else "within"
     why = " (half the least gap between labels)" if found.strict else ""
+    said = f"{T - len(beyond) - len(undecided)} of {T} {within} {short(found.tolerance)}{why}"
+    for word, some in (("failing", beyond), ("undecided", undecided)):
+        said += f"; {word}: {listed(tuple(some))}" if some else ""
     if rank.level.holds:
         full = f"rank $Z = T = {T}$ {rank.level.value}"
     elif rank.level is Level.REFUTED:
@@ -141,7 +213,53 @@ def _answer(found: LayerAudit) -> str:
         full = f"rank $Z = T = {T}$ undecided"
     size = interval(*error.numbers["error"])
     size += " (every output equals its label)" if size == "0" else ""
-    return f"Largest error {size}, {within} tolerance {short(found.tolerance)}{why}; {full}."
+    return " ".join((f"{said}. Largest error {size}; {full}.", *_rescaled(found)))
+
+
+def _rescaled(found: LayerAudit) -> tuple[str, ...]:
+    """Where only the other scale passes."""
+    if found.rescaled is None or not found.rescaled.level.holds:
+        return ()
+    used, other = found.attention.scale, found.attention.rescaled().scale
+    return (f"Only with --scale {other} are all errors small enough, not with {used}, used here.",)
+
+
+def _format(weights: StoredLayer) -> tuple[str, ...]:
+    """What is to be known of a format that is not ours."""
+    said = []
+    if weights.format != "attncert":
+        where = f" below {weights.prefix}" if weights.prefix else ""
+        said.append(f"Read as {weights.format}{where}. {weights.note}".strip())
+    if weights.biased:
+        said.append(
+            "Biases: a 1 is appended to every token and query, and the biases of query and value "
+            "are the last rows of their weights; the output's is taken off the labels. All errors "
+            "stay what they are. The key's bias cancels in softmax. Rank and comparison with "
+            "Theorem 1 are about tokens and queries with the 1."
+        )
+    return tuple(said)
+
+
+def _property(judged: Sequence[Claim]) -> tuple[Table, ...]:
+    """What the property file asked."""
+    words = {Level.REFUTED: "falsified", Level.UNDECIDED: "undecided"}
+    rows = tuple(
+        (
+            claim.id.removeprefix("property."), claim.statement,
+            words.get(claim.level, f"verified ({claim.level.value})"),
+            ", ".join(f"{key} {_cell(x)}" for key, x in (claim.witness or {}).items()) or "-",
+        )
+        for claim in judged
+    )  # fmt: skip
+    if not rows:
+        return ()
+    return (Table("The property", ("key", "claim", "found", "witness"), rows),)
+
+
+def _cell(value: object) -> str:
+    """A witness's value; an interval, as its two ends."""
+    ends = [str(x) for x in value] if isinstance(value, (list, tuple)) else []
+    return interval(*ends) if len(ends) == 2 else str(value)
 
 
 def _asked(found: LayerAudit) -> str:
@@ -160,20 +278,14 @@ def _asked(found: LayerAudit) -> str:
     )
 
 
-def _tolerance(text: str) -> Fraction:
-    """A decimal number or "p/q", exactly, at least 0."""
-    if not _NUMBER.fullmatch(text):
-        raise InputError("--tolerance", 'a number, at least 0, such as 0.01, 1e-6 or "1/2"', text)
-    return Fraction(text)
-
-
 def _text(found: LayerAudit, question: Question) -> str:
-    layer, data = found.attention.layer, found.attention.data
+    attention = found.attention
+    layer, data = attention.layer, attention.data
     error = found[ids.LAYER_ERROR]
     return (
         f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
-        f"{layer.value_width}, stored as {question.stored.dtype} and taken exactly; logits in "
-        f"units of {'ln 2' if question.unit == 'ln2' else '1'}, scale {question.scale}, "
+        f"{layer.value_width}, stored as {question.weights.dtype} and taken exactly; logits in "
+        f"units of {'ln 2' if attention.unit == 'ln2' else '1'}, scale {attention.scale}, "
         f"{'no mask' if question.mask is None else 'masked'}. On "
         f"{counted(data.T, 'example')} the largest error is "
         f"{interval(*error.numbers['error'])} ({error.level.value}); {_sigma(found)}."
@@ -191,93 +303,5 @@ def _sigma(found: LayerAudit) -> str:
     return f"the smallest singular value of $Z$ is {size}"
 
 
-def _heads(found: LayerAudit, question: Question) -> Table:
-    rows = []
-    for h, head in enumerate(found.heads, start=1):
-        rows.append((
-            str(h), str(head.rank), _list(head.group), str(len(head.saturated)),
-            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
-            f"{head.followed} of {len(head.earlier)}" if h > 1 else "-",
-            "-" if head.off_group is None else f"{head.off_group:.2g}",
-        ))  # fmt: skip
-    return Table(
-        "The heads",
-        (
-            "head", "rank of $M_h$", "carries examples", "saturated",
-            "earlier ones lead by a bit", "at an extreme of $Eu$", "$\\sigma_2/\\sigma_1$",
-        ),
-        tuple(rows),
-        f"{_carried(question)} "
-        "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
-        "by the heads above; $u$ and $\\sigma_2/\\sigma_1$: of $M_h$ away from the queries of its "
-        "own group (numerical; 0 for $c\\,uv^\\top$, the paper's selector and separator)",
-    )  # fmt: skip
-
-
-def _carried(question: Question) -> str:
-    if question.stored.groups is not None:
-        return "carries: as the file's groups say;"
-    return (
-        "carries: inferred by rank, since the file names no groups: an example goes to the first "
-        "head that makes its row of $Z$ independent of those before it, whichever head it was "
-        "meant for, so the first heads often carry more than their share;"
-    )
-
-
-def _digits(bound: str) -> str:
-    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is.
-
-    >>> _digits("0.999999"), _digits("1"), _digits("0.25"), _digits("1e-301029")
-    ('0.9999', '1', '0.25', '0')
-    """
-    return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
-
-
-def _examples(found: LayerAudit) -> Table:
-    data, rows = found.attention.data, []
-    home = {t: h for h, head in enumerate(found.heads, start=1) for t in head.group}
-    for t in range(min(data.T, _SHOWN)):
-        low, high = found.errors[t]
-        peaks = ", ".join(_digits(head.peaks[t][1]) for head in found.heads)
-        error = low if low == high else f"{low} to {high}"
-        rows.append((str(t), error, str(home.get(t, "none")), peaks))
-    more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
-    return Table(
-        "The examples",
-        ("example", "error", "carried by head", "largest weight, head by head"),
-        tuple(rows),
-        "error: one number is exact, two are bounds; weights are cut after four digits, not "
-        f"rounded; both bounds are in the JSON{more}",
-    )
-
-
-def _theorem(found: LayerAudit, question: Question) -> Table:
-    told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
-    return Table(
-        "How the layer compares with Theorem 1",
-        ("claim", "found", "how"),
-        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
-        "A no is not a finding against the layer: it may memorize in another way than the proof of "
-        "Theorem 1. It means that the layer is of another kind"
-        + (
-            "."
-            if question.stored.groups is not None
-            else ", or that the groups, which were counted by rank, are not those it was built "
-            'with; if you know these, put them into the file as "groups".'
-        ),
-    )
-
-
-def _described(level: Level) -> str:
-    if level is Level.REFUTED:
-        return "no"
-    return f"yes ({level.value})" if level.holds else level.value
-
-
 def _finding(claim: Claim) -> Finding:
     return Finding.of(claim, f"{claim.statement} ({claim.level.value})")
-
-
-def _list(group: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, group[:12])) or "none"
-    return shown + (f", ... ({len(group)})" if len(group) > 12 else "")

@@ -1,27 +1,36 @@
-(* An attncert/1 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part of the
-   specification. A file that is not one is [Unusable]; one whose groups, indices or prime break a rule is [Wrong].
-   Not here: the digests (SHA-256). *)
+(* An attncert/1 or attncert/2 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part
+   of the specification. A file that is not one is [Unusable]; one whose groups, indices, prime or rounded labels break a
+   rule is [Wrong]. Not here: the digests (SHA-256). *)
 From Coq Require Import ZArith Reals Bool Ascii String List.
 Require Import Spec Json Numeral residues.
 Import ListNotations.
 Open Scope Z_scope.
 Local Notation length := List.length.
 
-Inductive certificate :=
+Inductive claim :=
   | Interpolation (c : cert Z)
   | FullRank (prime : Z) (c : cert Z)
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
   | Impossible (relation : vec Z) (c : cert Z).
 
+(* In attncert/1, and where a key of attncert/2 is null: None. *)
+Record certificate := Certificate { claimed : claim; steering : option saturation; of_rounded : option (rounding Z) }.
+
 Definition states (x : certificate) : Prop :=
   let id := fun z : Z => z in
-  match x with
+  match claimed x with
   | Interpolation c => data_ok id c /\ readout_ok id c /\ interpolates id c
   | FullRank _ c => data_ok id c /\ full_rank id c
   | DependentSet N d vectors indices coefficients =>
       mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients
   | Impossible _ c => inputs_ok id c /\ no_weights id c
-  end.
+  end /\
+  match steering x, claimed x with
+  | None, _ => True
+  | Some s, (Interpolation c | FullRank _ c) => saturates id s c
+  | Some _, _ => False
+  end /\
+  match of_rounded x with None => True | Some r => rounded id r end.
 
 (* Numbers: p or p/q in decimal, a sign before p alone, q without a leading zero. *)
 Definition slash := code "/".
@@ -85,17 +94,19 @@ Fixpoint distinct (l : list nat) : bool :=
 Definition each_once (n : nat) (l : list Z) : bool := below n l && distinct (map Z.to_nat l).
 
 Definition envelope := map codes ["format"; "claim"; "construction"; "dims"; "data"; "produced_by"; "input_sha256"; "digest"]%string.
-Definition key_format := [codes "format"].
-Definition key_claim := [codes "claim"].
 Definition attncert_1 := codes "attncert/1".
+Definition attncert_2 := codes "attncert/2".
+Definition keys_second := map codes ["saturation"; "rounding"; "data_file"]%string.
+Definition keys_saturation := map codes ["bits"; "own"]%string.
+Definition keys_rounding := map codes ["grid"; "largest_change"; "data"]%string.
 Definition ln_2 := codes "ln 2".
 Definition claim_interpolation := codes "interpolation".
 Definition claim_full_rank := codes "full-rank".
 Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
-Definition keys_interpolation := envelope ++ map codes ["layer"; "groups"]%string.
-Definition keys_full_rank := envelope ++ map codes ["layer"; "groups"; "rank"]%string.
-Definition keys_relation := envelope ++ [codes "relation"].
+Definition keys_interpolation := map codes ["layer"; "groups"]%string.
+Definition keys_full_rank := map codes ["layer"; "groups"; "rank"]%string.
+Definition keys_relation := [codes "relation"].
 Definition keys_inputs := map codes ["contexts"; "queries"; "labels"]%string.
 Definition keys_vectors := [codes "vectors"].
 Definition dims_inputs := map codes ["examples"; "context"; "width"; "labels"]%string.
@@ -107,6 +118,14 @@ Definition keys_head := map codes ["key"; "query"]%string.
 Definition keys_head_value := keys_head ++ [codes "value"].
 Definition keys_rank := map codes ["prime"; "value"]%string.
 Definition keys_dependence := map codes ["indices"; "coefficients"]%string.
+
+(* The entries of two matrices, of two lists of them, beside each other, with those before. *)
+Fixpoint beside {A} (x y : list A) (done : list (A * A)) : list (A * A) :=
+  match x, y with a :: x', b :: y' => beside x' y' ((a, b) :: done) | _, _ => done end.
+Fixpoint rows_beside {A} (x y : list (list A)) (done : list (A * A)) : list (A * A) :=
+  match x, y with a :: x', b :: y' => rows_beside x' y' (beside a b done) | _, _ => done end.
+Fixpoint contexts_beside {A} (x y : list (list (list A))) (done : list (A * A)) : list (A * A) :=
+  match x, y with a :: x', b :: y' => contexts_beside x' y' (rows_beside a b done) | _, _ => done end.
 
 Section Reading.
 Variable f : file.
@@ -137,20 +156,29 @@ Definition number_of (j : json) : result (frac Z) :=
 Definition vector : json -> result (vec Z) := of_list number_of.
 Definition matrix : json -> result (mat Z) := of_list vector.
 
-(* The claim; the values of its own keys, of data, of dims. *)
-Definition opened (doc : json) : result (text * list json * list json * list nat) :=
+(* The claim; the values of its own keys, of data, of dims; saturation and rounding. *)
+Record parts := Parts { name : text; own_parts : list json; data : list json; dims : list nat; saturation_part : json; rounding_part : json }.
+Definition null := Literal O.
+Definition is_null (j : json) : bool := match j with Literal O => true | _ => false end.
+Definition opened (doc : json) : result parts :=
   match doc with
   | Obj pairs =>
     let* format := lookup pairs (codes "format") in
-    let* _ := need Unusable (is_text attncert_1 format) in
+    let* second := if is_text attncert_1 format then Got [] else if is_text attncert_2 format then Got keys_second else No Unusable in
     let* name := lookup pairs (codes "claim") in
     let read (claim : text) (keys data_keys dims_keys : list text) :=
-      let* values := fields keys doc in
+      let* values := fields (envelope ++ second ++ keys) doc in
       match values with
-      | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: own =>
+      | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: rest =>
         let* data := fields data_keys data in
         let* dims := fields dims_keys dims in
-        let* sizes := each size_of dims in Got (claim, own, data, sizes)
+        let* sizes := each size_of dims in
+        match second, rest with
+        | [], own => Got (Parts claim own data sizes null null)
+        | _, saturation :: rounding :: data_file :: own =>
+          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation rounding)
+        | _, _ => No Unusable
+        end
       | _ => No Unusable
       end in
     if is_text claim_interpolation name then read claim_interpolation keys_interpolation keys_inputs dims_layer
@@ -171,55 +199,64 @@ Definition head_of (keys : list text) (j : json) : result (head Z) :=
   end.
 
 (* The groups hold each example once, and none is empty. *)
-Definition grouped (T : nat) (j : json) : result unit :=
+Definition grouped (T : nat) (j : json) : result (list (list nat)) :=
   let* groups := of_list (of_list int_of) j in
   let members := fold_left (fun done g => rev_append g done) groups [] in
   let* _ := need Over (Nat.leb T longest_list) in
-  need Wrong (at_most T members && forallb (fun g => negb (Nat.eqb (length g) 0%nat)) groups &&
-    Nat.eqb (length members) T && each_once T members).
+  let* _ := need Wrong (at_most T members && forallb (fun g => negb (Nat.eqb (length g) 0%nat)) groups &&
+    Nat.eqb (length members) T && each_once T members) in Got (map (map Z.to_nat) groups).
 
-Definition layer_of (layer_keys head_keys : list text) (layer groups : json) (data : list json) (dims : list nat) : result (cert Z) :=
+(* Data and sizes, with these heads and this output. *)
+Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : result (cert Z) :=
+  match data p, dims p with
+  | [contexts; queries; labels], T :: n :: d :: m :: layer =>
+    let* contexts := of_list matrix contexts in
+    let* queries := matrix queries in
+    let* labels := matrix labels in
+    let '(H, dk, dv) := match layer with [H; dk; dv] => (H, dk, dv) | _ => (0, 0, 0)%nat end in
+    Got (Cert T n d m H dk dv contexts queries labels heads output)
+  | _, _ => No Unusable
+  end.
+
+Definition layer_of (layer_keys head_keys : list text) (layer groups : json) (p : parts) : result (cert Z) :=
   let* parts := fields layer_keys layer in
-  match parts, data, dims with
-  | logit_unit :: heads :: output, [contexts; queries; labels], [T; n; d; m; H; dk; dv] =>
+  match parts with
+  | logit_unit :: heads :: output =>
     (* every head has its keys, and the groups are in order, before a number is read *)
     let* _ := of_list (fields head_keys) heads in
     let* _ := need Unusable (is_text ln_2 logit_unit) in
-    let* _ := grouped T groups in
-    let* contexts := of_list matrix contexts in
-    let* queries := matrix queries in
+    let* _ := grouped (nth 0 (dims p) 0%nat) groups in
     let* heads := of_list (head_of head_keys) heads in
     let* output := match output with [o] => matrix o | _ => Got [] end in
-    let* labels := matrix labels in
-    let c := Cert T n d m H dk dv contexts queries labels heads output in
+    let* c := with_heads p heads output in
     let* _ := need Unusable (data_okb above_0 c) in Got c
-  | _, _, _ => No Unusable
+  | _ => No Unusable
   end.
 
-Definition interpolation_of (own data : list json) (dims : list nat) : result certificate :=
-  match own with
+Definition interpolation_of (p : parts) : result claim :=
+  match own_parts p with
   | [layer; groups] =>
-    let* c := layer_of keys_readout keys_head_value layer groups data dims in
+    let* c := layer_of keys_readout keys_head_value layer groups p in
     let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation c)
   | _ => No Unusable
   end.
-Definition full_rank_of (own data : list json) (dims : list nat) : result certificate :=
-  match own with
+Definition full_rank_of (p : parts) : result claim :=
+  match own_parts p with
   | [layer; groups; rank] =>
     let* parts := fields keys_rank rank in
     match parts with
     | [prime; rank] =>
-      let* p := number_of prime in
-      let* c := layer_of keys_layer keys_head layer groups data dims in
-      let* _ := need Wrong ((denom p =? 1) && odd_prime (numer p)) in
+      let* q := number_of prime in
+      let* c := layer_of keys_layer keys_head layer groups p in
+      let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
-      let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (dimT c)) in Got (FullRank (numer p) c)
+      let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (dimT c)) in Got (FullRank (numer q) c)
     | _ => No Unusable
     end
   | _ => No Unusable
   end.
-Definition dependent_set_of (own data : list json) (dims : list nat) : result certificate :=
-  match own, data, dims with
+Definition dependent_set_of (p : parts) : result claim :=
+  match own_parts p, data p, dims p with
   | [relation], [vectors], [N; d] =>
     let* parts := fields keys_dependence relation in
     match parts with
@@ -235,27 +272,93 @@ Definition dependent_set_of (own data : list json) (dims : list nat) : result ce
     end
   | _, _, _ => No Unusable
   end.
-Definition impossible_of (own data : list json) (dims : list nat) : result certificate :=
-  match own, data, dims with
-  | [relation], [contexts; queries; labels], [T; n; d; m] =>
+Definition impossible_of (p : parts) : result claim :=
+  match own_parts p with
+  | [relation] =>
     let* relation := vector relation in
-    let* _ := need Unusable (Nat.eqb (length relation) T) in
-    let* contexts := of_list matrix contexts in
-    let* queries := matrix queries in
-    let* labels := matrix labels in
-    let c := Cert T n d m 0%nat 0%nat 0%nat contexts queries labels [] [] in
+    let* _ := need Unusable (Nat.eqb (length relation) (nth 0 (dims p) 0%nat)) in
+    let* c := with_heads p [] [] in
     let* _ := need Unusable (inputs_okb above_0 c) in Got (Impossible relation c)
-  | _, _, _ => No Unusable
+  | _ => No Unusable
   end.
 
-Definition content (parts : text * list json * list json * list nat) : result certificate :=
-  let '(claim, own, data, dims) := parts in
-  if same claim claim_interpolation then interpolation_of own data dims
-  else if same claim claim_full_rank then full_rank_of own data dims
-  else if same claim claim_dependent_set then dependent_set_of own data dims
-  else impossible_of own data dims.
+Definition content (p : parts) : result claim :=
+  if same (name p) claim_interpolation then interpolation_of p
+  else if same (name p) claim_full_rank then full_rank_of p
+  else
+    let* _ := need Unusable (is_null (saturation_part p)) in
+    if same (name p) claim_dependent_set then dependent_set_of p else impossible_of p.
+
+(* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
+Definition bool_of (j : json) : result bool :=
+  match j with Literal 1 => Got false | Literal 2 => Got true | _ => No Unusable end.
+Definition saturation_of (p : parts) : result (option saturation) :=
+  if is_null (saturation_part p) then Got None
+  else
+    let* told := fields keys_saturation (saturation_part p) in
+    match told, own_parts p, dims p with
+    | [bits; own], _ :: groups :: _, T :: _ :: _ :: _ :: H :: _ =>
+      let* bits := int_of bits in
+      let* _ := need Unusable (between 1 largest_size bits) in
+      let* own := bool_of own in
+      let* groups := grouped T groups in
+      let* _ := need Wrong (Nat.leb (length groups) H) in Got (Some (Saturation bits own groups))
+    | _, _, _ => No Unusable
+    end.
+
+(* Equal labels, text by text, whatever stands there. *)
+Fixpoint same_json (x y : json) : bool :=
+  match x, y with
+  | Literal i, Literal j => Nat.eqb i j
+  | Int a, Int b => a =? b
+  | Str i, Str j => same (text_at f i) (text_at f j)
+  | Arr l, Arr r => (fix all l r := match l, r with [], [] => true | a :: l', b :: r' => same_json a b && all l' r' | _, _ => false end) l r
+  | Obj l, Obj r => Nat.eqb (length l) (length r) &&
+      (fix all l := match l with
+        | [] => true
+        | (k, a) :: l' => existsb (fun q => same (text_at f k) (text_at f (fst q)) && same_json a (snd q)) r && all l'
+        end) l
+  | _, _ => false
+  end.
+
+(* [test] judges the entries of the contexts before the queries are read: its no is [Wrong]. What is read does not
+   depend on it. *)
+Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : parts) : result (option (rounding Z)) :=
+  if is_null (rounding_part p) then Got None
+  else
+    let* told := fields keys_rounding (rounding_part p) in
+    match told, data p, dims p with
+    | [grid; change; before], [contexts; queries; labels], T :: n :: d :: _ =>
+      let* before := fields keys_inputs before in
+      let* grid := number_of grid in
+      let* change := number_of change in
+      let* _ := need Unusable (0 <? numer grid) in
+      match before with
+      | [old_contexts; old_queries; old_labels] =>
+        let* _ := need Wrong (same_json old_labels labels) in
+        let read_contexts j :=
+          let* found := of_list matrix j in
+          let* _ := need Unusable ((Nat.eqb (length found) 1 || Nat.eqb (length found) T) && forallb (mat_okb above_0 n d) found) in
+          Got found in
+        let* old := read_contexts old_contexts in
+        let* new := read_contexts contexts in
+        let* _ := need Wrong (Nat.eqb (length old) (length new)) in
+        let entries := contexts_beside old new [] in
+        let* _ := need Wrong (test grid entries) in
+        let read_queries j := let* found := matrix j in let* _ := need Unusable (mat_okb above_0 T d found) in Got found in
+        let* old := read_queries old_queries in
+        let* new := read_queries queries in
+        Got (Some (Rounding grid change (rows_beside old new entries)))
+      | _ => No Unusable
+      end
+    | _, _, _ => No Unusable
+    end.
 
 (* The certificate in a file. *)
 Definition read : result certificate :=
-  let* doc := document f in let* parts := opened doc in content parts.
+  let* doc := document f in
+  let* p := opened doc in
+  let* r := rounding_of (fun _ _ => true) p in
+  let* x := content p in
+  let* s := saturation_of p in Got (Certificate x s r).
 End Reading.

@@ -7,7 +7,7 @@ Open Scope Z_scope.
 Record file := File { size : nat; byte : nat -> Z }.
 
 (* How reading ends: with a value, or with a verdict. [Over]: too large to be read here, which says nothing of the file. *)
-Inductive status := Holds | Wrong | Unusable | Over.
+Inductive status := Wrong | Unusable | Over.
 Inductive result (A : Type) := Got (a : A) | No (s : status).
 Arguments Got {A}. Arguments No {A}.
 Definition bind {A B} (x : result A) (f : A -> result B) : result B := match x with Got a => f a | No s => No s end.

@@ -15,8 +15,8 @@ Definition shifts (D : Z) (ls : list Z) : option (list Z) :=
 (* 2^s modulo p, where 2^(p-1) = 1. *)
 Definition power_of_2 (p s : Z) : Z := power p 2 (s mod (p - 1)).
 
-Definition head_row (p D uE : Z) (d dk : nat) (E : list (list Z)) (e : list Z) (y : chead_ Z) : option (list Z) :=
-  match shifts D (logits dk (cK_ _ y) (cQ_ _ y) E e) with
+Definition head_row (p D uE : Z) (d dk : nat) (E : list (list Z)) (e : list Z) (y : chead) : option (list Z) :=
+  match shifts D (logits dk (cK y) (cQ y) E e) with
   | None => None
   | Some ss =>
     let ws := map (power_of_2 p) ss in
@@ -26,15 +26,9 @@ Definition head_row (p D uE : Z) (d dk : nat) (E : list (list Z)) (e : list Z) (
     end
   end.
 
-Definition example_row (p : Z) (u : units Z) (D : Z) (c : cert Z) (hs : list (chead_ Z)) (t : nat) : option (list Z) :=
+Definition example_row (p : Z) (u : units Z) (D : Z) (c : cert Z) (hs : list (chead)) (t : nat) : option (list Z) :=
   match clearm (dimn c) (dimd c) (uE _ u) (ctx c t), clearv (dimd c) (uq _ u) (nth t (queries c) []) with
   | Some E, Some e => option_map (@concat Z) (mapM (head_row p D (uE _ u) (dimd c) (dimk c) E e) hs)
-  | _, _ => None
-  end.
-
-Definition clear_key_query (u : units Z) (d dk : nat) (x : head Z) : option (chead_ Z) :=
-  match clearm d dk (uk _ u) (key x), clearm d dk (uw _ u) (query x) with
-  | Some K, Some Q => Some (CHead_ _ K Q [])
   | _, _ => None
   end.
 

@@ -75,7 +75,7 @@ Lemma head_row_ok y r : length (C.cK y) = d -> rect dk (C.cK y) -> length (C.cQ 
   length r = d /\ forall a, (a < d)%nat -> residue p (feat n dk D uEv E e y a) (nth a r 0%Z).
 Proof.
   intros HK1 HK2 HQ1 HQ2. unfold head_row.
-  change (CheckZ.logits dk (cK_ Z y) (cQ_ Z y) E e) with (C.logits dk (C.cK y) (C.cQ y) E e).
+  change (CheckZ.logits dk (CheckZ.cK y) (CheckZ.cQ y) E e) with (C.logits dk (C.cK y) (C.cQ y) E e).
   destruct (shifts D _) as [ss|] eqn:Hs; [|discriminate].
   set (ws := map (power_of_2 p) ss). set (ps := map (Z.shiftl 1) ss).
   destruct (inverse p _) as [i|] eqn:Hi; [|discriminate]. intros [= <-].
@@ -158,7 +158,7 @@ Proof.
   apply Z.ltb_lt in Hp. apply Z.eqb_eq in Hf. apply Nat.leb_le in Hm. apply Nat.eqb_eq in H8.
   assert (Hn : (0 < dimn c)%nat) by (destruct (Nat.eqb_spec (dimn c) 0); [discriminate|lia]).
   apply nonzero_ok in H1, H2, H3, H4. split; [exact Hm|]. intros a Ha.
-  destruct (CheckZ.mapM (clear_key_query u (dimd c) (dimk c)) (heads c)) as [hs|] eqn:Hh; [|discriminate].
+  destruct (CheckZ.mapM (CheckZ.clear_key_query u (dimd c) (dimk c)) (heads c)) as [hs|] eqn:Hh; [|discriminate].
   set (D := ((uE Z u * uq Z u) * (uk Z u * uw Z u))%Z) in H.
   destruct (CheckZ.mapM (example_row p u D c hs) (seq 0 (dimT c))) as [rows|] eqn:Hr; [|discriminate].
   assert (HDr : IZR D = IZR (uE Z u) * IZR (uq Z u) * (IZR (uk Z u) * IZR (uw Z u))) by (unfold D; now rewrite !mult_IZR).
@@ -166,16 +166,12 @@ Proof.
   set (feat_of t h j := feature (dimn c) (dimd c) (dimk c) (of_head (fun x : Z => x) key c) (of_head (fun x : Z => x) query c)
         (mentry (fun x : Z => x) (ctx c t)) (mentry (fun x : Z => x) (queries c) t) h j).
   set (X t k := feat_of t (k / dimd c)%nat (k mod dimd c)%nat).
-  apply mapM_forall2 in Hh, Hr. assert (Lh := forall2_length _ _ _ Hh).
+  apply mapM_forall2 in Hh, Hr. assert (Lh : length (heads c) = length hs) by exact (forall2_length _ _ _ Hh).
   assert (Hhs : Forall2 (fun x y =>
       ((length (C.cK y) = dimd c /\ rect (dimk c) (C.cK y)) /\ (length (C.cQ y) = dimd c /\ rect (dimk c) (C.cQ y))) /\
       (forall a k, mentry ZNum.toZ (key x) a k = ient2 (C.cK y) a k / IZR (uk _ u)) /\
       (forall a k, mentry ZNum.toZ (query x) a k = ient2 (C.cQ y) a k / IZR (uw _ u))) (heads c) hs).
-  { eapply forall2_impl; [|exact Hh]. intros x y Hxy. unfold clear_key_query in Hxy.
-    destruct (CheckZ.clearm _ _ (uk Z u) (key x)) as [K|] eqn:HK; [|discriminate].
-    destruct (CheckZ.clearm _ _ (uw Z u) (query x)) as [Q|] eqn:HQ; [|discriminate]. inversion Hxy; subst.
-    destruct (clearm_ok _ _ _ _ _ H3 HK) as (? & ? & ?), (clearm_ok _ _ _ _ _ H4 HQ) as (? & ? & ?).
-    repeat split; assumption. }
+  { eapply forall2_impl; [|exact Hh]. intros x y. now apply clear_key_query_ok. }
   assert (Fits : Forall2 (residues.fits p (dimH c * dimd c)) (map X (seq 0 (dimT c))) rows).
   { clear H Ha. clear Hh. assert (Hall : forall t, In t (seq 0 (dimT c)) -> True) by auto.
     induction Hr as [|t r ts rows Ht Hr IH]; [constructor|]. cbn [map]. constructor; [|apply IH; auto].
@@ -183,7 +179,8 @@ Proof.
     destruct (CheckZ.clearm _ _ _ (ctx c t)) as [E|] eqn:HE; [|discriminate].
     destruct (CheckZ.clearv _ _ _) as [e|] eqn:He; [|discriminate].
     destruct (CheckZ.mapM _ hs) as [bs|] eqn:Hb; [|discriminate]. cbn in Ht. inversion Ht; subst r; clear Ht.
-    destruct (clearm_ok _ _ _ _ _ H1 HE) as (HE1 & HE2 & HE3), (clearv_ok _ _ _ _ H2 He) as (He1 & He2). apply mapM_forall2 in Hb.
+    apply clearm_ok in HE; [|exact H1]. apply clearv_ok in He; [|exact H2].
+    destruct HE as (HE1 & HE2 & HE3), He as (He1 & He2). apply mapM_forall2 in Hb.
     assert (Lb := forall2_length _ _ _ Hb).
     assert (Blocks : forall h, (h < dimH c)%nat -> length (nth h bs []) = dimd c /\
        forall j, (j < dimd c)%nat -> residue p (feat_of t h j) (nth j (nth h bs []) 0%Z)).
@@ -195,7 +192,7 @@ Proof.
       assert (Hrow := forall2_nth _ _ _ _ _ _ Hb Hy Hbh). cbn beta in Hrow.
       destruct (head_row_ok p Hp Hf (dimn c) (dimd c) (dimk c) D (uE Z u) E e Hn HD H1 HE1 HE2 He1 y b G1 G2 G3 G4 Hrow) as [Lbd HR].
       split; [exact Lbd|]. intros j Hj. unfold feat_of.
-      rewrite (feature_feat u c D t h x y E e) by (try assumption; intros Z0; apply eq_IZR in Z0; contradiction).
+      rewrite (feature_computed u c D t h x y E e) by (try assumption; intros Z0; apply eq_IZR in Z0; contradiction).
       now apply HR. }
     assert (Lens : forall b, In b bs -> length b = dimd c).
     { intros b Hib. apply In_nth_error in Hib as [h Hhb].

@@ -1,5 +1,5 @@
 (* The computation behind an interpolation certificate, for numbers of any kind (numbers.v): put each matrix over one
-   common denominator, compute logits, powers of 2, features and outputs as integers, and compare. *)
+   common denominator, compute logits, powers of 2, features and outputs as integers, and compare. At the end, saturation. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra PeanoNat.
 Require Import Spec numbers.
 Import ListNotations.
@@ -62,6 +62,11 @@ Definition weights (D : t) (ls : list t) : option (list t) :=
   let low := match ls with [] => zero | l :: r => fold_right min2 (div l D) (map (fun l => div l D) r) end in
   mapM (weight D low) ls.
 
+Definition clear_key_query (u : units t) (d dk : nat) (x : head t) : option chead :=
+  match clearm d dk (uk _ u) (key x), clearm d dk (uw _ u) (query x) with
+  | Some K, Some Q => Some (CHead K Q [])
+  | _, _ => None
+  end.
 Definition clear_head (u : units t) (d dk dv m : nat) (O : list (list t)) (x : head t) : option chead :=
   match clearm d dk (uk _ u) (key x), clearm d dk (uw _ u) (query x), clearm d dv (uv _ u) (value x) with
   | Some K, Some Q, Some V => Some (CHead K Q (map (fun r => lincomb m r O) V))
@@ -124,6 +129,53 @@ Definition check (u : units t) (c : cert t) : bool :=
                  (ctx c t) (nth t (queries c) []) (nth t (labels c) []))
         (seq 0 (dimT c))
     end
+  end.
+
+(* Saturation. Let q_i = 2^(most - how far logit i is below the largest, in units of ln 2), or 1 where that is less, and
+   let all be their sum: is (all - 2^most) 2^bits < all? Larger q_i only make that harder, so nothing false passes. *)
+Definition max2 x y := if leb x y then y else x.
+Definition capped (D most top l : t) : option t :=
+  let k := div l D in
+  let drop := sub top k in
+  if eqb (mul k D) l && leb k top then
+    if leb drop most then Some (pow2 (sub most drop)) else if leb most drop then Some (pow2 zero) else None
+  else None.
+Definition saturated (D most bits : t) (ls : list t) : bool :=
+  match ls with
+  | [] => false
+  | l :: r =>
+    match mapM (capped D most (fold_right max2 (div l D) (map (fun l => div l D) r))) ls with
+    | None => false
+    | Some qs => let all := total qs in leb (add (mul (sub all (pow2 most)) (pow2 bits)) (pow2 zero)) all
+    end
+  end.
+Definition example_saturated (u : units t) (D most bits : t) n d dk (Em : mat t) (ev : vec t) (hs : list chead) : bool :=
+  match clearm n d (uE _ u) Em, clearv d (uq _ u) ev with
+  | Some E, Some e => forallb (fun y => saturated D most bits (logits dk (cK y) (cQ y) E e)) hs
+  | _, _ => false
+  end.
+
+(* Each example with the heads that steer it: those behind its group's, and that itself where own is true. *)
+Fixpoint steered (test : nat -> list chead -> bool) (own : bool) (groups : list (list nat)) (hs : list chead) : bool :=
+  match groups, hs with
+  | [], _ => true
+  | _ :: _, [] => false
+  | group :: later, y :: ys =>
+    let behind := firstn (length later) ys in
+    forallb (fun t => test t (if own then y :: behind else behind)) group && steered test own later ys
+  end.
+Definition covers (T : nat) (groups : list (list nat)) : bool :=
+  forallb (forallb (fun t => Nat.ltb t T)) groups && forallb (fun t => existsb (existsb (Nat.eqb t)) groups) (seq 0 T).
+Definition check_saturation (u : units t) (s : saturation) (c : cert t) : bool :=
+  nonzero (uE _ u) && nonzero (uq _ u) && nonzero (uk _ u) && nonzero (uw _ u) &&
+  Nat.eqb (length (heads c)) (dimH c) && negb (Nat.eqb (dimn c) 0) && Z.ltb 0 (bits s) && covers (dimT c) (groups s) &&
+  match mapM (clear_key_query u (dimd c) (dimk c)) (heads c) with
+  | None => false
+  | Some hs =>
+    let D := mul (mul (uE _ u) (uq _ u)) (mul (uk _ u) (uw _ u)) in
+    let most := of_Z (Z.of_nat (dimn c) * (bits s + 1)) in
+    steered (fun t => example_saturated u D most (of_Z (bits s)) (dimn c) (dimd c) (dimk c) (ctx c t) (nth t (queries c) []))
+      (own s) (groups s) hs
   end.
 
 End Checker.

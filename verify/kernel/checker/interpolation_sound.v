@@ -285,6 +285,16 @@ Definition fits (O : list (list t)) (x : head t) (y : chead) : Prop :=
   (forall a k, mentry toZ (query x) a k = ient2 (cQ y) a k / rz (uw _ u)) /\
   (forall a j, (a < d)%nat -> sum dv (fun b => mentry toZ (value x) a b * ient2 O b j) = ient2 (cR y) a j / rz (uv _ u)).
 
+Lemma clear_key_query_ok x y : clear_key_query u d dk x = Some y ->
+  ((length (cK y) = d /\ rect dk (cK y)) /\ (length (cQ y) = d /\ rect dk (cQ y))) /\
+  (forall a k, mentry toZ (key x) a k = ient2 (cK y) a k / rz (uk _ u)) /\
+  (forall a k, mentry toZ (query x) a k = ient2 (cQ y) a k / rz (uw _ u)).
+Proof.
+  unfold clear_key_query. destruct (clearm d dk _ (key x)) as [K|] eqn:HK; [|discriminate].
+  destruct (clearm d dk _ (query x)) as [Q|] eqn:HQ; [|discriminate]. intros [= <-].
+  apply clearm_ok in HK, HQ; try assumption. destruct HK as (? & ? & ?), HQ as (? & ? & ?). repeat split; assumption.
+Qed.
+
 (* A cleared head is that of the certificate; its rows of the output are multiplied into its values. *)
 Lemma clear_head_ok O x y : length O = dv -> rect m O -> clear_head u d dk dv m O x = Some y ->
   good d dk m y /\ fits O x y.
@@ -345,35 +355,44 @@ Proof.
   unfold nonzero. destruct (eqb x zero) eqn:E; [discriminate|]. intros _. apply neqb_ok in E. now rewrite zero_ok in E.
 Qed.
 
-(* The features of the layer are those that the checker computes with. *)
-Lemma feature_feat (u : units t) c D tt h x y0 E e :
-  rz (uE _ u) <> 0 -> length E = dimn c -> rect (dimd c) E ->
-  (forall i j, mentry toZ (ctx c tt) i j = ient2 E i j / rz (uE _ u)) ->
-  length e = dimd c -> (forall j, ventry toZ (nth tt (queries c) []) j = ient e j / rz (uq _ u)) ->
-  nth_error (heads c) h = Some x ->
-  length (cK y0) = dimd c -> rect (dimk c) (cK y0) -> length (cQ y0) = dimd c -> rect (dimk c) (cQ y0) ->
-  (forall a k, mentry toZ (key x) a k = ient2 (cK y0) a k / rz (uk _ u)) ->
-  (forall a k, mentry toZ (query x) a k = ient2 (cQ y0) a k / rz (uw _ u)) ->
-  rz D = rz (uE _ u) * rz (uq _ u) * (rz (uk _ u) * rz (uw _ u)) ->
-  rz (uq _ u) <> 0 -> rz (uk _ u) <> 0 -> rz (uw _ u) <> 0 -> (0 < dimn c)%nat ->
-  forall a, feature (dimn c) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h a
-     = feat (dimn c) (dimk c) D (uE _ u) E e y0 a.
+(* The logits and the features of the layer are those that the checker computes with. *)
+Section OfHead.
+Variables (u : units t) (c : cert t) (D : t) (tt h : nat) (x : head t) (y0 : chead) (E : list (list t)) (e : list t).
+Hypotheses (uE_nz : rz (uE _ u) <> 0) (uq_nz : rz (uq _ u) <> 0) (uk_nz : rz (uk _ u) <> 0) (uw_nz : rz (uw _ u) <> 0).
+Hypotheses (E_len : length E = dimn c) (E_rect : rect (dimd c) E)
+  (E_ok : forall i j, mentry toZ (ctx c tt) i j = ient2 E i j / rz (uE _ u)).
+Hypotheses (e_len : length e = dimd c) (e_ok : forall j, ventry toZ (nth tt (queries c) []) j = ient e j / rz (uq _ u)).
+Hypothesis x_head : nth_error (heads c) h = Some x.
+Hypotheses (K_len : length (cK y0) = dimd c) (K_rect : rect (dimk c) (cK y0)).
+Hypotheses (Q_len : length (cQ y0) = dimd c) (Q_rect : rect (dimk c) (cQ y0)).
+Hypotheses (K_ok : forall a k, mentry toZ (key x) a k = ient2 (cK y0) a k / rz (uk _ u))
+  (Q_ok : forall a k, mentry toZ (query x) a k = ient2 (cQ y0) a k / rz (uw _ u)).
+Hypothesis D_ok : rz D = rz (uE _ u) * rz (uq _ u) * (rz (uk _ u) * rz (uw _ u)).
+
+Lemma logit_computed i :
+  logit (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h i
+  = ln 2 * (ient (logits (dimk c) (cK y0) (cQ y0) E e) i / rz D).
 Proof.
-  intros H1 HE1 HE2 HE3 He1 He2 Hx G1 G2 G3 G4 F1 F2 HDr H2 H3 H4 Hn a.
-  unfold feature, feat. apply sum_ext. intros i Hi. rewrite HE3. f_equal. apply softmax_ext; [|exact Hi].
-    intros i' Hi'. unfold logit.
-    destruct (logits_ok (dimn c) (dimd c) (dimk c) (cK y0) (cQ y0) E e) as [_ LE]; try assumption.
-    rewrite LE. unfold Rdiv at 1. rewrite <- sum_mul, <- sum_mull. apply sum_ext. intros a' _.
-    rewrite HE3. unfold of_head. rewrite Hx.
-    replace (sum (dimk c) (fun k => mentry toZ (key x) a' k * sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b)))
-      with (sum (dimk c) (fun k => ient2 (cK y0) a' k * sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k)) * (ln 2 / (rz (uk _ u) * rz (uw _ u) * rz (uq _ u)))).
-    - rewrite HDr. field. repeat split; assumption.
-    - rewrite <- sum_mul. apply sum_ext. intros k _. rewrite F1.
-      replace (sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b))
-        with (sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k) * (ln 2 / (rz (uw _ u) * rz (uq _ u)))).
-      + field. repeat split; assumption.
-      + rewrite <- sum_mul. apply sum_ext. intros b _. rewrite F2. unfold mentry. rewrite He2. field. split; assumption.
+  unfold logit. destruct (logits_ok (dimn c) (dimd c) (dimk c) (cK y0) (cQ y0) E e) as [_ ->]; try assumption.
+  unfold Rdiv at 1. rewrite <- sum_mul, <- sum_mull. apply sum_ext. intros a _.
+  rewrite E_ok. unfold of_head. rewrite x_head.
+  replace (sum (dimk c) (fun k => mentry toZ (key x) a k * sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b)))
+    with (sum (dimk c) (fun k => ient2 (cK y0) a k * sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k)) * (ln 2 / (rz (uk _ u) * rz (uw _ u) * rz (uq _ u)))).
+  - rewrite D_ok. field. repeat split; assumption.
+  - rewrite <- sum_mul. apply sum_ext. intros k _. rewrite K_ok.
+    replace (sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b))
+      with (sum (dimd c) (fun b => ient e b * ient2 (cQ y0) b k) * (ln 2 / (rz (uw _ u) * rz (uq _ u)))).
+    + field. repeat split; assumption.
+    + rewrite <- sum_mul. apply sum_ext. intros b _. rewrite Q_ok. unfold mentry. rewrite e_ok. field. split; assumption.
 Qed.
+Lemma feature_computed a :
+  feature (dimn c) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h a
+  = feat (dimn c) (dimk c) D (uE _ u) E e y0 a.
+Proof.
+  unfold feature, feat. apply sum_ext. intros i Hi. rewrite E_ok. f_equal. apply softmax_ext; [|exact Hi].
+  intros j _. apply logit_computed.
+Qed.
+End OfHead.
 
 Theorem check_sound u c : check u c = true -> interpolates toZ c.
 Proof.
@@ -418,8 +437,7 @@ Proof.
      * (of_head toZ value c h a b * mentry toZ (output c) (h * dimv c + b) j)))).
   { rewrite sum_swap. apply sum_ext. intros b _. rewrite <- sum_mul. apply sum_ext. intros a _. ring. }
   apply sum_ext. intros a Ha. rewrite sum_mull.
-  assert (FE := feature_feat u c D t h x y0 E e H1 HE1 HE2 HE3 He1 He2 Hx G1 G2 G3 G4 F1 F2 HDr H2 H3 H4 Hn).
-  rewrite FE. rewrite Rmult_assoc. f_equal.
+  rewrite (feature_computed u c D t h x y0 E e) by assumption. rewrite Rmult_assoc. f_equal.
   transitivity (sum (dimv c) (fun b => mentry toZ (value x) a b * ient2 O' b j) * / rz (uo _ u)).
   { rewrite <- sum_mul. apply sum_ext. intros b Hbb. unfold of_head. rewrite Hx, HO3, Hb by exact Hbb. unfold Rdiv. ring. }
   rewrite F3 by exact Ha. field. split; assumption.

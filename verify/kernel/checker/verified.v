@@ -1,7 +1,7 @@
-(* What the executable calls: [judge], and what its answer [Holds] proves. *)
+(* What the executable calls: [judge], and what it proves that it finds a certificate. *)
 From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
-Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound.
+Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -23,6 +23,10 @@ Proof.
   unfold interpolation_verified. rewrite !andb_true_iff. intros [[H1 H2] H3].
   split; [exact (data_okb_ok id above_0 above_0_ok c H1)|]. split; [exact (readout_okb_ok id above_0 above_0_ok c H2)|]. exact (checkZ_sound u c H3).
 Qed.
+Theorem saturation_proved u s c : CheckZ.check_saturation u s c = true -> saturates id s c.
+Proof. exact (SaturationZ.check_saturation_sound u s c). Qed.
+Theorem rounding_proved r : check_rounding r = true -> rounded id r.
+Proof. exact (check_rounding_sound r). Qed.
 Theorem full_rank_proved u p c : full_rank_verified u p c = true -> data_ok id c /\ full_rank id c.
 Proof.
   unfold full_rank_verified. rewrite andb_true_iff. intros [H1 H2].
@@ -46,12 +50,12 @@ Qed.
    digests are those of the content, [affordable] whether time and memory suffice, [common] finds a common denominator
    of matrices, [gcd] a common divisor. *)
 Section Judge.
-Variables (digests : json -> bool) (affordable : certificate -> bool) (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
+Variables (digests : json -> bool) (affordable : claim -> bool) (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
 
 Definition units_of (c : cert Z) : units Z :=
   Units (common (contexts c)) (common [queries c]) (common (map key (heads c))) (common (map query (heads c)))
     (common (map value (heads c))) (common [output c]) (common [labels c]).
-Definition check (x : certificate) : bool :=
+Definition check_claim (x : claim) : bool :=
   match x with
   | Interpolation c => interpolation_verified (units_of c) c
   | FullRank p c => full_rank_verified (units_of c) p c
@@ -60,29 +64,64 @@ Definition check (x : certificate) : bool :=
   | Impossible relation c =>
       impossible_verified gcd (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c
   end.
-Theorem checked x : check x = true -> states x.
+Definition check_steering (s : option saturation) (x : claim) : bool :=
+  match s, x with
+  | None, _ => true
+  | Some s, (Interpolation c | FullRank _ c) => CheckZ.check_saturation (units_of c) s c
+  | Some _, _ => false
+  end.
+Definition check_rounded (r : option (rounding Z)) : bool := match r with None => true | Some r => check_rounding r end.
+
+Theorem checked x s r : check_claim x = true -> check_steering s x = true -> check_rounded r = true -> states (Certificate x s r).
 Proof.
-  destruct x; cbn; intros H; first
-    [exact (interpolation_proved _ _ H) | exact (full_rank_proved _ _ _ H) | exact (dependent_set_proved _ _ _ _ _ _ _ H)
-    |exact (impossible_proved _ _ _ _ _ _ _ H)].
+  intros Hx Hs Hr. unfold states. cbn [claimed steering of_rounded]. split; [|split].
+  - destruct x; cbn in Hx; first
+      [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx) | exact (dependent_set_proved _ _ _ _ _ _ _ Hx)
+      |exact (impossible_proved _ _ _ _ _ _ _ Hx)].
+  - destruct s as [s|], x; cbn in Hs; try exact I; try discriminate; exact (saturation_proved _ _ _ Hs).
+  - destruct r; [exact (rounding_proved _ Hr)|exact I].
 Qed.
 
-Definition judge (f : file) : status :=
-  let found :=
-    let* doc := document f in
-    let* parts := opened f doc in
-    let* _ := need Wrong (digests doc) in
-    let* x := content f parts in
-    let* _ := need Over (affordable x) in need Wrong (check x) in
-  match found with Got _ => Holds | No Holds => Wrong | No s => s end.
+Definition judge (f : file) : result certificate :=
+  let* doc := document f in
+  let* p := opened f doc in
+  let* _ := need Wrong (digests doc) in
+  let* r := rounding_of f (fun grid => forallb (check_nearest grid)) p in
+  let* _ := need Wrong (check_rounded r) in
+  let* x := content f p in
+  let* _ := need Over (affordable x) in
+  let* _ := need Wrong (check_claim x) in
+  let* s := saturation_of f p in
+  let* _ := need Wrong (check_steering s x) in Got (Certificate x s r).
 
-(* What [Holds] means: the file is a certificate, and what it states is true. *)
-Theorem judged f : judge f = Holds -> exists x, read f = Got x /\ states x.
+(* A value that was got was got step by step. *)
+Lemma bind_got {A B} (x : result A) (g : A -> result B) b : bind x g = Got b -> exists a, x = Got a /\ g a = Got b.
+Proof. destruct x as [a|]; cbn; [|discriminate]. intros H. now exists a. Qed.
+Lemma need_got s b u : need s b = Got u -> b = true.
+Proof. destruct b; [reflexivity|discriminate]. Qed.
+Ltac steps := repeat match goal with
+  | H : bind _ _ = Got _ |- _ => apply bind_got in H as (? & ? & H)
+  | H : need _ _ = Got ?u |- _ => destruct u; apply need_got in H
+  end.
+Lemma rounding_of_any f test p r : rounding_of f test p = Got r -> rounding_of f (fun _ _ => true) p = Got r.
 Proof.
-  unfold judge, read. destruct (document f) as [doc|[]]; cbn; try discriminate.
-  destruct (opened f doc) as [parts|[]]; cbn; try discriminate.
-  destruct (digests doc); cbn; try discriminate. destruct (content f parts) as [x|[]]; cbn; try discriminate.
-  destruct (affordable x); cbn; try discriminate. destruct (check x) eqn:E; cbn; try discriminate.
-  intros _. exists x. split; [reflexivity|]. now apply checked.
+  unfold rounding_of. destruct (is_null (rounding_part p)); [auto|].
+  destruct (fields f keys_rounding (rounding_part p)) as [told|]; cbn [bind]; [|discriminate].
+  destruct told as [|? [|? [|? [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
+  destruct (dims p) as [|? [|? [|? ?]]]; try discriminate. intros H. apply bind_got in H as (before & -> & H). cbn [bind].
+  apply bind_got in H as (grid & -> & H). apply bind_got in H as (change & -> & H). cbn [bind].
+  apply bind_got in H as (? & -> & H). cbn [bind]. destruct before as [|? [|? [|? [|]]]]; try discriminate.
+  apply bind_got in H as (? & -> & H). cbn [bind]. apply bind_got in H as (old & -> & H). cbn [bind].
+  apply bind_got in H as (new & -> & H). cbn [bind]. apply bind_got in H as (? & -> & H). cbn [bind].
+  apply bind_got in H as (u & _ & H). exact H.
+Qed.
+
+(* What a certificate that is found means: the file is one, and what it states is true. *)
+Theorem judged f x : judge f = Got x -> read f = Got x /\ states x.
+Proof.
+  unfold judge, read. intros H. steps. injection H as <-. split; [|now apply checked].
+  repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end.
+  match goal with H : rounding_of _ _ _ = Got _ |- _ => apply rounding_of_any in H; rewrite H; cbn [bind] end.
+  repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end. reflexivity.
 Qed.
 End Judge.

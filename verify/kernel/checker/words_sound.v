@@ -1,7 +1,7 @@
 (* A certificate in words states what its image in bigZ states, so the checker over bigZ proves it. *)
 From Coq Require Import ZArith Reals List Bool Uint63 Lia.
 From Bignums Require Import BigZ.
-Require Import Spec Certificate shapes interpolation words big_integers integers.
+Require Import Spec Certificate shapes interpolation words big_integers integers saturation_sound rounding rounding_sound.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -37,6 +37,12 @@ Proof.
   intros HK HQ HE He. unfold logit. apply SoundBig.sum_ext. intros x _. rewrite HE. f_equal.
   apply SoundBig.sum_ext. intros k _. rewrite HK. f_equal. apply SoundBig.sum_ext. intros y _. now rewrite HQ, He.
 Qed.
+Lemma logit_map c t h i :
+  logit (dimd c) (dimk c) (of_head vb key (cmap f c)) (of_head vb query (cmap f c)) (mentry vb (ctx (cmap f c) t)) (mentry vb (queries (cmap f c)) t) h i =
+  logit (dimd c) (dimk c) (of_head va key c) (of_head va query c) (mentry va (ctx c t)) (mentry va (queries c) t) h i.
+Proof.
+  rewrite ctx_map. cbn [queries cmap]. apply logit_ext; intros; rewrite ?mentry_map; try reflexivity; now apply of_head_map.
+Qed.
 Lemma interpolates_map c : interpolates vb (cmap f c) -> interpolates va c.
 Proof.
   intros I t j Ht Hj. specialize (I t j Ht Hj). cbn [dimT dimn dimd dimm dimH dimk dimv cmap] in I.
@@ -46,8 +52,24 @@ Proof.
   rewrite <- (M (output c)). f_equal. apply SoundBig.sum_ext. intros y _.
   rewrite (of_head_map value value) by reflexivity. f_equal.
   unfold feature. apply SoundBig.sum_ext. intros i Hi. rewrite <- M. f_equal.
-  apply SoundBig.softmax_ext; [|exact Hi]. intros i' _. apply logit_ext; intros; rewrite <- ?M; try reflexivity;
-  symmetry; now apply of_head_map.
+  apply SoundBig.softmax_ext; [|exact Hi]. intros i' _. rewrite <- ctx_map. symmetry. apply logit_map.
+Qed.
+Lemma saturates_map s c : saturates vb s (cmap f c) -> saturates va s c.
+Proof.
+  intros (H1 & H2 & H3 & H4). do 3 (split; [assumption|]). intros g h t Ht Hh Hgh.
+  destruct (H4 g h t Ht Hh Hgh) as (i & Hi & L). exists i. split; [exact Hi|].
+  assert (X := SoundBig.softmax_ext (dimn c) _ _ i (fun j _ => logit_map c t h j) Hi).
+  eapply Rle_lt_trans; [|exact L]. right. f_equal. symmetry. exact X.
+Qed.
+Lemma rounded_map r : rounded vb (rmap f r) -> rounded va r.
+Proof.
+  assert (P : forall x, denom_ok vb (fmap f x) -> denom_ok va x) by (intros x; unfold denom_ok; cbn; now rewrite H).
+  intros (Hg & Hc & Hp & Hall & x & y & Hin & Heq). cbn [grid change rmap] in *. rewrite real_map in *.
+  split; [now apply P|]. split; [now apply P|]. split; [exact Hp|]. split.
+  - intros x0 y0 H0. destruct (Hall (fmap f x0) (fmap f y0)) as (X & Y & N & C).
+    { apply (in_map (fun q => (fmap f (fst q), fmap f (snd q))) _ (x0, y0)) in H0. exact H0. }
+    rewrite !real_map in *. repeat split; try (now apply P); assumption.
+  - apply in_map_iff in Hin as ([x0 y0] & [= <- <-] & Hin). exists x0, y0. rewrite !real_map in *. now split.
 Qed.
 End Map.
 
@@ -77,3 +99,9 @@ Proof.
   split; [exact (data_okb_ok wval _ words_above_0_ok c H1)|].
   split; [exact (readout_okb_ok wval _ words_above_0_ok c H2)|]. exact (words_interpolates u c H3).
 Qed.
+
+(* Of attncert/2: saturation as for the other numbers, and rounding, entry by entry, over Z. *)
+Theorem words_saturated u s c : CheckBig.check_saturation u s (cmap big c) = true -> saturates wval s c.
+Proof. intros H. apply (saturates_map big wval BigZ.to_Z big_ok). exact (SaturationBig.check_saturation_sound u s _ H). Qed.
+Theorem words_rounded r : check_rounding (rmap wval r) = true -> rounded wval r.
+Proof. intros H. exact (rounded_map wval wval (fun x => x) (fun _ => eq_refl) r (check_rounding_sound _ H)). Qed.

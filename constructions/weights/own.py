@@ -1,113 +1,64 @@
-"""Third-party attention weights from files: .npz, .safetensors or JSON, taken exactly.
+"""The format attncert: arrays as this toolkit exports them, and certificates.
 
 Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
 
     query, key   (H, d, d_h)    or (d, d_h): one head
     value        (H, d, d_v)    or (d, d_v)
-    output       (H, d_v, m)    or (H·d_v, m), head by head
+    output       (H, d_v, m)    or (H·d_v, m)
 
 under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
 nested lists (numbers as in data sets: integers, floats, "p/q"), or one object per head in "heads"
 with its own query, key, value and output (or all outputs in "output", as certificates have it). A
 certificate counts as its own layer. `groups`, where a file has it, says which examples each head is
 for: in JSON a list of examples for each head, else an integer array (T,), the head (from 0) of each
-example. A float is the dyadic rational that it stores: nothing is
-rounded. Libraries often store weights transposed, (width out, width in): turn them first.
+example. No biases, no scale.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpz
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.brief import in_brief
-from attncert.constructions.data import loading
-from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
-from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.weights.stored import StoredLayer, kinds
 
-MAX_BYTES = 2**26  # of a file of weights, and of its arrays
 MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
 _PARTS = tuple(_NAMES.values())
-_FILE = "an .npz, .safetensors or JSON file of weights"
+NAMES = frozenset((*_NAMES, *_PARTS, "groups"))
 _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
-@dataclass(frozen=True)
-class StoredLayer:
-    """layer: exact. dtype: how its numbers were stored, e.g. "float16". name: of the file,
-    made safe by `foreign.safe_name`.
-    unit, groups: as the file says: of the logits ("e", or "ln2" in our own JSON), and which
-    examples each head is for (None: it does not say)."""
-
-    layer: Layer
-    dtype: str
-    name: str = "layer"
-    unit: str = "e"
-    groups: tuple[tuple[int, ...], ...] | None = None
-
-    def __repr__(self) -> str:
-        return in_brief(self, self.name, layer=self.layer, dtype=self.dtype, unit=self.unit)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", safe_name(self.name, "layer"))
+def of_json(value: Any, name: str, shown: str) -> StoredLayer:
+    """The layer in a JSON value, a certificate for example. Raises InputError."""
+    weights = of_arrays(_json(value, shown), name, shown)
+    return replace(weights, unit=_unit(value), groups=_groups(value))
 
 
-def load_layer(source: str | os.PathLike[str]) -> StoredLayer:
-    """The layer in a file, or on standard input ("-"). Raises InputError, and nothing else, for
-    any other file."""
-    readers: loading.Readers[StoredLayer] = {
-        "npz": _from_npz,
-        "safetensors": _from_safetensors,
-        "json": _from_json,
-    }
-    return loading.read_source(source, readers, _FILE)
+def of_named(arrays: Mapping[str, AnyArray], name: str, shown: str) -> StoredLayer:
+    """The layer of the arrays of a file, groups among them. Raises InputError."""
+    some = dict(arrays)
+    numbered = some.pop("groups", None)
+    weights = of_arrays(some, name, shown)
+    return replace(weights, groups=_by_head(numbered, len(weights.layer.heads)))
 
 
-def _content(file: BinaryIO, shown: str) -> bytes:
-    content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise InputError(shown, f"of at most {MAX_BYTES} bytes", "larger")
-    return content
-
-
-def _from_json(file: BinaryIO, name: str, shown: str) -> StoredLayer:
-    value = loading.json_value(_content(file, shown), shown)
-    stored = stored_layer(_json(value, shown), name, shown)
-    return replace(stored, unit=_unit(value), groups=_groups(value))
-
-
-def _from_npz(file: BinaryIO, name: str, shown: str) -> StoredLayer:
-    arrays = read_arrays(file, shown, lambda keys: keys, limit=MAX_BYTES)
-    return _of_arrays(arrays, name, shown)
-
-
-def _of_arrays(arrays: dict[str, AnyArray], name: str, shown: str) -> StoredLayer:
-    numbered = arrays.pop("groups", None)
-    stored = stored_layer(arrays, name, shown)
-    return replace(stored, groups=_by_head(numbered, len(stored.layer.heads)))
-
-
-def stored_layer(
-    arrays: Mapping[str, Any], name: str = "layer", source: str = "layer"
-) -> StoredLayer:
+def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
     """The layer of these arrays, named and shaped as above. Raises InputError.
 
     >>> one = np.ones((3, 2), dtype=np.float16)
-    >>> stored = stored_layer({"query": one, "key": one, "value": one, "output": one[:2]})
-    >>> stored.dtype, stored.layer.head_width, stored.layer.value_width
+    >>> weights = of_arrays({"query": one, "key": one, "value": one, "output": one[:2]})
+    >>> weights.dtype, weights.layer.head_width, weights.layer.value_width
     ('float16', 2, 2)
     """
     named = {_NAMES.get(key, key): value for key, value in arrays.items()}
@@ -130,14 +81,13 @@ def stored_layer(
     if output.shape[:-1] not in ((H, values), (H * values,)) or 0 in output.shape:
         must = f"of shape ({H}, {values}, m) or ({H * values}, m)"
         raise InputError("output", must, output.shape)
-    kinds = sorted({_kind(named[part]) for part in _PARTS})
     layer = Layer(
         tuple(
             Head(*(exact[part][h].matrix() for part in ("key", "query", "value"))) for h in range(H)
         ),
         output.reshape((H * values, output.shape[-1])).matrix(),
     )
-    return StoredLayer(layer, ", ".join(kinds), name)
+    return StoredLayer(layer, kinds(named), name)
 
 
 def _long_numbers(value: Any, depth: int = 0) -> Any:
@@ -149,28 +99,6 @@ def _long_numbers(value: Any, depth: int = 0) -> Any:
         top, _, bottom = value.partition("/")
         return fmpq(fmpz(top), fmpz(bottom or "1"))
     return value
-
-
-def _kind(array: Any) -> str:
-    return str(array.dtype) if isinstance(array, np.ndarray) else "rational"
-
-
-def _from_safetensors(file: BinaryIO, name: str, shown: str) -> StoredLayer:
-    try:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load
-    except ImportError:
-        raise InputError(
-            shown, "read with safetensors (pip install 'attncert[models]')", "without it"
-        ) from None
-    try:
-        arrays = dict(load(_content(file, shown)))
-    except (  # AttributeError: of a dtype that this NumPy does not have
-        SafetensorError, AttributeError, KeyError, TypeError, ValueError, MemoryError
-    ) as error:  # fmt: skip
-        must = "a .safetensors file of float16, float32 or float64"
-        raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
-    return _of_arrays(arrays, name, shown)
 
 
 def _json(value: Any, shown: str) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from safetensors.numpy import save, save_file
 from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer_files import StoredLayer, load_layer
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
@@ -58,7 +59,7 @@ def test_the_formats_agree(tmp_path: Path) -> None:
     near = {"heads": shared, "output": flat["output"].tolist(), "logit_unit": "1"}
     (tmp_path / "g.json").write_text(json.dumps({"layer": near}))  # of interpolation-near
     names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json", "g.json")
-    found = [load_layer(tmp_path / name) for name in names]
+    found = [load_weights(tmp_path / name) for name in names]
     assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 4
     assert all(entries(x) == entries(found[0]) for x in found)
     numbers = [float(x.p) / float(x.q) for x in found[0].layer.heads[1].key.entries()]
@@ -67,7 +68,7 @@ def test_the_formats_agree(tmp_path: Path) -> None:
 
 def test_one_head_without_its_axis(tmp_path: Path) -> None:
     np.savez(tmp_path / "one.npz", **{key: x[0] for key, x in ARRAYS.items()})
-    assert len(load_layer(tmp_path / "one.npz").layer.heads) == 1
+    assert len(load_weights(tmp_path / "one.npz").layer.heads) == 1
 
 
 def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
     proof = prove(data, Settings(heads=2))
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(proof.certificate))
-    stored = load_layer(path)
+    stored = load_weights(path)
     assert (stored.unit, stored.groups) == ("ln2", proof.groups)
     assert proof.layer is not None
     assert entries(stored) == entries(StoredLayer(proof.layer, ""))
@@ -89,11 +90,11 @@ def test_groups_in_every_format(tmp_path: Path) -> None:
     lists = {key: x.tolist() for key, x in ARRAYS.items()}
     (tmp_path / "c.json").write_text(json.dumps(lists | {"groups": [[0, 2], [], [1, 3, 4]]}))
     for name in ("a.npz", "b.safetensors", "c.json"):
-        assert load_layer(tmp_path / name).groups == ((0, 2), (), (1, 3, 4))
+        assert load_weights(tmp_path / name).groups == ((0, 2), (), (1, 3, 4))
     for wrong in (numbers + 1, -numbers, numbers / 2, np.array(0), numbers[None], numbers[:0]):
         np.savez(tmp_path / "a.npz", **ARRAYS, groups=wrong)
         with pytest.raises(InputError, match="groups: must be an integer array"):
-            load_layer(tmp_path / "a.npz")
+            load_weights(tmp_path / "a.npz")
 
 
 _HEADER = b'{"query":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}'
@@ -142,7 +143,7 @@ def test_bad_files_are_one_line(
     path = tmp_path / file
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError) as error:
-        load_layer(path)
+        load_weights(path)
     assert line in str(error.value) and "\n" not in str(error.value)
     (tmp_path / "data.json").write_text(json.dumps(DATA))
     arguments = ["audit", str(tmp_path / "data.json"), "--layer", str(path)]
@@ -156,10 +157,10 @@ def test_sizes_of_arrays_are_looked_at_first(tmp_path: Path) -> None:
     path = tmp_path / "big.npz"
     np.savez_compressed(path, query=np.zeros(2**23 + 1, dtype="float64"))
     with pytest.raises(InputError, match="arrays of at most"):
-        load_layer(path)
+        load_weights(path)
     np.savez(path, query=np.array([object()], dtype=object))
     with pytest.raises(InputError):
-        load_layer(path)
+        load_weights(path)
 
 
 # The command.
@@ -189,9 +190,9 @@ def test_the_command(files: Path) -> None:
     assert "largest weight, head by head" in (files / "out/audit.md").read_text()
     status, _ = run(files, "--tolerance", "1000")
     assert status == 0
-    assert run(files, "--tolerance", "1000")[1]["sections"][0]["answer"].endswith(
-        "within tolerance 1000; rank Z = T = 2 enclosed."
-    )
+    answer = run(files, "--tolerance", "1000")[1]["sections"][0]["answer"]
+    assert answer.startswith("2 of 2 within 1000. Largest error in [")
+    assert answer.endswith("]; rank Z = T = 2 enclosed.")
     other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["sections"][0]["numbers"]
     assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
     assert other["error"] != section["numbers"]["error"]
@@ -203,8 +204,8 @@ def test_the_terminal_says_error_tolerance_and_rank(
     _, content = run(files)
     low, high = content["sections"][0]["numbers"]["error"]
     assert capsys.readouterr().out.startswith(
-        f"Largest error in [{low}, {high}], not below tolerance 7/3 (half the least gap between "
-        "labels); rank Z = T = 2 enclosed. 1 section.\n"
+        "0 of 2 below 7/3 (half the least gap between labels); failing: 0, 1. Largest error in "
+        f"[{low}, {high}]; rank Z = T = 2 enclosed. 1 section.\n"
     )
     page = (files / "out/audit.md").read_text()
     assert "Tolerance: 7/3, half the least gap between two different labels" in page
@@ -214,14 +215,14 @@ def test_the_terminal_says_error_tolerance_and_rank(
 def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
     """Two examples for the second head: a "no" that describes, and nothing against the layer."""
     status, content = run(files, "--tolerance", "1000")
-    row = content["sections"][0]["tables"][2]["rows"][1]
+    row = content["sections"][0]["tables"][3]["rows"][1]
     assert row[0].startswith("Counted by rank, the first head") and row[1] == "yes (proved)"
     assert "put them into the file" in (files / "out/audit.md").read_text()
     np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
     other, content = run(files, "--tolerance", "1000")
-    row = content["sections"][0]["tables"][2]["rows"][1]
+    row = content["sections"][0]["tables"][3]["rows"][1]
     assert row[0].startswith("As grouped, the first head") and row[1] == "no"
-    assert content["sections"][0]["tables"][0]["rows"][1][2] == "0, 1"
+    assert content["sections"][0]["tables"][1]["rows"][1][2] == "0, 1"
     page = (files / "out/audit.md").read_text()
     assert "refuted" not in page and "put them into the file" not in page
     assert status == other == 0
@@ -284,7 +285,7 @@ def test_no_json_gives_a_traceback(value: Any) -> None:
         path = Path(folder) / "layer.json"
         path.write_text(json.dumps(value))
         try:
-            stored = load_layer(path)
+            stored = load_weights(path)
         except InputError as error:
             assert "\n" not in str(error) and ": must be " in str(error)
         else:
@@ -301,7 +302,7 @@ def test_no_bytes_give_a_traceback(place: int, byte: int, cut: int) -> None:
             path = Path(folder) / f"layer.{suffix}"
             path.write_bytes(bytes(spoilt[: len(spoilt) - cut % 40]))
             try:
-                load_layer(path)
+                load_weights(path)
             except InputError as error:
                 assert "\n" not in str(error) and ": must be " in str(error)
 

@@ -1,0 +1,1 @@
+"""Third-party attention weights: from files and modules of several formats, taken exactly."""

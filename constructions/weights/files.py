@@ -1,0 +1,148 @@
+"""Files of arrays by name: .npz, .safetensors and PyTorch's .pt. Names first, then some arrays.
+
+A model's file is large and a layer small: only what is asked for is read, and is limited. Floats
+come as stored; bfloat16 as float32, which holds every one of them exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import tempfile
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray
+from attncert.constructions.data.archives import read_arrays
+from attncert.constructions.errors import InputError
+
+MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
+
+Choose = Callable[[Sequence[str]], Collection[str]]  # of the names in a file, those to read
+
+
+def from_npz(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
+    return read_arrays(file, shown, lambda names: sorted(choose(names)), limit=MAX_BYTES)
+
+
+def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
+    """With the library safetensors, of the extra `models`. Raises InputError."""
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise InputError(
+            shown, "read with safetensors (pip install 'attncert[models]')", "without it"
+        ) from None
+    try:
+        with _path(file, shown) as path, safe_open(path, framework="numpy") as content:
+            names = sorted(choose(list(content.keys())))
+            described = {name: content.get_slice(name) for name in names}
+            _require_small(sum(map(_bytes, described.values())), shown)
+            brief = [name for name, one in described.items() if one.get_dtype() == "BF16"]
+            return _bfloats(path, brief) | {
+                name: content.get_tensor(name) for name in names if name not in brief
+            }
+    except (  # AttributeError, TypeError: of a dtype that this NumPy does not have
+        SafetensorError, AttributeError, KeyError, TypeError, ValueError, MemoryError
+    ) as error:  # fmt: skip
+        if isinstance(error, InputError):
+            raise
+        must = "a .safetensors file of float16, bfloat16, float32 or float64"
+        raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
+
+
+def _bytes(one: Any) -> int:
+    return int(np.prod(one.get_shape(), dtype=object)) * 8
+
+
+def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
+    """bfloat16, which NumPy lacks: the upper half of a float32. The file was validated before; its
+    header gives the places."""
+    if not names:
+        return {}
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header, found = json.loads(file.read(length)), {}
+        for name in names:
+            start, end = header[name]["data_offsets"]
+            file.seek(8 + length + start)
+            raw = np.frombuffer(file.read(end - start), dtype="<u2")
+            wide = (raw.astype(np.uint32) << 16).view(np.float32)
+            found[name] = wide.reshape(header[name]["shape"])
+        return found
+
+
+def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
+    """With PyTorch, of the extra `torch`; tensors alone: nothing in the file is run. Nested
+    dictionaries are joined with dots. Raises InputError."""
+    try:
+        import torch
+    except ImportError:
+        raise InputError(
+            shown, "read with PyTorch (pip install 'attncert[torch]')", "without it"
+        ) from None
+    must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
+    try:
+        with _path(file, shown) as path, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
+            content = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        code = any(word in str(error) for word in ("Unsupported global", "unrecognized"))
+        why = "one with code in it, which is not run" if code else "a pickle of another kind"
+        raise InputError(shown, must, why) from None
+    except Exception as error:  # whatever a file made by anyone leads PyTorch's reader to
+        raise InputError(shown, must, f"unreadable ({type(error).__name__})") from None
+    tensors = dict(_tensors(content, ""))
+    names = choose(list(tensors))
+    _require_small(sum(tensors[name].numel() * 8 for name in names), shown)
+    return {name: of_tensor(tensors[name], name) for name in names}
+
+
+def _tensors(content: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    if not isinstance(content, dict):
+        return
+    for key, value in content.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from _tensors(value, f"{name}.")
+        elif hasattr(value, "numel"):
+            yield name, value
+
+
+def of_tensor(tensor: Any, name: str) -> AnyArray:
+    """A PyTorch tensor's numbers, on the host; bfloat16 as float32. Raises InputError."""
+    kind = str(tensor.dtype).removeprefix("torch.")
+    if kind not in ("bfloat16", "float16", "float32", "float64") or "strided" not in str(
+        tensor.layout
+    ):
+        must = "of float16, bfloat16, float32 or float64, not sparse or quantized"
+        raise InputError(name, must, kind)
+    plain = tensor.detach().cpu()
+    array: AnyArray = (plain.float() if kind == "bfloat16" else plain).numpy()
+    return array
+
+
+def _require_small(size: int, shown: str) -> None:
+    if size > 2 * MAX_BYTES:
+        raise InputError(shown, f"a layer of at most {MAX_BYTES // 4} numbers", size // 8)
+
+
+@contextmanager
+def _path(file: BinaryIO, shown: str) -> Iterator[str]:
+    """The file's own path; of standard input, that of a copy."""
+    name = getattr(file, "name", None)
+    if isinstance(name, (str, os.PathLike)):
+        yield os.fspath(name)
+        return
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise InputError(shown, f"of at most {MAX_BYTES} bytes", "larger")
+    with tempfile.NamedTemporaryFile(prefix="attncert-") as copy:
+        copy.write(content)
+        copy.flush()
+        yield copy.name

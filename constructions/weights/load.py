@@ -1,0 +1,122 @@
+"""Weights from a file in any format: which layer is meant is found by the names of its arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import BinaryIO
+
+from attncert.constructions.arrays import AnyArray
+from attncert.constructions.data import loading
+from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
+from attncert.constructions.weights import files, hf, own, torch_mha
+from attncert.constructions.weights.naming import Place, choose, places
+from attncert.constructions.weights.projections import of_projections
+from attncert.constructions.weights.stored import StoredLayer
+
+NAMINGS = (*torch_mha.NAMINGS, *hf.NAMINGS)
+FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMINGS))
+
+_FILE = "an .npz, .safetensors, .pt or JSON file of weights"
+_SHOWN = 6  # names of arrays in a line that refuses them
+
+Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """format: one of FORMATS. prefix: of the layer, where there are several. heads: H, where the
+    file does not say."""
+
+    format: str = "auto"
+    prefix: str | None = None
+    heads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise InputError("--format", f"one of {', '.join(FORMATS)}", self.format)
+
+    def place(self, names: Sequence[str], shown: str) -> Place | None:
+        """Where the layer is; None for one in our own format. Raises InputError."""
+        wanted = [n for n in NAMINGS if self.format in ("auto", n.format)]
+        found = places(names, wanted) if self.format != "attncert" else []
+        if found:
+            return choose(found, self.prefix)
+        ours = self.format == "attncert" or own.NAMES.issuperset(names)
+        if ours and self.format in ("auto", "attncert") and self.prefix is None:
+            return None
+        there = ", ".join(printable(repr(name)) for name in list(names)[:_SHOWN]) or "nothing"
+        more = ", …" if len(names) > _SHOWN else ""
+        kind = "any known format" if self.format == "auto" else f"the format {self.format}"
+        must = f"one with the query, key, value and output weights of a layer, in {kind}"
+        raise InputError(shown, must, f"one of {there}{more}")
+
+
+def load_weights(
+    source: str | os.PathLike[str],
+    format: str = "auto",
+    prefix: str | None = None,
+    heads: int | None = None,
+) -> StoredLayer:
+    """The layer in a file, or on standard input ("-"), as `attncert audit --layer` reads it.
+
+    format, prefix, heads: as `Asked`. Exact: a float is the dyadic rational that it stores. Raises
+    InputError, and nothing else, for any other file.
+    """
+    asked = Asked(format, prefix, heads)
+    torch = partial(_of_arrays, reader=files.from_torch_file, asked=asked)
+    readers: loading.Readers[StoredLayer] = {
+        "npz": partial(_of_arrays, reader=files.from_npz, asked=asked),
+        "safetensors": partial(_of_arrays, reader=files.from_safetensors, asked=asked),
+        "json": partial(_of_json, asked=asked),
+        "pt": torch,
+        "pth": torch,
+        "bin": torch,
+    }
+    return loading.read_source(source, readers, _FILE)
+
+
+def of_state(
+    read: Callable[[files.Choose], dict[str, AnyArray]],
+    name: str,
+    shown: str,
+    asked: Asked,
+) -> StoredLayer:
+    """The layer asked for. read: of arrays by name, those that a choice among all names takes.
+    Raises InputError."""
+    seen: list[Place | None] = []
+
+    def chosen(names: Sequence[str]) -> Collection[str]:
+        seen.append(asked.place(names, shown))
+        return list(names) if seen[0] is None else seen[0].names(names)
+
+    arrays = read(chosen)
+    if seen[0] is None:
+        return _own(own.of_named(arrays, name, shown), asked)
+    return of_projections(seen[0], arrays, asked.heads, name)
+
+
+def _of_arrays(
+    file: BinaryIO, name: str, shown: str, *, reader: Reader, asked: Asked
+) -> StoredLayer:
+    return of_state(lambda choose: reader(file, shown, choose), name, shown, asked)
+
+
+def _of_json(file: BinaryIO, name: str, shown: str, *, asked: Asked) -> StoredLayer:
+    content = file.read(files.MAX_BYTES + 1)
+    if len(content) > files.MAX_BYTES:
+        raise InputError(shown, f"of at most {files.MAX_BYTES} bytes", "larger")
+    value = loading.json_value(content, shown)
+    if asked.format not in ("auto", "attncert") or asked.prefix is not None:
+        raise InputError(shown, "an .npz, .safetensors or .pt file for this format", "JSON")
+    return _own(own.of_json(value, name, shown), asked)
+
+
+def _own(weights: StoredLayer, asked: Asked) -> StoredLayer:
+    """Our own format says how many heads there are."""
+    if asked.heads is not None and asked.heads != len(weights.layer.heads):
+        raise InputError("--heads", f"{len(weights.layer.heads)}, as the file says", asked.heads)
+    return weights

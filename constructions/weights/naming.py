@@ -1,0 +1,103 @@
+"""How libraries name and store the four projections of an attention layer, and where they occur.
+
+A naming is a table: which arrays, below a common prefix, are the weights and biases of query, key
+and value (one fused, or three) and of the output. A model has many layers; each prefix below which
+all weights of a naming occur is one. Other arrays below it would change what the layer computes
+(normalized queries, relative positions): unless they are known to lie outside attention, such a
+layer is refused rather than misread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from attncert.constructions.errors import InputError
+
+Names = tuple[str, str]  # of a projection: its weight, its bias
+
+
+@dataclass(frozen=True)
+class Naming:
+    """format: as --format has it. inputs: query, key and value, or one projection for all three,
+    in that order, head by head. output: of the output. outside: beginnings of further names that
+    are no part of attention. conv: a fused weight may be stored (in, out), as Conv1D does. note:
+    what a reader must know."""
+
+    format: str
+    inputs: tuple[Names, ...]
+    output: Names
+    outside: tuple[str, ...] = ()
+    conv: bool = False
+    note: str = ""
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        return tuple(weight for weight, _ in (*self.inputs, self.output))
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        return tuple(name for pair in (*self.inputs, self.output) for name in pair)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A layer in a file: its naming, and the prefix with its dot, or ""."""
+
+    naming: Naming
+    prefix: str
+
+    @property
+    def shown(self) -> str:
+        return self.prefix.removesuffix(".")
+
+    def names(self, names: Collection[str]) -> list[str]:
+        """Of the arrays in the file, those of this layer, biases included. Raises InputError where
+        others below the prefix change what it computes."""
+        below = [name for name in names if name.startswith(self.prefix)]
+        used = {self.prefix + name for name in self.naming.arrays}
+        outside = tuple(self.prefix + name for name in self.naming.outside)
+        strange = [x for x in below if x not in used and not (outside and x.startswith(outside))]
+        if strange:
+            must = "made of query, key, value and output projections alone"
+            raise InputError(self.shown or "layer", must, f"of {strange[0]!r} as well")
+        return sorted(used.intersection(names))
+
+
+def linear(*modules: str) -> tuple[Names, ...]:
+    """Weight and bias of modules.
+
+    >>> linear("q_proj")
+    (('q_proj.weight', 'q_proj.bias'),)
+    """
+    return tuple((f"{module}.weight", f"{module}.bias") for module in modules)
+
+
+def places(names: Collection[str], namings: Iterable[Naming]) -> list[Place]:
+    """Every layer in a file with these arrays, in the order of the names."""
+    every, found = set(names), []
+    for name in names:
+        for naming in namings:
+            last = naming.output[0]
+            prefix = name.removesuffix(last)
+            whole = name.endswith(last) and (not prefix or prefix.endswith("."))
+            if whole and every.issuperset(prefix + weight for weight in naming.weights):
+                found.append(Place(naming, prefix))
+    return found
+
+
+def choose(found: Sequence[Place], prefix: str | None) -> Place:
+    """The one with this prefix, or the only one. Raises InputError, which lists those there are."""
+    there = ", ".join(dict.fromkeys(place.shown or "''" for place in found))
+    if prefix is None:
+        if len(found) > 1:
+            raise InputError("--prefix", f"one of {_cut(there)}", "left out")
+        return found[0]
+    fits = [place for place in found if place.shown == prefix.removesuffix(".")]
+    if not fits:
+        raise InputError("--prefix", f"one of {_cut(there)}", prefix or "''")
+    return fits[0]
+
+
+def _cut(text: str, most: int = 300) -> str:
+    return text if len(text) <= most else text[:most].rsplit(", ", 1)[0] + ", …"

@@ -1,0 +1,254 @@
+"""Queries, contexts and outputs of an attention layer inside a model, recorded in a forward pass.
+
+Hooks note what enters and leaves the layer: in torch.nn.MultiheadAttention its arguments and its
+result; elsewhere the input of the query projection, the input of the key projection, and the output
+of the output projection, so that what surrounds them (dropout, residuals, norms) stays outside.
+Every query position is an example: its context is the whole sequence, and a mask says which rows
+it may see (causal, padding). PyTorch is not imported here: modules and tensors speak for
+themselves.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray
+from attncert.constructions.brief import in_brief
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.files import of_tensor
+from attncert.constructions.weights.load import Asked
+from attncert.constructions.weights.naming import Place
+
+_MASKED = 0.5  # of the lowest number of a dtype: below it a float mask means "not seen"
+
+
+@dataclass
+class Recording:
+    """What was recorded: T examples, one for each query position and pass.
+
+    queries (T, d), contexts (T, n, d), outputs (T, m), mask (T, n), True where a row is seen.
+    Sequences of several lengths are filled up with zeros that no query sees.
+    """
+
+    passes: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = field(default_factory=list)
+    name: str = "recorded"
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, passes=len(self.passes), examples=self._T)
+
+    @property
+    def _T(self) -> int:
+        return sum(len(queries) for queries, *_ in self.passes)
+
+    def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+        if not self._T:
+            must = "run once at least inside `with record(module)`"
+            raise InputError("the module", must, "run, or past PyTorch's fast path")
+        longest = max(contexts.shape[1] for _, contexts, _, _ in self.passes)
+        queries, contexts, outputs, mask = zip(*self.passes, strict=True)
+        wide = [np.pad(x, ((0, 0), (0, longest - x.shape[1]), (0, 0))) for x in contexts]
+        seen = [np.pad(x, ((0, 0), (0, longest - x.shape[1]))) for x in mask]
+        return tuple(map(np.concatenate, (queries, wide, outputs, seen)))  # type: ignore[return-value]
+
+    @property
+    def data(self) -> Dataset:
+        """The data set, labelled with the layer's own outputs, exactly as they were computed."""
+        return self.labelled()
+
+    @property
+    def mask(self) -> BoolArray | None:
+        """(T, n), as `attncert audit --mask` takes it; None where every query sees all."""
+        mask = self._arrays()[3]
+        return None if mask.all() else mask
+
+    def labelled(self, labels: Any = None) -> Dataset:
+        """The data set with these labels, (T,) or (T, m). Raises InputError."""
+        queries, contexts, outputs, _ = self._arrays()
+        return Dataset.of(contexts, queries, outputs if labels is None else labels, self.name)
+
+    def save(self, path: str | os.PathLike[str], labels: Any = None) -> list[Path]:
+        """An .npz for `attncert audit`, and beside it NAME.mask.npz, where there is a mask."""
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise InputError("path", "one that ends in .npz", path)
+        queries, contexts, outputs, _ = self._arrays()
+        labels = outputs if labels is None else np.asarray(labels)
+        np.savez(path, contexts=contexts, queries=queries, labels=labels)
+        if self.mask is None:
+            return [path]
+        beside = path.with_suffix(".mask.npz")
+        np.savez(beside, mask=self.mask.astype(np.int8))
+        return [path, beside]
+
+
+@contextmanager
+def record(
+    module: Any, positions: Sequence[int] | None = None, causal: bool | None = None
+) -> Iterator[Recording]:
+    """Record what an attention module sees and does while the block runs.
+
+    module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`).
+    positions: of the queries that become examples, in each sequence, -1 the last; default: all.
+    causal: whether position i sees rows up to i alone; default: what the module says. Queries that
+    see nothing are left out. Put the model in eval mode: dropout is no part of a layer. Raises
+    InputError where the module, or a mask that is more than a mask, is none of ours.
+    """
+    if not hasattr(module, "state_dict") or not hasattr(module, "register_forward_hook"):
+        raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
+    place = Asked().place(list(module.state_dict()), "module")
+    if place is None or place.prefix:
+        must = "the attention module itself"
+        inside = "another" if place is None else f"one with it at {place.shown}"
+        raise InputError("module", must, inside)
+    taken, made = Recording(name=type(module).__name__), _Pass(positions, causal, module)
+    fused = place.naming.format == "torch-mha"
+    handles = (_hooks_on_arguments if fused else _hooks_on_projections)(module, place, made, taken)
+    try:
+        yield taken
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@dataclass
+class _Pass:
+    """One forward pass: seen: query, context, output, by name."""
+
+    positions: Sequence[int] | None
+    causal: bool | None
+    module: Any
+    seen: dict[str, AnyArray] = field(default_factory=dict)
+
+    @property
+    def is_causal(self) -> bool:
+        if self.causal is not None:
+            return self.causal
+        return any(getattr(part, "is_causal", False) is True for part in self.module.modules())
+
+    def finished(self, mask: BoolArray | None) -> tuple[Any, ...]:
+        """Queries, contexts, outputs and mask, flat; mask: (B or 1, L or 1, S), True where seen."""
+        queries, contexts, outputs = (
+            _batched(self.seen[name]) for name in ("query", "context", "output")
+        )
+        B, L, S = len(queries), queries.shape[1], contexts.shape[1]
+        if mask is None:
+            ones = np.ones((L, S), dtype=bool)
+            mask = (np.tril(ones, S - L) if self.is_causal else ones)[None]
+        mask = np.broadcast_to(mask, (B, L, S))
+        chosen = np.arange(L)
+        if self.positions is not None:
+            if any(not -L <= i < L for i in self.positions):
+                raise InputError("positions", f"from {-L} to {L - 1}", list(self.positions))
+            chosen = chosen[list(self.positions)]
+        some = np.zeros(L, dtype=bool)
+        some[chosen] = True
+        kept = (some & mask.any(axis=2)).ravel()
+        each = np.repeat(np.arange(B), L)[kept]
+        flat = [x.reshape(B * L, -1)[kept] for x in (queries, outputs, mask)]
+        return flat[0], contexts[each], flat[1], flat[2]
+
+
+def _hooks_on_arguments(module: Any, place: Place, made: _Pass, taken: Recording) -> list[Any]:
+    """torch.nn.MultiheadAttention: its arguments and its result."""
+
+    def after(_: Any, args: Any, kwargs: Any, result: Any) -> None:
+        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+        names = {"query": "query", "context": "key", "value": "value"}
+        made.seen = {name: of_tensor(given[key], key) for name, key in names.items()}
+        made.seen["output"] = of_tensor(result[0], "output")
+        if not np.array_equal(made.seen["context"], made.seen["value"]):
+            raise InputError("value", "the same as key: one context", "another")
+        if made.seen["query"].ndim == 3 and not module.batch_first:
+            made.seen = {name: x.swapaxes(0, 1) for name, x in made.seen.items()}
+        mask = _not_hidden(given, module.num_heads)
+        taken.passes.append(made.finished(mask))
+
+    return [module.register_forward_hook(after, with_kwargs=True)]
+
+
+def _not_hidden(given: dict[str, Any], heads: int) -> BoolArray | None:
+    """PyTorch's two masks: True, or far below 0, where a row is hidden."""
+    masks = []
+    attn, padding = given.get("attn_mask"), given.get("key_padding_mask")
+    if attn is not None:
+        seen = _seen(attn, "attn_mask", hidden=True)
+        if seen.ndim == 3:  # (B·H, L, S)
+            seen = _same_heads(seen.reshape(-1, heads, *seen.shape[-2:]))
+        masks.append(seen if seen.ndim == 3 else seen[None])
+    if padding is not None:
+        seen = _seen(padding, "key_padding_mask", hidden=True)
+        masks.append(np.atleast_2d(seen)[:, None, :])
+    if not masks:
+        return None
+    return masks[0] if len(masks) == 1 else masks[0] & masks[1]
+
+
+def _hooks_on_projections(module: Any, place: Place, made: _Pass, taken: Recording) -> list[Any]:
+    """Other modules: what enters the query and the key projection and leaves the output's."""
+    names = [weight.removesuffix(".weight") for weight in place.naming.weights]
+    first, second, last = names[0], names[1 if len(names) > 2 else 0], names[-1]
+
+    def entering(name: str) -> Callable[[Any, Any], None]:
+        def before(_: Any, args: Any) -> None:
+            made.seen[name] = of_tensor(args[0], name)
+
+        return before
+
+    def leaving(_: Any, args: Any, result: Any) -> None:
+        made.seen["output"] = of_tensor(result, "output")
+
+    def after(_: Any, args: Any, kwargs: Any, result: Any) -> None:
+        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+        mask = given.get("attention_mask", kwargs.get("attention_mask"))
+        seen = None
+        if mask is not None:
+            seen = _seen(mask, "attention_mask", hidden=False)
+            if seen.ndim == 4:
+                seen = _same_heads(seen)
+            elif seen.ndim == 2:  # of rows alone
+                seen = seen[:, None, :]
+                if made.is_causal:
+                    n = seen.shape[2]
+                    seen = seen & np.tril(np.ones((n, n), dtype=bool))
+        taken.passes.append(made.finished(seen))
+
+    return [
+        module.get_submodule(first).register_forward_pre_hook(entering("query")),
+        module.get_submodule(second).register_forward_pre_hook(entering("context")),
+        module.get_submodule(last).register_forward_hook(leaving),
+        module.register_forward_hook(after, with_kwargs=True),
+    ]
+
+
+def _seen(mask: Any, name: str, *, hidden: bool) -> BoolArray:
+    """A mask as True where a row is seen. hidden: its truth values say the opposite. Of floats, 0
+    is seen and far below it is not. Raises InputError for any other number."""
+    kind = str(mask.dtype).removeprefix("torch.")
+    if not kind.startswith(("float", "bfloat")):
+        return mask.detach().cpu().numpy().astype(bool) ^ hidden
+    array = of_tensor(mask, name)
+    lowest = float(np.finfo(np.float16 if kind == "float16" else np.float32).min) * _MASKED
+    gone = array <= lowest
+    if not (gone | (array == 0)).all():
+        raise InputError(name, "a mask, of 0 and the lowest number", "one that moves logits")
+    return ~gone
+
+
+def _same_heads(seen: BoolArray) -> BoolArray:
+    """(B, H, L, S), the same for all heads, as (B, L, S)."""
+    if not (seen == seen[:, :1]).all():
+        raise InputError("mask", "the same for all heads", "one for each")
+    return seen[:, 0]
+
+
+def _batched(array: AnyArray) -> AnyArray:
+    return array if array.ndim == 3 else array[None]

@@ -1,0 +1,37 @@
+"""Weights as users ask for them: of a file, or of a PyTorch module in memory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.modules import of_module
+from attncert.constructions.weights.stored import StoredLayer
+
+
+class Weights(StoredLayer):
+    """An attention layer from elsewhere, exactly as it is stored (`StoredLayer`)."""
+
+    @classmethod
+    def from_torch(
+        cls, module: Any, heads: int | None = None, prefix: str | None = None
+    ) -> Weights:
+        """The attention weights of a PyTorch module.
+
+        module: torch.nn.MultiheadAttention, or any module with q/k/v/o projections, fused or not,
+        with or without biases (docs/third-party-weights.md). prefix: of the layer, where the module
+        has several. heads: where no attribute of the module says. Raises InputError.
+        """
+        return cls(**vars(of_module(module, heads, prefix)))
+
+    @classmethod
+    def load(
+        cls,
+        source: str | os.PathLike[str],
+        format: str = "auto",
+        prefix: str | None = None,
+        heads: int | None = None,
+    ) -> Weights:
+        """The layer in a file, as `attncert audit --layer` reads it. Raises InputError."""
+        return cls(**vars(load_weights(source, format, prefix, heads)))

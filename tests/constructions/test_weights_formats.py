@@ -1,0 +1,203 @@
+"""Weights as libraries store them: what comes out is what NumPy computes; all else is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+from support.third_party import GROUPED, STYLES, third_party
+
+from attncert.cli import main
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.section import Question
+
+RNG = np.random.default_rng(15)
+T, N, D = 5, 4, 6
+CONTEXTS, QUERIES, LABELS = (RNG.normal(size=s) for s in ((T, N, D), (T, D), (T, D)))
+DATA = Dataset.of(CONTEXTS, QUERIES, LABELS)
+MASK = np.array([[1, 1, 0, 0], [1, 1, 1, 1], [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]], dtype=bool)
+
+
+def gaps(weights: StoredLayer, mask: Any = None, **options: Any) -> Any:
+    """Output less label, (T, m), as the audit has it."""
+    attention = Question(weights, mask=mask, **options).attention(DATA)
+    outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
+    labels = attention.data.label_matrix.tolist()
+    return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> None:
+    """With and without biases, in three dtypes, two containers, and with grouped queries."""
+    kinds: list[dict[str, Any]] = [{}, {"biased": False, "dtype": np.float16}]
+    kinds += [{"heads": 4, "width": 3, "groups": 2, "dtype": np.float64}] * (style in GROUPED)
+    for kind in kinds:
+        layer = third_party(style, RNG, prefix="model.layers.0.attn.", **kind)
+        save_file(layer.state, tmp_path / "x.safetensors")
+        np.savez(tmp_path / "x.npz", **layer.state)
+        expected = layer.outputs(CONTEXTS, QUERIES, MASK) - LABELS
+        for name in ("x.safetensors", "x.npz"):
+            weights = load_weights(tmp_path / name, heads=layer.heads)
+            assert weights.scale == "sqrt-d" and weights.prefix == "model.layers.0.attn"
+            assert weights.biased == kind.get("biased", True)
+            np.testing.assert_allclose(gaps(weights, MASK), expected, rtol=0, atol=1e-12)
+        assert abs(gaps(weights, MASK, scale="none") - expected).max() > 1e-3, "the scale is seen"
+
+
+def test_each_bias_but_the_keys_is_seen(tmp_path: Path) -> None:
+    layer = third_party("bert", RNG)
+    for name in ("query", "key", "value", "output.dense"):
+        key = f"{name}.bias" if name.startswith("output") else f"self.{name}.bias"
+        changed = layer.state | {key: layer.state[key] + 1}
+        for file, state in (("a", layer.state), ("b", changed)):
+            save_file(state, tmp_path / f"{file}.safetensors")
+        a, b = (gaps(load_weights(tmp_path / f"{x}.safetensors", heads=3)) for x in "ab")
+        assert (abs(a - b).max() < 1e-12) == (name == "key")
+
+
+def test_one_bias_alone(tmp_path: Path) -> None:
+    """Qwen has no output bias, others only that: what is missing is 0."""
+    for missing in ("o_proj.bias", "q_proj.bias"):
+        layer = third_party("q_proj o_proj", RNG)
+        layer.parts[f"b{missing[0]}"][:] = 0
+        np.savez(tmp_path / "x.npz", **{key: x for key, x in layer.state.items() if key != missing})
+        expected = layer.outputs(CONTEXTS, QUERIES) - LABELS
+        found = gaps(load_weights(tmp_path / "x.npz", heads=3))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def bfloat16(path: Path, state: dict[str, Any]) -> None:
+    """By the format's description: a header, then the upper halves of the float32."""
+    header, blob = {}, b""
+    for name, array in state.items():
+        raw = (array.view(np.uint32) >> 16).astype("<u2").tobytes()
+        place = [len(blob), len(blob) + len(raw)]
+        header[name] = {"dtype": "BF16", "shape": list(array.shape), "data_offsets": place}
+        blob += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + blob)
+
+
+def test_bfloat16_is_taken_exactly(tmp_path: Path) -> None:
+    layer = third_party("mha", RNG)
+    bfloat16(tmp_path / "x.safetensors", layer.state)
+    for name, array in layer.parts.items():  # cut to bfloat16: those bits are what is stored
+        layer.parts[name] = (array.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    expected = layer.outputs(CONTEXTS, QUERIES) - LABELS
+    weights = load_weights(tmp_path / "x.safetensors", heads=3)
+    np.testing.assert_allclose(gaps(weights), expected, rtol=0, atol=1e-12)
+
+
+MODEL = {
+    f"h.{i}.attn.{key}": x
+    for i in range(3)
+    for key, x in (
+        *third_party("gpt2", RNG).state.items(),
+        ("bias", np.tril(np.ones((1, 1, 4, 4), dtype=np.float32))),
+        ("masked_bias", np.array(-1e4, dtype=np.float32)),
+    )
+} | {"wte.weight": np.ones((9, D), dtype=np.float32), "h.0.mlp.c_proj.weight": np.ones((D, D))}
+
+
+def _state(**change: Any) -> dict[str, Any]:
+    state = third_party("q_proj out_proj", np.random.default_rng(1)).state
+    return {key: x for key, x in (state | change).items() if x is not None}
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "no prefix": (MODEL, {}, "--prefix: must be one of h.0.attn, h.1.attn, h.2.attn, not left out"),
+    "another prefix": (MODEL, {"prefix": "h.9.attn"}, "--prefix: must be one of h.0.attn, h.1"),
+    "a part of one": (MODEL, {"prefix": "h.0.att"}, "--prefix: must be one of h.0.attn, h.1"),
+    "no heads": (MODEL, {"prefix": "h.0.attn"}, "--heads: must be given for weights of the for"),
+    "heads that do not divide": (_state(), {"heads": 4}, "--heads: must be a divisor of 6, the"),
+    "zero heads": (_state(), {"heads": 0}, "--heads: must be a positive integer, not 0"),
+    "another format": (
+        _state(), {"format": "torch-mha"}, "the query, key, value and output weights of a layer, "
+        "in the format torch-mha, not one of 'q_proj.weight', 'q_proj.bias', "
+    ),
+    "an unknown format": (_state(), {"format": "jax"}, "--format: must be one of auto, attncert"),
+    "our format": (_state(), {"format": "attncert"}, "made of query, key, value and output"),
+    "no layer": ({"fc.weight": np.ones((2, 2))}, {}, "in any known format, not one of 'fc.weight'"),
+    "a projection missing": (_state(**{"k_proj.weight": None}), {}, "in any known format, not"),
+    "normalized queries": (
+        _state(**{"q_norm.weight": np.ones(2)}), {"heads": 3},
+        "layer: must be made of query, key, value and output projections alone, not of "
+        "'q_norm.weight' as well",
+    ),
+    "a key of another width": (
+        _state(**{"k_proj.weight": np.ones((6, 5))}), {"heads": 3},
+        "k_proj.weight (key): must be of shape (G·2, 6), with 3 heads a multiple of G, not (6, 5)",
+    ),
+    "a bias of another length": (
+        _state(**{"v_proj.bias": np.ones(5)}), {"heads": 3},
+        "v_proj.bias: must be of shape (6,), not (5,)",
+    ),
+    "an output bias of another length": (
+        _state(**{"out_proj.bias": np.ones(5)}), {"heads": 3},
+        "out_proj.bias: must be of shape (6,), not (5,)",
+    ),
+    "a vector": (
+        _state(**{"q_proj.weight": np.ones(6)}), {"heads": 3},
+        "q_proj.weight: must be a matrix, no size 0, not of shape (6,)",
+    ),
+    "fused, too few rows": (
+        {"qkv.weight": np.ones((7, 6)), "proj.weight": np.ones((6, 6))}, {"heads": 3},
+        "qkv.weight: must be of 6 rows for the queries, and as many for keys as for values, not 7",
+    ),
+    "a NaN": (_state(**{"q_proj.bias": np.full(6, np.nan)}), {"heads": 3}, "not nan"),
+    "heads of ours": (
+        {name: np.ones((2, 2)) for name in ("query", "key", "value", "output")}, {"heads": 3},
+        "--heads: must be 1, as the file says, not 3",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state, options, line = REFUSED[name]
+    path = tmp_path / "x.npz"
+    np.savez(path, **state)
+    with pytest.raises(InputError) as error:
+        load_weights(path, **options)
+    assert line in str(error.value) and "\n" not in str(error.value)
+    words = [word for key, x in options.items() for word in (f"--{key}", str(x))]
+    DATA_FILE = tmp_path / "data.npz"
+    np.savez(DATA_FILE, contexts=CONTEXTS, queries=QUERIES, labels=LABELS)
+    assert main(["audit", str(DATA_FILE), "--layer", str(path), *words]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_one_layer_of_many(tmp_path: Path) -> None:
+    save_file(MODEL, tmp_path / "x.safetensors")
+    weights = load_weights(tmp_path / "x.safetensors", prefix="h.1.attn.", heads=3)
+    assert (weights.prefix, weights.format) == ("h.1.attn", "hf") and "causal" in weights.note
+
+
+def test_pickles_need_pytorch_or_are_refused(tmp_path: Path) -> None:
+    """Whether PyTorch is there or not, code in a file is not run, and the refusal is one line."""
+    import pickle
+
+    marker = tmp_path / "ran"
+
+    class Code:
+        def __reduce__(self) -> Any:
+            return Path.touch, (marker,)
+
+    (tmp_path / "x.pt").write_bytes(pickle.dumps({"in_proj_weight": Code()}))
+    with pytest.raises(InputError, match=r"must be (read with PyTorch|a \.pt file of tensors)"):
+        load_weights(tmp_path / "x.pt", heads=2)
+    assert not marker.exists()
+
+
+def test_widths_are_compared_with_the_data(tmp_path: Path) -> None:
+    layer = third_party("mha", RNG, d=5, width=1)
+    np.savez(tmp_path / "x.npz", **layer.state)
+    with pytest.raises(InputError, match=r"query of head 1: must be of d = 6 rows, .* not 5"):
+        load_weights(tmp_path / "x.npz", heads=3).on(DATA)

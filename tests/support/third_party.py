@@ -1,0 +1,87 @@
+"""Random attention layers as libraries store them, and what they output, in plain NumPy.
+
+Written from the definitions of these libraries, apart from the code under test: W (out, in) maps x
+to Wx + b; heads one after the other; 1/√d_h; keys and values repeated for grouped queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+State = dict[str, Any]
+SEPARATE = {
+    "q_proj out_proj": ("q_proj", "k_proj", "v_proj", "out_proj"),
+    "q_proj o_proj": ("q_proj", "k_proj", "v_proj", "o_proj"),
+    "bert": ("self.query", "self.key", "self.value", "output.dense"),
+    "vit": ("attention.query", "attention.key", "attention.value", "output.dense"),
+    "distilbert": ("q_lin", "k_lin", "v_lin", "out_lin"),
+    "diffusers": ("to_q", "to_k", "to_v", "to_out.0"),
+}
+FUSED = {
+    "mha": ("in_proj_weight", "in_proj_bias", "out_proj"),
+    "phi": ("qkv_proj.weight", "qkv_proj.bias", "o_proj"),
+    "timm": ("qkv.weight", "qkv.bias", "proj"),
+    "nanogpt": ("c_attn.weight", "c_attn.bias", "c_proj"),
+    "gpt2": ("c_attn.weight", "c_attn.bias", "c_proj"),
+}
+STYLES = (*SEPARATE, *FUSED)
+GROUPED = ("q_proj out_proj", "q_proj o_proj", "phi")  # which have fewer key heads in models
+
+
+@dataclass(frozen=True)
+class ThirdParty:
+    """state: arrays by name below `prefix`. heads: H. parts: what NumPy computes with."""
+
+    style: str
+    heads: int
+    state: State
+    parts: dict[str, Any]
+
+    def outputs(self, contexts: Any, queries: Any, mask: Any = None) -> Any:
+        """(T, m), float64: contexts (T, n, d), queries (T, d), mask (T, n), True where seen."""
+        w = {name: np.asarray(x, dtype=np.float64) for name, x in self.parts.items()}
+        T, n, _ = contexts.shape
+        H, width = self.heads, w["q"].shape[0] // self.heads
+        q = (queries @ w["q"].T + w["bq"]).reshape(T, H, width)
+        k = (contexts @ w["k"].T + w["bk"]).reshape(T, n, -1, width)
+        v = (contexts @ w["v"].T + w["bv"]).reshape(T, n, -1, width)
+        k, v = (np.repeat(x, H // x.shape[2], axis=2) for x in (k, v))
+        logits = np.einsum("thc,tnhc->thn", q, k) / np.sqrt(width)
+        if mask is not None:
+            logits = np.where(mask[:, None, :], logits, -np.inf)
+        weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        mixed = np.einsum("thn,tnhc->thc", weights, v).reshape(T, H * width)
+        return mixed @ w["o"].T + w["bo"]
+
+
+def third_party(
+    style: str, rng: Any, *, d: int = 6, heads: int = 3, width: int = 2, groups: int | None = None,
+    biased: bool = True, dtype: Any = np.float32, prefix: str = "",
+) -> ThirdParty:  # fmt: skip
+    """A layer with random weights of this dtype. groups: key and value heads; default: heads."""
+    inner, others = heads * width, (groups or heads) * width
+    shapes = {"q": (inner, d), "k": (others, d), "v": (others, d), "o": (d, inner)}
+    parts: dict[str, Any] = {}
+    for name, shape in shapes.items():
+        parts[name] = rng.normal(size=shape).astype(dtype)
+        bias = rng.normal(size=shape[0]) if biased else np.zeros(shape[0])
+        parts[f"b{name}"] = bias.astype(dtype)
+    state: State = {}
+    if style in SEPARATE:
+        for module, name in zip(SEPARATE[style], "qkvo", strict=True):
+            state |= {f"{module}.weight": parts[name], f"{module}.bias": parts[f"b{name}"]}
+    else:
+        weight, bias, out = FUSED[style]
+        state[weight] = np.concatenate([parts[x] for x in "qkv"])
+        state[bias] = np.concatenate([parts[f"b{x}"] for x in "qkv"])
+        state |= {f"{out}.weight": parts["o"], f"{out}.bias": parts["bo"]}
+        if style == "gpt2":  # Conv1D
+            turned = {key: x.T.copy() for key, x in state.items() if x.ndim == 2}
+            state |= turned
+    if not biased:
+        state = {key: x for key, x in state.items() if not key.endswith("bias")}
+    return ThirdParty(style, heads, {prefix + key: x for key, x in state.items()}, parts)

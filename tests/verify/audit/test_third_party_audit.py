@@ -1,0 +1,272 @@
+"""What people ask of a layer of theirs: the verdict, ablation, the other scale, a property file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.third_party import ThirdParty, third_party
+
+from attncert.cli import main
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.own import of_arrays
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.error import audit_layer
+from attncert.verify.audit.layer.near import exact_near
+from attncert.verify.audit.layer.property import judge, load_property, property_of
+from attncert.verify.audit.layer.section import Question, section
+from attncert.verify.audit.records import Scope
+from attncert.verify.claims.evidence import Level
+
+RNG = np.random.default_rng(40)
+T, N, D = 5, 4, 6
+CONTEXTS, QUERIES = RNG.normal(size=(T, N, D)), RNG.normal(size=(T, D))
+LAYER = third_party("bert", RNG, prefix="layer.3.attention.")
+OUTPUTS = LAYER.outputs(CONTEXTS, QUERIES)
+OFF = np.array([0.01, 0.5, 0.02, 0.3, 0.0])[:, None]  # from the outputs to the labels
+DATA = Dataset.of(CONTEXTS, QUERIES, OUTPUTS + OFF)
+
+
+def weights_of(layer: ThirdParty, folder: Path, **options: Any) -> StoredLayer:
+    np.savez(folder / "layer.npz", **layer.state)
+    return load_weights(folder / "layer.npz", heads=layer.heads, **options)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    np.savez(tmp_path / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=OUTPUTS + OFF)
+    np.savez(tmp_path / "layer.npz", **LAYER.state)
+    return tmp_path
+
+
+def run(files: Path, *options: str) -> tuple[int, Any]:
+    words = ["audit", str(files / "data.npz"), "--layer", str(files / "layer.npz"), "--heads", "3"]
+    status = main([*words, "--out", str(files / "out"), *options])
+    content = files / "out" / "audit.json"
+    return status, json.loads(content.read_text()) if content.exists() else None
+
+
+def test_the_verdict(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, content = run(files, "--tolerance", "0.1")
+    said = capsys.readouterr().out
+    assert status == 1 and said.startswith("3 of 5 within 1/10; failing: 1, 3. Largest error ")
+    (found,) = content["sections"]
+    assert found["numbers"]["beyond the tolerance"] == [1, 3]
+    assert found["numbers"]["format"] == "hf" and found["numbers"]["biases"]
+    assert (files / "out/figures/audit-layer.svg").read_bytes().startswith(b"<?xml")
+    page = (files / "out/audit.md").read_text()
+    assert "Read as hf below layer.3.attention." in page and "a 1 is appended" in page
+    assert run(files, "--tolerance", "0.6")[0] == 0
+
+
+def test_ablation_is_what_numpy_gets(files: Path) -> None:
+    _, content = run(files, "--tolerance", "0.1")
+    labels, width = OUTPUTS + OFF, 2
+    heads = content["sections"][0]["numbers"]["heads"]
+    parts = []
+    for h, head in enumerate(heads):
+        cut = LAYER.parts["o"].copy()
+        cut[:, h * width : (h + 1) * width] = 0
+        without = replace(LAYER, parts=LAYER.parts | {"o": cut}).outputs(CONTEXTS, QUERIES)
+        low, high = (float(x) for x in head["error without it"])
+        assert low - 1e-9 <= abs(without - labels).max() <= high + 1e-9
+        parts.append(OUTPUTS - without)
+    moved = np.array([abs(part - part.mean(axis=0)).max(axis=1) for part in parts])
+    for h, head in enumerate(heads):
+        assert head["gives most to"] == list(np.flatnonzero(moved.argmax(axis=0) == h))
+
+
+def test_the_other_scale_is_told(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Labels made without the scale that the format has: only `none` passes, and it is said."""
+    root = np.sqrt(2)
+    turned = {name: x * (root if name in ("q", "bq") else 1) for name, x in LAYER.parts.items()}
+    labels = replace(LAYER, parts=turned).outputs(CONTEXTS, QUERIES)
+    np.savez(files / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=labels)
+    told = "Only with --scale none are all errors small enough, not with sqrt-d"
+    assert run(files, "--tolerance", "1e-6")[0] == 1
+    assert told in capsys.readouterr().out and told in (files / "out/audit.md").read_text()
+    assert run(files, "--tolerance", "1e-6", "--scale", "none")[0] == 0
+    assert "Only with" not in capsys.readouterr().out
+
+
+# Exact weights nearby, whatever the conventions.
+
+
+def plain_layer() -> tuple[Any, Any]:
+    """Float32 weights one step from exact ones, one label each, heads of width 4."""
+    rng = np.random.default_rng(3)
+    arrays = {
+        "query": rng.normal(size=(2, 3, 4)), "key": rng.normal(size=(2, 3, 4)),
+        "value": rng.normal(size=(2, 3, 1)), "output": rng.normal(size=(2, 1, 1)),
+    }  # fmt: skip
+    arrays = {name: x.astype(np.float32) for name, x in arrays.items()}
+    contexts, queries = rng.normal(size=(3, 4, 3)), rng.normal(size=(3, 3))
+    attention = Attention(Dataset.of(contexts, queries, [0, 0, 0]), of_arrays(arrays).layer)
+    labels = [float(x.mid()) + 1e-4 for x in attention.outputs().entries()]
+    return arrays, Dataset.of(contexts, queries, labels)
+
+
+def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
+    arrays, data = plain_layer()
+    plain = exact_near(Attention(data, of_arrays(arrays).layer))
+    assert plain is not None and plain.distance is not None and plain.claim.level is Level.ENCLOSED
+    scaled = exact_near(  # √4 is 2: the same layer, whose queries are twice as long
+        Attention(data, of_arrays(arrays | {"query": 2 * arrays["query"]}).layer, scale="sqrt-d")
+    )
+    assert scaled is not None and scaled.distance is not None
+    assert plain.distance <= scaled.distance <= 2 * plain.distance * Fraction(1000001, 1000000)
+    other = exact_near(
+        Attention(data, of_arrays(arrays | {"query": arrays["query"] / np.log(2)}).layer, "ln2")
+    )
+    assert other is not None and other.distance is not None
+    assert plain.distance < other.distance < 2 * plain.distance, "1/ln 2 is 1.44"
+    rows = np.array(data.contexts.floats())
+    wide = Dataset.of(np.insert(rows, 2, 7.0, axis=1), data.queries, data.labels)
+    mask = np.ones((3, 5), dtype=bool)
+    mask[:, 2] = False
+    padded = exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask))
+    assert padded is not None and padded.distance == plain.distance
+    mask[0, 0] = False
+    assert exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask)) is None
+
+
+# Property files.
+
+
+def judged(text: str, folder: Path, layer: ThirdParty = LAYER, data: Dataset = DATA) -> Any:
+    path = folder / "property.toml"
+    path.write_text(text)
+    attention = Question(weights_of(layer, folder)).attention(data)
+    return {claim.id: claim for claim in judge(load_property(str(path)), attention)}
+
+
+def test_errors_of_some_examples(tmp_path: Path) -> None:
+    found = judged('error = "0.1"', tmp_path)["property.error"]
+    assert found.level is Level.REFUTED and found.witness["example"] == 1
+    assert found.numbers["beyond"] == [1, 3]
+    found = judged("error = 0.1\nexamples = [4, 0, 2]", tmp_path)["property.error"]
+    assert found.level is Level.ENCLOSED
+    found = judged("error = 1e-1\nexamples = [4, 3]", tmp_path)["property.error"]
+    assert found.witness["example"] == 3 and found.numbers["beyond"] == [3]
+
+
+def test_saturation_of_some_heads(tmp_path: Path) -> None:
+    """Queries as long as saturate one head on some examples: as NumPy says."""
+    layer = third_party("mha", np.random.default_rng(2), biased=False)
+    for parts in (layer.parts["q"], layer.state["in_proj_weight"]):
+        parts[2:4] *= 300  # the second head
+    q = (QUERIES @ layer.parts["q"].T).reshape(T, 3, 2)
+    k = (CONTEXTS @ layer.parts["k"].T).reshape(T, N, 3, 2)
+    logits = np.einsum("thc,tnhc->htn", q, k) / np.sqrt(2)
+    p = np.exp(logits - logits.max(axis=2, keepdims=True))
+    off = 1 - 1 / p.sum(axis=2)
+    good = [int(t) for t in np.flatnonzero(off[1] < 2.0**-12)]
+    bad = sorted(set(range(T)) - set(good))
+    assert good and (off[0] > 2.0**-12).any()
+    asked = f"saturation = 12\nheads = [2]\nexamples = {good}"
+    assert judged(asked, tmp_path, layer)["property.saturation"].level is Level.ENCLOSED
+    claim = judged("saturation = 12", tmp_path, layer)["property.saturation"]
+    assert claim.level is Level.REFUTED and claim.witness["head"] == 1
+    if bad:
+        claim = judged("saturation = 12\nheads = [2]", tmp_path, layer)["property.saturation"]
+        assert claim.level is Level.REFUTED and claim.witness["example"] in bad
+
+
+def test_ranks(tmp_path: Path) -> None:
+    assert judged('rank = "full"', tmp_path)["property.rank"].level is Level.ENCLOSED
+    assert judged("rank = 3\nheads = [1]", tmp_path)["property.rank"].level is Level.ENCLOSED
+    assert judged("rank = 6", tmp_path)["property.rank"].level is Level.REFUTED
+    equal = Dataset.of(CONTEXTS[[0] * T], QUERIES[[0] * T], OUTPUTS)
+    claim = judged("rank = 2", tmp_path, data=equal)["property.rank"]
+    assert claim.level is Level.UNDECIDED
+    claim = judged('rank = "full"', tmp_path, data=equal)["property.rank"]
+    assert claim.level is Level.REFUTED
+
+
+def test_exact_weights_within() -> None:
+    arrays, data = plain_layer()
+    attention = Attention(data, of_arrays(arrays).layer)
+    for radius, level in (("0.1", Level.ENCLOSED), ("1e-9", Level.UNDECIDED)):
+        (claim,) = judge(property_of({"exact-within": radius}), attention)
+        assert claim.level is level
+        assert level.holds or set(claim.witness or {}) == {"found within"}
+
+
+PROPERTIES = [
+    ('error = "0.6"\nrank = "full"', 0, "verified (2 of 2)", "brightgreen"),
+    ('error = "0.1"\nrank = "full"', 1, "falsified (error: example 1)", "red"),
+    ('error = "0.6"\nexact-within = "1e-30"', 3, "undecided (exact-within)", "yellow"),
+]
+
+
+@pytest.mark.parametrize(("text", "status", "badge", "colour"), PROPERTIES)
+def test_the_command(
+    text: str, status: int, badge: str, colour: str, files: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (files / "property.toml").write_text(text)
+    found, content = run(files, "--property", str(files / "property.toml"), "--tolerance", "9")
+    assert found == status
+    assert capsys.readouterr().out.splitlines()[0] == f"attncert: {badge}"
+    shields = json.loads((files / "out/badge.json").read_text())
+    assert shields == {
+        "schemaVersion": 1, "label": "attncert", "message": badge, "color": colour
+    }  # fmt: skip
+    assert content["sections"][0]["badge"] == badge
+    assert "### The property" in (files / "out/audit.md").read_text()
+
+
+BAD = {
+    "error = ": "must be a TOML file, not one with an error",
+    "\x00": "must be a TOML file, not one with an error",
+    "": "must be made of error, saturation, rank, exact-within, one at least",
+    "examples = [1]": "must be made of error, saturation, rank, exact-within, one at least",
+    "errors = 1": "and examples and heads, not of 'errors'",
+    "error = -1": "error: must be a number, at least 0",
+    "error = inf": "error: must be a number, at least 0",
+    "error = true": "error: must be a number, at least 0",
+    "error = [1]": "error: must be a number, at least 0",
+    'error = "a"': "error: must be a number, at least 0",
+    "saturation = 0": "saturation: must be a whole number from 1 to",
+    "saturation = 1.5": "saturation: must be a whole number from 1 to",
+    'rank = "most"': 'rank: must be a whole number from 1 to 1000000, or "full"',
+    "error = 1\nexamples = []": 'examples: must be "all", or a list of whole numbers from 0',
+    "error = 1\nexamples = [0, 0]": "examples: must be a list with no number twice",
+    "error = 1\nheads = [0]": 'heads: must be "all", or a list of whole numbers from 1',
+    "error = 1\nexamples = [5]": "examples: must be numbers from 0 to 4, not 5",
+    "rank = 1\nheads = [4]": "heads: must be numbers from 1 to 3, not 4",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_bad_properties(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        judged(text, tmp_path)
+    assert BAD[text] in str(error.value) and "\n" not in str(error.value)
+
+
+def test_options_that_need_a_layer(capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--property", "--prefix", "--heads"):
+        assert main(["audit", "digits", option, "1"]) == 2
+        assert f"{option}: must be given with --layer" in capsys.readouterr().err
+
+
+def test_weights_without_labels_cannot_be_judged(tmp_path: Path) -> None:
+    data = Dataset.of(CONTEXTS, QUERIES)
+    with pytest.raises(InputError):
+        section(Scope(data, layer=Question(weights_of(LAYER, tmp_path))))
+
+
+def test_what_a_layer_memorizes_it_memorizes_with_biases(tmp_path: Path) -> None:
+    """The claims about the layer are those about the data with a 1 appended."""
+    weights = weights_of(LAYER, tmp_path)
+    found = audit_layer(Question(weights).attention(DATA), tolerance=Fraction(1, 10))
+    assert found.attention.data.d == D + 1 and found["layer.rank"].numbers["columns"] == 3 * (D + 1)

@@ -1,0 +1,52 @@
+"""What each head is worth: the error of the layer without it, and the examples it gives most to.
+
+A head is taken out by leaving out what it adds to the outputs, Z_h V_h O_h, with its value bias
+where there is one; nothing else changes. The error without it is enclosed. Which example it gives
+most to is told as in the report of a fit (`verify/near/heads.py`, float64): its part of the output,
+less the average of that part over all examples, is larger than any other head's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb_mat
+
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.interpolation.enclosure import decimal, row_bounds
+from attncert.verify.near.heads import Heads, carried
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """without: for each head, the largest error of the layer without it, as two decimals that
+    enclose it. given: which head gives most to which example, and its share; None where a number is
+    beyond float64."""
+
+    without: tuple[tuple[str, str], ...]
+    given: Heads | None
+
+    def most_for(self, h: int) -> tuple[int, ...]:
+        """The examples that head h gives most to."""
+        found = () if self.given is None else np.flatnonzero(self.given.carrier == h).tolist()
+        return tuple(found)
+
+
+def ablation(
+    attention: Attention, features: arb_mat, largest: Sequence[Sequence[float]]
+) -> Ablation:
+    """features: Z at the working precision. largest: softmax weights, H×T."""
+    parts = attention.contributions(features)
+    first, *others = parts
+    gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
+    without = []
+    for part in parts:
+        bounds = row_bounds(gaps - part)
+        low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
+        without.append((decimal(low, up=False), decimal(high, up=True)))
+    floats = np.array([[[float(x.mid()) for x in row] for row in part.tolist()] for part in parts])
+    given = floats.transpose(1, 0, 2)  # (T, H, m)
+    known = np.isfinite(given).all()
+    return Ablation(tuple(without), carried(np.array(largest).T, given) if known else None)

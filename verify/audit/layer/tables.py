@@ -1,0 +1,143 @@
+"""The tables and the heat map of a layer's audit: what each head does, each example, the proof."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_DOWN, Decimal
+
+from flint import arb
+
+from attncert.verify.audit.layer.error import LayerAudit, interval
+from attncert.verify.audit.records import HeatMap, Table
+from attncert.verify.claims.evidence import Level
+
+_SHOWN = 60  # examples in a table; the JSON holds all
+
+
+def heat_map(found: LayerAudit) -> HeatMap:
+    """-log2 of the attention outside the largest weight, by the middle of its enclosure."""
+    return HeatMap(
+        "audit-layer",
+        "Saturation",
+        tuple(tuple(map(_bits, row)) for row in found.off_peak),
+        "Each cell is one head and one example (the least saturated of several where there are too "
+        "many to draw): the darker, the less attention is outside the largest weight.",
+    )
+
+
+def _bits(off_peak: arb) -> float:
+    middle = off_peak.mid()
+    return float((-middle.log() / arb.const_log2()).mid()) if middle > 0 else math.inf
+
+
+def ablation_table(found: LayerAudit) -> Table:
+    """Rank, error without the head, and what it gives most to."""
+    rows, given = [], found.ablation.given
+    for h, (head, without) in enumerate(zip(found.heads, found.ablation.without, strict=True)):
+        most = found.ablation.most_for(h)
+        shares = [] if given is None else [float(given.share[t]) for t in most]
+        share = f"{sum(shares) / len(shares):.2f}" if shares else "-"
+        rows.append((
+            str(h + 1), str(head.rank), interval(*without), listed(most), share,
+            listed(head.group),
+        ))  # fmt: skip
+    return Table(
+        "What each head is worth",
+        (
+            "head", "rank of $M_h$", "largest error without it", "gives most to", "its share there",
+            "carries examples",
+        ),
+        tuple(rows),
+        "without it: what the head adds to the outputs, its value bias included, is left out "
+        "(enclosed); gives most to: its part of the output, less the average of that part, is "
+        "larger than any other head's (float64), and its mean share of all parts there; carries: "
+        "by rank, as in the next table",
+    )  # fmt: skip
+
+
+def heads_table(found: LayerAudit, grouped: bool) -> Table:
+    rows = []
+    for h, head in enumerate(found.heads, start=1):
+        rows.append((
+            str(h), str(head.rank), listed(head.group), str(len(head.saturated)),
+            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
+            f"{head.followed} of {len(head.earlier)}" if h > 1 else "-",
+            "-" if head.off_group is None else f"{head.off_group:.2g}",
+        ))  # fmt: skip
+    return Table(
+        "The heads",
+        (
+            "head", "rank of $M_h$", "carries examples", "saturated",
+            "earlier ones lead by a bit", "at an extreme of $Eu$", "$\\sigma_2/\\sigma_1$",
+        ),
+        tuple(rows),
+        f"{_carried(grouped)} "
+        "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
+        "by the heads above; $u$ and $\\sigma_2/\\sigma_1$: of $M_h$ away from the queries of its "
+        "own group (numerical; 0 for $c\\,uv^\\top$, the paper's selector and separator)",
+    )  # fmt: skip
+
+
+def _carried(grouped: bool) -> str:
+    if grouped:
+        return "carries: as the file's groups say;"
+    return (
+        "carries: inferred by rank, since the file names no groups: an example goes to the first "
+        "head that makes its row of $Z$ independent of those before it, whichever head it was "
+        "meant for, so the first heads often carry more than their share;"
+    )
+
+
+def _digits(bound: str) -> str:
+    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is.
+
+    >>> _digits("0.999999"), _digits("1"), _digits("0.25"), _digits("1e-301029")
+    ('0.9999', '1', '0.25', '0')
+    """
+    return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
+
+
+def examples_table(found: LayerAudit) -> Table:
+    data, rows = found.attention.data, []
+    home = {t: h for h, head in enumerate(found.heads, start=1) for t in head.group}
+    for t in range(min(data.T, _SHOWN)):
+        low, high = found.errors[t]
+        peaks = ", ".join(_digits(head.peaks[t][1]) for head in found.heads)
+        error = low if low == high else f"{low} to {high}"
+        rows.append((str(t), error, str(home.get(t, "none")), peaks))
+    more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
+    return Table(
+        "The examples",
+        ("example", "error", "carried by head", "largest weight, head by head"),
+        tuple(rows),
+        "error: one number is exact, two are bounds; weights are cut after four digits, not "
+        f"rounded; both bounds are in the JSON{more}",
+    )
+
+
+def theorem_table(found: LayerAudit, grouped: bool) -> Table:
+    told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
+    return Table(
+        "How the layer compares with Theorem 1",
+        ("claim", "found", "how"),
+        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
+        "A no is not a finding against the layer: it may memorize in another way than the proof of "
+        "Theorem 1. It means that the layer is of another kind"
+        + (
+            "."
+            if grouped
+            else ", or that the groups, which were counted by rank, are not those it was built "
+            'with; if you know these, put them into the file as "groups".'
+        ),
+    )
+
+
+def _described(level: Level) -> str:
+    if level is Level.REFUTED:
+        return "no"
+    return f"yes ({level.value})" if level.holds else level.value
+
+
+def listed(group: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, group[:12])) or "none"
+    return shown + (f", ... ({len(group)})" if len(group) > 12 else "")
