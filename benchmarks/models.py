@@ -58,6 +58,11 @@ CASES = {
         ("--random", "--layer", "1"),
         "1.0000 at k = 197; ranks 710 to 723 of 768", 5000,
     ),
+    "vit-base-random-float64": Case(
+        "the same in float64: weights, arithmetic and stored numbers", "vit-base", "crops",
+        ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20"),
+        "not run", 200,
+    ),
     "vit-base-random-raw": Case(
         "ViT-base/16, raw embeddings (one CLS for all), 2,000 crops", "vit-base", "crops",
         ("--random", "--layer", "0", "--contexts", "20"),
@@ -85,6 +90,15 @@ CASES = {
     "minilm-random": Case(
         "the same shape with random weights", "minilm", "text",
         ("--random", "--layer", "1", *SHORT), "random BERT-large: 0.9998 near k = 340",
+    ),
+    "minilm-trained-float64": Case(
+        "all-MiniLM-L6-v2, trained weights, in float64", "minilm", "text",
+        ("--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run", 200,
+    ),
+    "minilm-random-float64": Case(
+        "the same shape with random weights, in float64", "minilm", "text",
+        ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run",
+        200,
     ),
 }  # fmt: skip
 
