@@ -24,13 +24,14 @@ from collections import Counter
 from pathlib import Path
 
 NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "vectors", "certificate", "fast-check",
-         "mutants", "near", "near-mutants", "log", "log-mutants", "name", "file-name")  # fmt: skip
+         "mutants", "near", "near-mutants", "labelling", "labelling-mutants", "log", "log-mutants",
+         "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
            "constructions/weights/own.py", "constructions/weights/load.py",
            "verify/checker.py", "verify/fast/full_rank.py",
            "verify/checker_data.py", "verify/checker_near.py", "verify/checker_rank.py",
-           "verify/fast/near.py",
+           "verify/checker_labelling.py", "verify/fast/near.py", "verify/fast/labelling.py",
            "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
 ROOMS = ("constructions", "verify")
 INSTRUMENTED = [*(f"attncert.{room}" for room in ROOMS), "json", "zipfile"]

@@ -22,12 +22,14 @@ The Jacobian. With C = E^T (diag p - p p^T) E and g = C (V O)_j the derivatives 
     by V_ab:  z_a O_bj                                   by O_bj:   (V^T z)_b
 
 It is J D with D diagonal, ln 2 in the columns of K and 1 elsewhere, and J rational: the ranks are
-equal. Numbers of the file are taken times common denominators, which multiplies every column of J
-by one nonzero number (V O of all heads, too, has one denominator). Softmax sums are the only
-denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not 0,
-and rank T*m modulo p is rank T*m.
+equal. Contexts and queries are taken times common denominators; each K, Q and V, and O, in integers
+without a common factor. Both multiply every column of J by one nonzero number. Softmax sums are the
+only denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not
+0, and rank T*m modulo p is rank T*m.
 """
 
+from itertools import chain
+from math import gcd
 from typing import Any
 
 if __package__:
@@ -76,18 +78,18 @@ def zero_parts(cert: Any, work: Work) -> tuple[Any, Any, int]:
     b_m = b_v + b_o + d_v.bit_length()
     work.dots(H * d * m, d_v, b_v, b_o)
     work.hold(H * d * (m + 2 * d_h + d_v), max(b_m, *layer.bits))
-    for count, bits in ((2 * d * d_h, max(layer.bits)), (d_v * (d + m), b_v + b_o), (d * m, b_m)):
-        work.quotients(H * count, bits, p.bit_length())  # modulo p
+    for count, bits in ((2 * d * d_h, max(layer.bits[2:])), (d_v * (d + m), max(b_v, b_o))):
+        work.quotients(2 * H * count, bits / 2, bits)  # common factors, and modulo p
+    work.dots(H * d * m, d_v, p.bit_length(), p.bit_length())
     work.hold(H * m * (d + d_v), p.bit_length())
     work.spend(H * H * d * d_h * (1e-7 + 2e-11 * max(layer.bits)))  # heads told apart
-    heads: list[Any] = []
-    sets: list[Any] = []
+    heads, sets, outputs = list[Any](), list[Any](), residues(O, p)
     for h, (key, query) in enumerate(layer.heads):
-        out = O[h * d_v : (h + 1) * d_v]
-        mixed = [[dot(row, column) for row in V[h]] for column in zip(*out, strict=True)]
-        turned = [list(zip(*x, strict=True)) for x in (key, V[h])]
-        parts = turned[0], query, turned[1], out, mixed
-        heads.append([[[x % p for x in row] for row in part] for part in parts])
+        rows = slice(h * d_v, (h + 1) * d_v)
+        mixed, parts = product(V[h], O[rows]), [residues(x, p) for x in (key, query, V[h])]
+        small = [[x % p for x in row] for row in product(parts[2], outputs[rows])]
+        keys, values = (list(zip(*x, strict=True)) for x in parts[::2])
+        heads.append((keys, parts[1], values, outputs[rows], small))
         total = next((total for other, total in sets if other == (key, query)), None)
         if total is None:
             total = [[0] * d for _ in range(m)]
@@ -97,6 +99,17 @@ def zero_parts(cert: Any, work: Work) -> tuple[Any, Any, int]:
     zero = not any(any(row) for _, total in sets for row in total)
     need(zero, "value @ output of heads with equal key and query must add up to 0", "wrong")
     return layer, heads, p
+
+
+def product(V: Any, O: Any) -> list[list[int]]:  # noqa: E741
+    """(V O)^T."""
+    return [[dot(row, column) for row in V] for column in zip(*O, strict=True)]
+
+
+def residues(rows: Any, p: int) -> list[list[int]]:
+    """Modulo p, of integers in proportion to these that have no common factor."""
+    common = gcd(*chain(*rows)) or 1
+    return [[x // common % p for x in row] for row in rows]
 
 
 def derivatives(

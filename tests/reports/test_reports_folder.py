@@ -220,9 +220,8 @@ def test_only_our_names_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["small", "refused-context"])
 def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> None:
-    proof = fixtures.KINDS[kind]()
+    proof, files = fixtures.rendered(kind)
     paths = reports.write_report(proof, tmp_path / "out")
-    files = reports.render(proof)
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
     checkers = set(PROOF.checkers) if "certificate.json" in files else set()
     assert names == {*files, "report.html"} | checkers and all(map(PROOF.holds, names))

@@ -10,9 +10,10 @@ import math
 import random
 import re
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
-from support.small_certificates import features_of, logits_of
+from support.small_certificates import PRIME, features_of, logits_of
 from sympy import isprime
 
 DIMS = ["examples", "context", "width", "labels", "heads", "head_width", "value_width"]
@@ -77,20 +78,26 @@ def judgement(certificate: Any) -> bool | None:
             "full-rank": has_full_rank,
             "dependent-set": is_dependent,
             "impossible": is_impossible,
+            "every-labelling": serves_every_labelling,
         }
-        if certificate["format"] == "attncert/2":
-            demand({*SECOND} <= {*certificate} and certificate["data_file"] is None)
-            more = saturates(certificate) and is_rounded(certificate)
-            certificate = {key: x for key, x in certificate.items() if key not in SECOND}
-            certificate["format"] = "attncert/1"
-        else:
-            more = True
-        demand(certificate["format"] == "attncert/1")
-        return bool(claims[certificate["claim"]](certificate)) and more
+        certificate, more = first_format(certificate)
+        return more and bool(claims[certificate["claim"]](certificate))
     except OutOfReach:
         return None
     except (Malformed, KeyError, TypeError, ValueError, OverflowError, MemoryError):
         return False
+
+
+def first_format(certificate: Any) -> tuple[Any, bool]:
+    """What attncert/1 says of it, and whether what attncert/2 adds is true."""
+    more = True
+    if certificate["format"] == "attncert/2":
+        demand({*SECOND} <= {*certificate} and certificate["data_file"] is None)
+        more = saturates(certificate) and is_rounded(certificate)
+        certificate = {key: x for key, x in certificate.items() if key not in SECOND}
+        certificate["format"] = "attncert/1"
+    demand(certificate["format"] == "attncert/1")
+    return certificate, more
 
 
 def saturates(certificate: Any) -> bool:
@@ -223,6 +230,69 @@ def interpolates(certificate: Any) -> bool:
             if sum(concatenated[a] * output[a][j] for a in range(H * d_v)) != labels[t][j]:
                 return False
     return True
+
+
+def serves_every_labelling(certificate: Any) -> bool:
+    """All outputs are 0 and the Jacobian has full rank: both modulo a prime of the judge's own,
+    which no number here is likely to be a multiple of."""
+    record(certificate, [*ENVELOPE, "layer", "groups", "rank"])
+    head_keys, layer_keys = ["key", "query", "value"], ["logit_unit", "heads", "output"]
+    contexts, queries, _, weights = layer_parts(certificate, layer_keys, head_keys)
+    T, _, d, m, H, _, d_v = (certificate["dims"][key] for key in DIMS)
+    heads, stack = certificate["layer"]["heads"], certificate["layer"]["output"]
+    values = numbers([head["value"] for head in heads], H, d, d_v)
+    output, rows = numbers(stack, H * d_v, m), []
+    for context, e in zip(contexts, queries, strict=True):
+        total, parts = [0] * m, []
+        for h, (key, weight) in enumerate(weights):
+            logits = logits_of(context, e, key, weight)
+            demand(all(x.denominator == 1 for x in logits))
+            own = (context, [e], key, weight, values[h], output[h * d_v :][:d_v])
+            try:
+                sums, block = derivatives([int(x) for x in logits], *map(residues, own))
+            except ValueError:
+                raise OutOfReach from None
+            total = [x + y for x, y in zip(total, sums, strict=True)]
+            parts.append(block)
+        if any(x % PRIME for x in total):
+            return False
+        rows += [[x for block in parts for x in block[j]] for j in range(m)]
+    return rank_modulo(rows, PRIME) == T * m
+
+
+def residues(matrix: Any) -> list[list[int]]:
+    return [[modulo(x, PRIME) for x in row] for row in matrix]
+
+
+def derivatives(
+    logits: list[int],
+    E: Any,
+    e: Any,
+    K: Any,
+    Q: Any,
+    V: Any,
+    O: Any,  # noqa: E741
+) -> tuple[list[int], list[list[int]]]:
+    """Of one head and example, modulo PRIME: outputs, and for each label the derivatives."""
+    p, powers = PRIME, [pow(2, k % (PRIME - 1), PRIME) for k in logits]
+    shares = [[x * pow(sum(powers), -1, p) % p for x in powers]]
+    z, mixed, asked = times(shares, E), times(V, O), times(e, Q)[0]
+    scores, rows = times(E, mixed), []
+    for j, column in enumerate(zip(*scores, strict=True)):
+        mean = sum(w * x for w, x in zip(shares[0], column, strict=True))
+        slopes = [[w * (x - mean) % p for w, x in zip(shares[0], column, strict=True)]]
+        gamma = times(slopes, E)
+        row = [x * y for x in gamma[0] for y in asked]
+        row += [x * y for x in e[0] for y in times(gamma, K)[0]]
+        row += [x * line[j] for x in z[0] for line in O]
+        row += [x * (i == j) for x in times(z, V)[0] for i in range(len(O[0]))]
+        rows.append([x % p for x in row])
+    return times(z, mixed)[0], rows
+
+
+def times(A: Any, B: Any) -> list[list[int]]:
+    columns = list(zip(*B, strict=True))
+    return [[sum(map(mul, row, column)) % PRIME for column in columns] for row in A]
 
 
 def has_full_rank(certificate: Any) -> bool:

@@ -111,7 +111,9 @@ def nudged(draw: st.DrawFn, original: Any) -> Any:
     """A certificate with one or two of its numbers a little larger or smaller."""
     value = copy.deepcopy(original)
     for _ in range(draw(st.integers(1, 2))):
-        part = draw(st.sampled_from([value["data"], value["layer"], value["near"]]))
+        part = draw(
+            st.sampled_from([value[key] for key in ("data", "layer", "near") if key in value])
+        )
         lists = [x for x in containers(part) if any(_is_number(y) for y in _items(x))]
         inner = draw(st.sampled_from(lists))
         key = draw(st.sampled_from([k for k, y in _pairs(inner) if _is_number(y)]))

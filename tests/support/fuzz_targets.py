@@ -30,9 +30,19 @@ from support.certificate_judge import judgement
 from support.data_files import VALID, archive, json_text, zipped
 from support.file_strategies import certificates, mutants, mutated, nudged
 from support.fuzz_measure import Finding, bounded, loaded, timed
-from support.near_cases import case
+from support.labelling_cases import CASES as LABELLING
+from support.labelling_cases import case as labelling_case
+from support.near_cases import case as near_case
 from support.near_judge import near_judgement
-from support.small_certificates import CASES, changed, digested, layer_certificate, sealed
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    as_second,
+    changed,
+    digested,
+    layer_certificate,
+    sealed,
+)
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
@@ -41,9 +51,15 @@ from attncert.verify import checker
 from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.fast import check as fast
 from attncert.verify.kruskal.vectors import load_vectors
+from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
-NEAR_SMALL = [case(name) for name in ("distinct", "shared", "one token", "wide values")]
+NEAR_SMALL = [near_case(name) for name in ("distinct", "shared", "one token", "wide values")]
+NEAR_SMALL.append(as_second(near_case("shared")))
+LABELLING_SMALL = [
+    changed(labelling_case(name), "rank.prime", str(PRIMES_FLOAT64[0])) for name in LABELLING
+]
+LABELLING_SMALL.append(as_second(LABELLING_SMALL[0]))
 CUT = b"\n--8<--\n"  # between the arrays of the target "npz-arrays"
 
 
@@ -190,17 +206,16 @@ def fast_certificate(content: bytes) -> str:
     return _verdicts(content, fast.check_file)
 
 
-def near_certificate(content: bytes) -> str:
-    """Both checkers of interpolation-near, likewise."""
+def both_verdicts(content: bytes) -> str:
+    """Both checkers of interpolation-near, or of every-labelling, likewise."""
     exact, quick = (_verdicts(content, check) for check in reversed(CHECKS))
     return exact if exact == quick else f"{exact}, fast {quick}"
 
 
-def near_mutant(content: bytes) -> str:
-    """The same bytes as the choices of a hypothesis strategy: true ones, with one to three changes
-    of structure, or one or two numbers nudged by anything from 10^-30 to 10^3."""
+def mutant(content: bytes, strategy: Any) -> str:
+    """The same bytes as the choices of a hypothesis strategy."""
     _WORDS.clear()
-    _near_mutants.hypothesis.fuzz_one_input(content)
+    strategy.hypothesis.fuzz_one_input(content)
     return _WORDS[-1] if _WORDS else "too short"
 
 
@@ -241,28 +256,30 @@ def judged(content: bytes, check: Callable[..., checker.Verdict]) -> str:
     return status
 
 
-def mutant(content: bytes) -> str:
-    """The same bytes as the choices of a hypothesis strategy: certificates, nearly all well-formed.
-
-    True ones of random shapes, and such with one to three changes of structure or numbers.
-    """
-    _WORDS.clear()
-    _mutants.hypothesis.fuzz_one_input(content)
-    return _WORDS[-1] if _WORDS else "too short"
-
-
 _WORDS: list[str] = []
 
 
 @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(certificates() | mutants() | certificates().flatmap(mutated))
 def _mutants(value: Any) -> None:
-    _WORDS.extend(judged(json.dumps(sealed(value)).encode(), check) for check in CHECKS)
+    """True ones of random shapes, and such with one to three changes of structure or numbers."""
+    _judge_both(value)
 
 
 @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(NEAR_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
 def _near_mutants(value: Any) -> None:
+    """With changes of structure, or one or two numbers nudged by 10^-30 to 10^3."""
+    _judge_both(value)
+
+
+@settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(LABELLING_SMALL).flatmap(lambda x: mutated(x) | nudged(x)))
+def _labelling_mutants(value: Any) -> None:
+    _judge_both(value)
+
+
+def _judge_both(value: Any) -> None:
     content = json.dumps(sealed(value)).encode()
     _WORDS.extend(judged(content, check) for check in CHECKS)
 
@@ -279,8 +296,8 @@ def certificate_seeds() -> list[bytes]:
     return [json.dumps(make()).encode() for make in CASES.values()]
 
 
-def near_seeds() -> list[bytes]:
-    return [json.dumps(certificate).encode() for certificate in NEAR_SMALL]
+def seeds_of(small: list[Certificate]) -> list[bytes]:
+    return [json.dumps(certificate).encode() for certificate in small]
 
 
 def full_rank_seeds() -> list[bytes]:
@@ -337,9 +354,11 @@ _TARGETS = {
     "vectors": Target(vectors_file, vectors_seeds, (*_JSON, '"vectors":')),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),
-    "mutants": Target(mutant, random_seeds),
-    "near": Target(near_certificate, near_seeds, _NEAR),
-    "near-mutants": Target(near_mutant, random_seeds),
+    "mutants": Target(partial(mutant, strategy=_mutants), random_seeds),
+    "near": Target(both_verdicts, partial(seeds_of, NEAR_SMALL), _NEAR),
+    "near-mutants": Target(partial(mutant, strategy=_near_mutants), random_seeds),
+    "labelling": Target(both_verdicts, partial(seeds_of, LABELLING_SMALL), _CERTIFICATE),
+    "labelling-mutants": Target(partial(mutant, strategy=_labelling_mutants), random_seeds),
     "log": Target(
         partial(foreign.log, scratch=_SCRATCH), partial(foreign.log_seeds, _SCRATCH), _LOG
     ),

@@ -15,6 +15,7 @@ from support.certificate_judge import (
     Malformed,
     OutOfReach,
     demand,
+    first_format,
     numbers,
     record,
     sizes_of,
@@ -26,6 +27,7 @@ from attncert.verify.audit.attack.given.newton import DIGITS, distance, number
 def near_judgement(certificate: Any) -> bool | None:
     """True or False; None where Newton's method finds no zero, which says nothing."""
     try:
+        certificate, more = first_format(certificate)
         _require_form(certificate)
     except OutOfReach:
         return None
@@ -37,7 +39,7 @@ def near_judgement(certificate: Any) -> bool | None:
         return None
     if not error < number(f"1/1{'0' * DIGITS}"):
         return None
-    return bool(moved <= number(certificate["near"]["radius"]))
+    return more and bool(moved <= number(certificate["near"]["radius"]))
 
 
 @lru_cache

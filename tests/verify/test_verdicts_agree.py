@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from support.adversarial_certificates import MAKERS
 from support.adversarial_near import MAKERS as NEAR_MAKERS
 from support.file_strategies import mutants
 from support.kernel import EXECUTABLE, verified_status
+from support.labelling_cases import case as labelling_case
 from support.near_cases import case
 from support.shares import SEVENTH_OR_ALL
 from support.small_certificates import (
     CASES,
     Certificate,
+    as_second,
     changed,
     digested,
     impossible_certificate,
@@ -35,7 +38,9 @@ from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
 from attncert.verify.audit.defects import certificates as defects
 from attncert.verify.fast import check as fast
+from attncert.verify.rank.primes import PRIMES_FLOAT64
 
+NOT_VERIFIED = ("interpolation-near", "every-labelling")
 PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3215031751]
 
 
@@ -48,9 +53,11 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         found.add(explain(path).status)
     except InputError:
         found.add("unusable")
-    if verdict.claim in (None, "full-rank", "interpolation-near"):
-        found.add(fast.check_file(path).status)
-    if verdict.claim != "interpolation-near" and EXECUTABLE.exists():  # its limits are its own
+    if verdict.claim in (None, *fast.JUDGES):
+        quick = fast.check_file(path)
+        if not quick.message.endswith("leave out --fast"):  # of primes that it does not take
+            found.add(quick.status)
+    if verdict.claim not in NOT_VERIFIED and EXECUTABLE.exists():  # its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
 
@@ -75,14 +82,32 @@ def test_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
     assert set(seen) >= {"wrong", "unusable"}
 
 
-def test_on_changed_leaves_of_near_certificates(tmp_path: Path) -> None:
-    seen = Counter[str]()
-    for certificate in map(case, ("shared", "narrow values")):
-        assert verdicts(certificate, tmp_path) == {"holds"}
-        for place, other in changes(certificate)[::29]:
-            found = verdicts(sealed(replaced(certificate, place, other)), tmp_path)
-            assert len(found) == 1, (place, other, found)
-            seen.update(found)
+def with_small_prime(name: str) -> Certificate:
+    """--fast has float64 alone."""
+    return changed(labelling_case(name), "rank.prime", str(PRIMES_FLOAT64[0]))
+
+
+# Every so many of their changed leaves.
+OTHERS: dict[str, tuple[Callable[[], Certificate], int]] = {
+    "near": (lambda: case("shared"), 41),
+    "near, narrow values": (lambda: case("narrow values"), 41),
+    "near, second": (lambda: as_second(case("shared")), 41),
+    "every labelling": (lambda: with_small_prime("pair"), 31),
+    "every labelling, shared": (lambda: with_small_prime("shared"), 31),
+    "every labelling, wide labels": (lambda: with_small_prime("wide labels"), 31),
+    "every labelling, second": (lambda: as_second(with_small_prime("wide")), 31),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_on_changed_leaves_of_other_claims(name: str, tmp_path: Path) -> None:
+    make, every = OTHERS[name]
+    certificate, seen = make(), Counter[str]()
+    assert verdicts(certificate, tmp_path) == {"holds"}
+    for place, other in changes(certificate)[::every]:
+        found = verdicts(sealed(replaced(certificate, place, other)), tmp_path)
+        assert len(found) == 1, (place, other, found)
+        seen.update(found)
     assert set(seen) >= {"wrong", "unusable"}
 
 

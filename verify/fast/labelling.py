@@ -23,7 +23,8 @@ def judge(cert: dict[str, Any], work: Work) -> str:
     large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
     need(11 <= p <= PRIMES_FLOAT64[0], large)
     columns = H * (d * (2 * d_h + d_v) + d_v * m)
-    work.spend(1e-7 * T * H * n * (1 + d / 50) + 3e-9 * (T * m) ** 2 * columns + 5.0)
+    work.spend(1e-7 * T * H * n * (1 + d / 50) + 3e-9 * (T * m) ** 2 * columns)
+    work.spend(5.0 if at_once(T, m) < T else 0.0)  # what is compiled for many rows
     work.spend(0.0, 8.0 * 512 * m * columns + 4.0 * T * m * columns)
     tokens = at_once(T, m) * n
     work.spend(0.0, 8.0 * tokens * (H * (8 * m + 3 * d_h) + 3 * d))

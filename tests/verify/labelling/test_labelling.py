@@ -57,15 +57,17 @@ def small(T: int, n: int, d: int, m: int = 1, shared: bool = False, seed: int = 
 def test_the_jacobian_is_the_oracles(
     m: int, head_width: int, value_width: int, shared: bool
 ) -> None:
-    """Entry by entry, modulo one prime; the oracle's columns are numbered head by head."""
+    """Entry by entry, modulo one prime; the oracle's columns are numbered head by head. With an
+    entry 1 no matrix has a common factor, by which its columns would differ."""
     data = small(4, 3, 3, m, shared)
     rng = np.random.default_rng(1)
-    heads = tuple(
-        Head(*(fmpq_mat(3, k, rng.integers(-3, 4, 3 * k).tolist()) for k in widths))
-        for widths in [(head_width, head_width, value_width)] * 2
-    )
-    output = fmpq_mat(2 * value_width, m, rng.integers(-3, 4, 2 * value_width * m).tolist())
-    layer = Layer(heads, output)
+
+    def drawn(rows: int, columns: int) -> fmpq_mat:
+        return fmpq_mat(rows, columns, [1, *rng.integers(-3, 4, rows * columns - 1).tolist()])
+
+    widths = (head_width, head_width, value_width)
+    heads = tuple(Head(*(drawn(3, k) for k in widths)) for _ in range(2))
+    layer = Layer(heads, drawn(2 * value_width, m))
     found = JacobianRows(data, layer, P).rows(0, 4).astype(np.int64) % P
     examples, theirs = as_oracle(data, layer)
     prime, oracle.PRIME = oracle.PRIME, P

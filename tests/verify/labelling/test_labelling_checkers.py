@@ -6,6 +6,7 @@ import json
 import time
 import tracemalloc
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,33 @@ def test_the_prime_may_divide_no_softmax_sum(tmp_path: Path) -> None:
     file["rank"]["prime"] = "3"
     found = checker.check_file(written(sealed(file), tmp_path))
     assert (found.status, "softmax sum" in found.message) == ("wrong", True)
+
+
+@both
+@pytest.mark.parametrize("part", ["key", "query", "value", "output", "queries"])
+def test_the_prime_may_divide_what_multiplies_columns(
+    part: str, check: Check, tmp_path: Path
+) -> None:
+    """Denominators of some heads, or of all; what it must not do is to change the logits."""
+    file = with_small_prime(case("three and one"))
+    p, heads = int(file["rank"]["prime"]), file["layer"]["heads"]
+
+    def multiply(inner: Any, name: str, factor: Fraction) -> None:
+        inner[name] = [[str(Fraction(x) * factor) for x in row] for row in inner[name]]
+
+    for head in heads[:3]:
+        if part in ("key", "query"):
+            multiply(head, part, Fraction(1, p))
+            multiply(head, "query" if part == "key" else "key", Fraction(p))
+        elif part == "value":
+            multiply(head, part, Fraction(1, p))
+    if part == "output":
+        multiply(file["layer"], part, Fraction(p))
+    if part == "queries":
+        multiply(file["data"], part, Fraction(1, p))
+        for head in heads:
+            multiply(head, "query", Fraction(p))
+    assert check(written(sealed(file), tmp_path)).status == "holds"
 
 
 @both

@@ -9,15 +9,16 @@ the value matrix V and the head's rows O of the output matrix, label j is the su
     by V_ab:  z_a O_bj                                  by O_bj:   (Vᵀz)_b
 
 *How ln 2 is removed.* So J = J₀ D: D is diagonal, ln 2 in the columns of keys and 1 elsewhere, and
-J₀ is rational where the logits are integral. D is invertible: rank J = rank J₀. Contexts, queries,
-keys, queries' weights, values and outputs are taken times their denominators here, which multiplies
-every column of J₀ by a number of its own that is not 0. What is left has softmax sums as its only
-denominators, and none is 0 modulo p: a minor that is not 0 modulo p is not 0, so the rank modulo p
-is at most rank J.
+J₀ is rational where the logits are integral. D is invertible: rank J = rank J₀. Contexts and
+queries are taken times their denominators here, each matrix of weights in integers without a common
+factor: this multiplies every column of J₀ by a number of its own that is not 0. What is left has
+softmax sums as its only denominators, and none is 0 modulo p: a minor that is not 0 modulo p is not
+0, so the rank modulo p is at most rank J.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -118,12 +119,12 @@ class JacobianRows:
         return xp.take(whole, xp.asarray(self.columns), axis=1)
 
     def _stack(self, matrices: Sequence[fmpq_mat | None]) -> Any:
-        """(H, rows, columns) residues, each matrix times its denominator."""
+        """(H, rows, columns) residues, each matrix in integers without a common factor."""
         made = []
         for matrix in matrices:
             assert matrix is not None
-            whole, _ = matrix.numer_denom()
-            flat = np.array([int(x) for x in whole.entries()], dtype=object)
+            whole = [int(x) for x in matrix.numer_denom()[0].entries()]
+            flat = np.array(whole, dtype=object) // (math.gcd(*whole) or 1)
             made.append(residues(flat, self.p).reshape(matrix.nrows(), matrix.ncols()))
         return self._xp.asarray(np.stack(made))
 
