@@ -93,6 +93,7 @@ def embed(
         random=settings.random,
         seed=settings.seed,
         dtype=settings.dtype,
+        memory=settings.memory,
     )
     inputs = open_inputs(
         source,

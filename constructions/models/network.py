@@ -101,11 +101,18 @@ class Network:
 
 
 def build(
-    name: str, *, layer: int, random: bool = False, seed: int = 0, dtype: str = "float32"
+    name: str,
+    *,
+    layer: int,
+    random: bool = False,
+    seed: int = 0,
+    dtype: str = "float32",
+    memory: int | None = None,
 ) -> Network:
     """The model `name`, a local folder or of the Hugging Face hub, up to `layer`.
 
-    dtype: "float32", or "float64" for the same weights in wider arithmetic.
+    dtype: "float32", or "float64" for the same weights in wider arithmetic. memory: bytes that the
+    weights may take, counted before any is made.
 
     random: weights drawn with `seed` from the configuration alone, which may also be one of SHAPES.
     They are those of the model as far as it is built: another layer has other weights. Stored
@@ -122,6 +129,7 @@ def build(
     facts = _facts(config)
     told |= {"configuration sha256": _config_sha256(config), "layers": layers}
     config.num_hidden_layers = max(1, layer)
+    _require_memory(torch, transformers, config, BYTES[dtype], memory)
     if random:
         torch.manual_seed(seed)
         model = transformers.AutoModel.from_config(config)
@@ -183,9 +191,20 @@ def _stored(transformers: Any, name: str, config: Any) -> Any:
         return transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype="float32", trust_remote_code=False
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # safetensors raises an Exception of its own
         must = "a model whose weights are in safetensors files"
         raise InputError("MODEL", must, f"{name} ({error})") from None
+
+
+def _require_memory(
+    torch: Any, transformers: Any, config: Any, each: int, memory: int | None
+) -> None:
+    """Weights twice, as they are read and copied; on the meta device they take no memory."""
+    with torch.device("meta"):
+        count = sum(p.numel() for p in transformers.AutoModel.from_config(config).parameters())
+    if memory is not None and 2 * each * count > memory:
+        must = f"at least {-(-2 * each * count // 2**20)} MiB, what these weights take"
+        raise InputError("--memory", must, f"{memory // 2**20} MiB")
 
 
 def _facts(config: Any) -> dict[str, Any]:

@@ -77,6 +77,14 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
         build(str(tmp_path), layer=4, random=True)
     with pytest.raises(InputError, match="weights are in safetensors files"):
         build(str(tmp_path), layer=1)
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(InputError, match="weights are in safetensors files"):
+        build(str(tmp_path), layer=1)
+    with pytest.raises(InputError, match="--memory: must be at least 1 MiB"):
+        build(str(tmp_path), layer=1, random=True, memory=1000)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"a folder with config\.json"):
+        build(str(tmp_path), layer=1)
     with pytest.raises(InputError, match="this name is for --random"):
         build("gpt2", layer=1)
 
