@@ -72,6 +72,7 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
     found = [build(str(tmp_path), layer=1, random=True, seed=s).states(batch) for s in (1, 1, 2)]
     assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
     wide = build(str(tmp_path), layer=1, random=True, seed=1, dtype="float64").states(batch)
+    assert abs(wide.sum(axis=-1)).max() < 1e-12  # a layer norm of gain 1: all in a hyperplane
     assert wide.dtype == np.float64 and 0 < abs(wide - found[0]).max() < 1e-5
     with pytest.raises(InputError, match="from 0 to 3, the layers of this model"):
         build(str(tmp_path), layer=4, random=True)
