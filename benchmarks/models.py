@@ -214,8 +214,8 @@ def _timed(words: list[str]) -> dict[str, float]:
         check=False,
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
     )
-    if done.returncode == 2:
-        sys.exit(2)
+    if done.returncode not in (0, 1, 3):  # no answer
+        sys.exit(done.returncode)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "seconds": round(time.monotonic() - start, 1),
