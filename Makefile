@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup report test unit slow check gallery bench fuzz kernel clean
+.PHONY: setup report test unit unit-verify unit-others slow check gallery bench fuzz kernel clean
 
 setup: $(VENV)/.ready
 
@@ -19,10 +19,18 @@ report: setup
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
 test: setup # lint and types beside the tests, which are most of the work
-	@$(MAKE) --no-print-directory --jobs=2 check unit
+	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify check
 
 unit: setup
-	$(BIN)/python -m pytest -q -n 2
+	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify
+
+# Two halves of about the same length: each test module is loaded in one process alone, what tests
+# share is made once, and so is what numba compiles.
+unit-others: setup
+	$(BIN)/python -m pytest -q --ignore=tests/verify
+
+unit-verify: setup
+	$(BIN)/python -m pytest -q tests/verify
 
 check: setup
 	$(BIN)/ruff check .

@@ -11,10 +11,12 @@ from typing import Annotated
 
 import typer
 
+from attncert.commands.assume import assume
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.check import check
+from attncert.commands.embed import embed
 from attncert.commands.every_labelling import every_labelling
 from attncert.commands.explain import explain
 from attncert.commands.fit import fit
@@ -40,7 +42,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack):
+for _command in (
+    prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack, embed,
+    assume,
+):  # fmt: skip
     app.command(_command.__name__)(_command)
 app.command("hash")(hash_data)
 app.command("every-labelling")(every_labelling)

@@ -14,6 +14,7 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 
 __all__ = [
+    "ASSUME",
     "AUDIT",
     "CAPACITY",
     "CERTIFICATES",
@@ -108,7 +109,13 @@ LABELLING = Kind(
     ("labelling.json", "timings.json", "certificate.json"),
     checkers=("checker.py", "checker_rank.py", "checker_labelling.py"),
 )
-KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT)
+ASSUME = Kind(
+    "assume",
+    "report.md",
+    ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
+    ("fractions", "spectra", "ranks"),
+)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

@@ -60,13 +60,13 @@ def violation(
     for h, group in enumerate(groups):
         if not group:
             continue
-        suspects: Sequence[int] | None = _suspects(reduced_queries, group, earlier)
-        if suspects is None:  # dependent mod p
+        doubtful: Sequence[int] | None = suspects(reduced_queries, group, earlier)
+        if doubtful is None:  # dependent mod p
             relation = _relation(queries, group)
             if relation:
                 return _witness("dependent group", h, group, relation)
-            suspects = earlier
-        for s in suspects:
+            doubtful = earlier
+        for s in doubtful:
             relation = _relation(queries, (*group, s))
             if relation:
                 return _witness("earlier query in span", h, (*group, s), relation)
@@ -245,7 +245,7 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     return None
 
 
-def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
+def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
 
     queries: all of them as residues mod p = PRIMES[0]. If the group is independent mod p, a query

@@ -8,6 +8,7 @@ from typing import Any
 from flint import fmpq_mat
 from sympy import Eq, MatrixSymbol
 from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm, stringPict
 
 from attncert.constructions.layer import Layer
@@ -58,10 +59,13 @@ def _bits(layer: Layer) -> int:
 
 def _equations(matrices: Mapping[str, Any]) -> str:
     """NAME = matrix, in one row."""
-    printer = PrettyPrinter({"use_unicode": True})
-    row: list[Any] = []
-    for name, matrix in matrices.items():
-        equation = Eq(MatrixSymbol(name, *matrix.shape), matrix, evaluate=False)
-        row += [_GAP, printer._print(equation)]
-    lines = prettyForm(*stringPict.next(*row[1:])).render(wrap_line=False).splitlines()
+    before = pretty_use_unicode(True)  # else SymPy goes by what stdout was when it was imported
+    try:
+        row: list[Any] = []
+        for name, matrix in matrices.items():
+            equation = Eq(MatrixSymbol(name, *matrix.shape), matrix, evaluate=False)
+            row += [_GAP, PrettyPrinter()._print(equation)]
+        lines = prettyForm(*stringPict.next(*row[1:])).render(wrap_line=False).splitlines()
+    finally:
+        pretty_use_unicode(before)
     return "\n".join(line.rstrip() for line in lines)

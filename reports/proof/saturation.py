@@ -42,9 +42,8 @@ def verdict(proof: Proof) -> str:
     asked = proof.settings.saturation
     if asked is None:
         method = registry.known(proof.settings.construction)
-        advised = method is not None and method.saturates and worst > -_PLENTY
-        more = " More can be asked for: --saturate BITS." if advised else ""
-        return f"{said}.{more}"
+        more = worst > -_PLENTY and method is not None and method.saturates
+        return f"{said}." + (" More can be asked for: --saturate BITS." if more else "")
     level = proof.trace.standing(ids.SATURATION_ASKED).value
     own = ", the heads' own examples too" if asked.own else ""
     return f"{said}; below $2^{{-{asked.bits}}}$, as asked{own} ({level}: saturation.asked)."

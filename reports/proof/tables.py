@@ -29,7 +29,7 @@ def tables(proof: Proof) -> str:
     name = latex_verbatim(proof.data.name)
     out = [
         "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx,url}",
-        _table("construction", f"The construction in numbers ({name}).", "lX", ("", ""),
+        booktabs("construction", f"The construction in numbers ({name}).", "lX", ("", ""),
                rows.construction(proof)),
     ]  # fmt: skip
     if proof.heads:
@@ -38,7 +38,7 @@ def tables(proof: Proof) -> str:
             "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
         )
         out.append(
-            _table("heads", f"The heads ({name}).{part} {HEAD_CAPTION}",
+            booktabs("heads", f"The heads ({name}).{part} {HEAD_CAPTION}",
                    "r" * (len(columns) - 1) + "X", columns, shown)
         )  # fmt: skip
     hypotheses = [
@@ -48,19 +48,19 @@ def tables(proof: Proof) -> str:
     if hypotheses:
         columns = ("hypothesis", "asked", "found", "level", "where used")
         out.append(
-            _table("hypotheses", f"The hypotheses ({name}).", _ragged(HYPOTHESIS_WIDTHS),
+            booktabs("hypotheses", f"The hypotheses ({name}).", ragged(HYPOTHESIS_WIDTHS),
                    columns, hypotheses)
         )  # fmt: skip
     return "\n\n".join(out) + "\n"
 
 
-def _ragged(widths: Sequence[float]) -> str:
+def ragged(widths: Sequence[float]) -> str:
     """Columns that wrap, of these widths in units of their mean."""
     set_to = r">{{\hsize={}\hsize\raggedright\arraybackslash}}X"
     return "".join(set_to.format(width) if width else "l" for width in widths)
 
 
-def _table(
+def booktabs(
     label: str, caption: str, spec: str, header: Sequence[str], body: Iterable[Sequence[str]]
 ) -> str:
     lines = [

@@ -76,19 +76,6 @@ def test_an_installation_with_parts_missing_gives_no_answer(
     assert found.stderr.count("\n") == 1 and "ImportError: left out" in found.stderr
 
 
-def test_an_encoding_without_our_characters_is_no_defect(tmp_path: Path) -> None:
-    (tmp_path / "data.json").write_text(json.dumps(TINY))
-    found = subprocess.run(
-        [sys.executable, "-m", "attncert", "prove", "data.json", "--out", "out"],
-        cwd=tmp_path,
-        env=os.environ
-        | {"PYTHONPATH": str(Path(attncert.__file__).parents[1]), "PYTHONIOENCODING": "latin-1"},
-        capture_output=True,
-    )
-    assert (found.returncode, found.stderr) == (0, b"")
-    assert rb"A(E\u207d\u1d57\u207e" in found.stdout
-
-
 def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
     assert nominal_seconds(2000, 1200, 1000) == math.inf > nominal_seconds(2000, 1200, 50) > 1e60
     said = Limit(20.0).fall_short(1000, math.inf, Weighed(left=5.0))

@@ -19,6 +19,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.usefixtures("proved_once")
 def test_the_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (program,) = blocks(ROOT / "README.md", "python")
     monkeypatch.chdir(tmp_path)

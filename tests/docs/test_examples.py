@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
+import runpy
 from itertools import groupby
 from operator import itemgetter
 from types import ModuleType
@@ -45,11 +44,11 @@ def printed(text: str) -> list[list[str]]:
     return [of_cell(cell["outputs"]) for cell in cells(text) if cell["cell_type"] == "code"]
 
 
-def test_the_script_runs() -> None:
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "export_weights.py"], capture_output=True, text=True, check=True
-    )
-    assert "largest error in float64" in done.stdout
+@pytest.mark.usefixtures("proved_once")
+def test_the_script_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "export_weights.py"), run_name="__main__")
+    printed = capsys.readouterr()
+    assert "largest error in float64" in printed.out and printed.err == ""
 
 
 @pytest.mark.parametrize("name", ["export_weights", "tutorial"])

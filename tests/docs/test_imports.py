@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -12,6 +13,7 @@ from support.paths import ROOT
 STOREYS = ("constructions", "verify", "reports")
 
 
+@cache
 def imported(text: str) -> set[str]:
     """The parts of `attncert` that a module names in imports, late ones and those for types too."""
     found: set[str] = set()

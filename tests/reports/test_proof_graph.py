@@ -68,7 +68,7 @@ def drawn(svg: bytes) -> tuple[dict[str, str], Edges, Edges]:
     return boxes, solid, dashed
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(traces())
 def test_the_graph_shows_the_trace(trace: ProofTrace) -> None:
     """Every claim in one box or apart, standing the weakest inside, the same paths among boxes:
@@ -184,7 +184,7 @@ def test_hostile_ids_stay_inside_the_drawing() -> None:
     assert tags == {"svg", "rect", "defs", "marker", "path", "text", "a"}
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(traces())
 def test_boxes_do_not_overlap(trace: ProofTrace) -> None:
     """Rows hold a few boxes one apart; arrows run downwards and pass between boxes."""

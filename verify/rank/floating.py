@@ -65,6 +65,7 @@ class Robustness:
     sigma_min:  smallest singular value; `error` what it may be wrong by.
     rounding:   rho, the largest perturbation (2-norm) that rounding to `stored_as` may have been.
     level:      "proved" for dependence (exact witness), else "numerical" or "enclosed".
+    spectrum:   all singular values, decreasing, computed in float64.
     """
 
     verdict: Verdict
@@ -74,6 +75,7 @@ class Robustness:
     rounding: float
     stored_as: str
     level: str
+    spectrum: tuple[float, ...]
 
 
 def numerical_rank(
@@ -146,12 +148,13 @@ def robustness(
     if sigma_min is not None:
         smallest, error, level = sigma_min, 0.0, "enclosed"
     if not exact.independent:
-        return Robustness(Verdict.DEPENDENT, exact, smallest, error, rounding, stored, "proved")
-    if stored == "exact":
-        return Robustness(Verdict.ROBUST, exact, smallest, error, 0.0, stored, "proved")
-    robust = smallest - error > rounding
-    verdict = Verdict.ROBUST if robust else Verdict.WITHIN_ROUNDING
-    return Robustness(verdict, exact, smallest, error, rounding, stored, level)
+        verdict, level = Verdict.DEPENDENT, "proved"
+    elif stored == "exact":
+        verdict, level = Verdict.ROBUST, "proved"
+    else:
+        robust = smallest - error > rounding
+        verdict = Verdict.ROBUST if robust else Verdict.WITHIN_ROUNDING
+    return Robustness(verdict, exact, smallest, error, rounding, stored, level, values)
 
 
 def _rounding(array: FloatArray, stored: str) -> float:

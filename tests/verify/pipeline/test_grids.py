@@ -17,6 +17,7 @@ from attncert import Dataset, InputError, Settings, prove
 from attncert.constructions import width_one
 from attncert.constructions.data.rounding import rounded
 from attncert.reports.proof.page import report
+from attncert.reports.proof.records import summary_dict
 from attncert.reports.proof.saturation import remedy
 from attncert.verify import checker
 from attncert.verify.claims import ids
@@ -84,7 +85,7 @@ def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
     path.write_text(json.dumps(proof.certificate))
     verdict = checker.check_file(str(path))
     assert verdict.status == "holds" and "rounded to multiples of 1/8" in verdict.message
-    assert "largest_change" in report(proof).summary["settings"]
+    assert "largest_change" in summary_dict(proof)["settings"]
 
 
 def test_auto_is_the_finest_that_the_work_allows() -> None:
@@ -106,9 +107,10 @@ def test_full_rank_on_floats_ends_with_the_command() -> None:
     assert proof.settings.claim == "full-rank"
     told = remedy(proof)
     assert told is not None and "--round" in told[0] and float(told[2]) > 0
-    page = report(proof).files["report.md"].decode()
+    made = report(proof)
+    page = made.files["report.md"].decode()
     assert told[0] in page and "an estimate" in page
-    said = " ".join(report(proof).sentences)
+    said = " ".join(made.sentences)
     assert told[0] in said and "hypotheses not counted" in said
 
 

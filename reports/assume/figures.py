@@ -1,0 +1,114 @@
+"""Figures of the report on the assumptions: fractions against k, spectra, float32 ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
+from attncert.reports.words.drawing import style, to_svg
+from attncert.verify.assume.assume import Assumed
+from attncert.verify.assume.spectra import EPSILON, Spectrum
+from attncert.verify.kruskal.sampling.sampled import Sweep
+
+_BARS = 40
+Drawing = Callable[[], Figure]
+
+
+def draw(made: Assumed) -> dict[str, bytes]:
+    """fractions, spectra, ranks: those for which there is something."""
+    figures = {"fractions": _fractions(made), "spectra": _spectra(made), "ranks": _ranks(made)}
+    with style():
+        return {name: to_svg(made_()) for name, made_ in figures.items() if made_ is not None}
+
+
+def _fractions(made: Assumed) -> Drawing | None:
+    sweep, tests = made.found.sampled, made.tests
+    if not tests and not isinstance(sweep, Sweep):
+        return None
+
+    def figure() -> Figure:
+        drawn = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+        axes = drawn.subplots()
+        if isinstance(sweep, Sweep) and sweep.permutations:
+            ks = list(range(1, sweep.longest + 1))
+            share = [sweep.independent(k) / sweep.permutations for k in ks]
+            axes.plot(ks, share, color=BLUE, label=f"exact, {sweep.permutations} permutations")
+        if tests:
+            axes.plot([t.k for t in tests], [t.full / t.subsets for t in tests], "o", color=RED,
+                      label="float32 rank full")  # fmt: skip
+        axes.axvline(made.given.tokens, color="#777777", linestyle=":", label="$n$")
+        axes.set_xlabel("$k$, queries in a set")
+        axes.set_ylabel("independent, of the sets drawn")
+        axes.set_ylim(-0.04, 1.06)
+        axes.legend(frameon=False)
+        return drawn
+
+    return figure
+
+
+def _spectra(made: Assumed) -> Drawing | None:
+    sets: list[tuple[str, Sequence[Spectrum]]] = [("contexts", made.contexts)]
+    sets += [(f"{k:,} queries", found) for k, found in made.subsets.items()]
+    sets = [(name, found) for name, found in sets if found and found[0].singular[0] > 0]
+    if not sets:
+        return None
+
+    def figure() -> Figure:
+        drawn = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+        panels = drawn.subplots(1, len(sets), sharey=True, squeeze=False)[0]
+        for panel, (name, found) in zip(panels, sets, strict=True):
+            _panel(panel, found)
+            panel.set_title(name)
+        panels[0].set_ylabel("singular value")
+        panels[-1].legend(frameon=False, fontsize=7.5)
+        return drawn
+
+    return figure
+
+
+def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
+    """All spectra as a band between least and largest, the median in it."""
+    values = np.array([s.singular for s in found])
+    floor = 1e-3 * min(min(s.tolerance, s.rounding) or s.singular[0] * 1e-12 for s in found)
+    values = np.maximum(values, floor)
+    at = np.arange(1, values.shape[1] + 1)
+    axes.fill_between(at, values.min(axis=0), values.max(axis=0), color=BLUE, alpha=0.25,
+                      linewidth=0)  # fmt: skip
+    axes.plot(at, np.median(values, axis=0), color=BLUE, linewidth=1.2, label="median of the sets")
+    first = found[0]
+    axes.axhline(first.tolerance, color=RED, linewidth=1, label="float32 tolerance")
+    if first.rounding:
+        axes.axhline(first.rounding, color=GREEN, linewidth=1, linestyle="--",
+                     label="rounding, at most")  # fmt: skip
+    axes.axhline(EPSILON * first.singular[0], color=ORANGE, linewidth=1, linestyle=":",
+                 label=f"ε = {EPSILON:g} of the largest")  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xlabel("index")
+
+
+def _ranks(made: Assumed) -> Drawing | None:
+    sizes = {made.k, min(made.given.N, made.given.d)}
+    tests = [test for test in made.tests if test.k in sizes]
+    if not tests:
+        return None
+
+    def figure() -> Figure:
+        drawn = Figure(figsize=(WIDTH, 2.8), layout="constrained")
+        panels = drawn.subplots(1, len(tests), squeeze=False)[0]
+        for panel, test in zip(panels, tests, strict=True):
+            ranks = np.repeat(list(test.ranks), list(test.ranks.values()))
+            low, high = int(ranks.min()), test.k
+            step = max(1, -(-(high - low + 1) // _BARS))
+            edges = np.arange(low, high + step + 1, step) - 0.5
+            panel.hist(ranks, bins=edges, color=RED, alpha=0.8)
+            panel.axvline(min(test.k, made.rank), color=BLUE, linestyle="--")
+            panel.set_title(f"float32 ranks of {test.subsets:,} sets of {test.k:,}")
+            panel.set_xlabel("rank (dashed: the largest possible)")
+        panels[0].set_ylabel("sets")
+        return drawn
+
+    return figure

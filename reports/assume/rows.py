@@ -1,0 +1,189 @@
+"""The tables of the report on the assumptions, written once for Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from attncert.reports.kruskal.sentences import percent
+from attncert.reports.words.numbers import count, real
+from attncert.verify.assume.assume import Assumed, counts, digest
+from attncert.verify.assume.paper_test import Float32Test
+from attncert.verify.assume.spectra import EPSILON, Spectrum
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+
+Row = tuple[str, ...]
+TEST_COLUMNS = ("sets", "float32 rank full (numerical)", "independent, exactly", "level")
+ROUNDING_COLUMNS = (
+    "sets", "looked at", "standing", "$\\sigma_{\\min}$", "rounding, at most",
+    "$\\sigma_{\\min}/\\sigma_{\\max}$", "ε-rank", "float32 rank",
+)  # fmt: skip
+LAYER_COLUMNS = ("construction", "first group", "by its theorem", "queries placed", "proved for")
+_NONE = "–"
+
+
+def tests(made: Assumed) -> list[Row]:
+    """The paper's test and the exact one, on the same vectors."""
+    given, rows = made.given, list[Row]()
+    if made.k is None:
+        rows.append((f"{given.tokens} queries (A1)", _NONE, f"none: n exceeds d = {given.d}",
+                     "proved"))  # fmt: skip
+    else:
+        rows.append((f"{made.k:,} queries (A1)", _full(_of(made, made.k)), *_exact(made, made.k)))
+    most = min(given.N, given.d)
+    if made.k != most:
+        rows.append(
+            (f"{most:,} queries (general position)", _full(_of(made, most)), *_exact(made, most))
+        )
+    if made.contexts:
+        n, contexts = given.tokens, made.contexts
+        single = sum(1 for s in contexts if s.float32 == s.size)
+        good = sum(1 for s in contexts if s.rank == n)
+        rows.append(
+            (f"contexts of {n:,} tokens (A2)", f"{single:,} of {len(contexts):,}",
+             f"{good:,} of {len(contexts):,}", "proved, each")
+        )  # fmt: skip
+    return rows
+
+
+def _of(made: Assumed, k: int) -> Float32Test | None:
+    return next((test for test in made.tests if test.k == k), None)
+
+
+def _full(test: Float32Test | None) -> str:
+    if test is None:
+        return _NONE
+    low, high = min(test.ranks), max(test.ranks)
+    ranks = f"ranks {low:,} to {high:,}" if low < high else f"rank {low:,}"
+    return f"{test.full:,} of {test.subsets:,} ({ranks})"
+
+
+def _exact(made: Assumed, k: int) -> tuple[str, str]:
+    if k > made.rank:
+        return f"none: all queries have rank {made.rank:,}", "proved"
+    sampled = made.sampled
+    if isinstance(sampled, Samples) and sampled.k == k and sampled.subsets:
+        bound = percent(sampled.failing_at_most)
+        done = f"{sampled.independent:,} of {sampled.subsets:,}"
+        return f"{done}; at most {bound} of all are dependent (95 %)", "sampled"
+    sweep = made.found.sampled
+    if isinstance(sweep, Sweep) and sweep.permutations:
+        bound = percent(sweep.failing_at_most(k))
+        done = f"{sweep.independent(k):,} of {sweep.permutations:,}"
+        return f"{done}; at most {bound} of all are dependent (95 %)", "sampled"
+    return _NONE, "undecided"
+
+
+def rounding(made: Assumed) -> list[Row]:
+    """Each kind of set against the rounding of the stored numbers, and against small noise."""
+    rows = [_spectra_row(f"contexts of {made.given.tokens:,} tokens", made.contexts)]
+    rows += [_spectra_row(f"{k:,} queries", found) for k, found in made.subsets.items()]
+    return [row for row in rows if row]
+
+
+def _spectra_row(name: str, found: Sequence[Spectrum]) -> Row:
+    if not found:
+        return ()
+    least = [s.singular[-1] if s.size == len(s.singular) else 0.0 for s in found]
+    ratio = [x / (s.singular[0] or 1.0) for x, s in zip(least, found, strict=True)]
+    standing = "; ".join(f"{many:,} {words}" for words, many in counts(tuple(found)).items())
+    return (
+        name,
+        f"{len(found):,}",
+        standing,
+        _span(least),
+        real(max(s.rounding for s in found)),
+        _span(ratio),
+        _whole_span([s.epsilon_rank() for s in found], found[0].size),
+        _whole_span([s.float32 for s in found], found[0].size),
+    )
+
+
+def _span(values: Sequence[float]) -> str:
+    told = digest(tuple(values))
+    low, middle = real(told["least"]), real(told["median"])
+    return low if low == middle else f"{low} (median {middle})"
+
+
+def _whole_span(values: Sequence[int], of: int) -> str:
+    low, high = min(values), max(values)
+    return f"{low:,} of {of:,}" if low == high else f"{low:,} to {high:,} of {of:,}"
+
+
+def layer(made: Assumed) -> list[Row]:
+    """What universal memorization each construction reaches with this layer's heads."""
+    return [
+        (
+            "heads of width one (ours)" if p.name == "width one" else p.name,
+            f"{p.first:,}",
+            count(p.capacity, "example"),
+            f"{p.examples:,} of {made.given.N:,}",
+            count(p.memorized, "example") if p.memorized else "none",
+        )
+        for p in made.placed
+    ]
+
+
+def tables(made: Assumed) -> str:
+    r"""tables.tex: the same tables for a paper."""
+    from attncert.reports.proof.tables import booktabs, ragged
+    from attncert.reports.words.text import latex_verbatim
+
+    name = latex_verbatim(made.given.queries.name)
+    epsilon = f"$\\varepsilon = {EPSILON:g}$"
+    out = [
+        "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx}",
+        booktabs("assume-tests", f"The float32 test and the exact one ({name}).",
+                 ragged((1, 1, 1.6, 0.4)), TEST_COLUMNS, tests(made)),
+        booktabs("assume-rounding", f"Against rounding ({name}); {epsilon}.",
+                 ragged((1.2, 0.6, 1.6, 0.9, 0.8, 0.9, 1, 1)), ROUNDING_COLUMNS, rounding(made)),
+    ]  # fmt: skip
+    if made.placed:
+        out.append(
+            booktabs("assume-layer", f"Universal memorization by this layer ({name}).",
+                     ragged((1.4, 0.8, 1, 0.9, 0.9)), LAYER_COLUMNS, layer(made))
+        )  # fmt: skip
+    return "\n\n".join(out) + "\n"
+
+
+def fractions_csv(made: Assumed) -> bytes:
+    """For each k: exact independent prefixes of permutations, and float32 full ranks."""
+    rows: list[Sequence[object]] = [
+        ("k", "permutations", "independent", "float32 subsets", "float32 full")
+    ]
+    sweep = made.found.sampled
+    ks = {test.k for test in made.tests}
+    if isinstance(sweep, Sweep):
+        ks |= set(sweep.steps())
+    for k in sorted(ks):
+        exact: tuple[object, object] = ("", "")
+        if isinstance(sweep, Sweep):
+            exact = (sweep.permutations, sweep.independent(k))
+        test = _of(made, k)
+        rows.append((k, *exact, *(("", "") if test is None else (test.subsets, test.full))))
+    return _csv(rows)
+
+
+def spectra_csv(made: Assumed) -> bytes:
+    """One line for each set: its kind, number, and what is known of it."""
+    rows: list[Sequence[object]] = [
+        ("sets", "number", "size", "rank", "epsilon rank", "float32 rank", "sigma min",
+         "sigma max", "rounding", "standing")
+    ]  # fmt: skip
+    kinds = [("context", made.contexts), *((f"{k} queries", s) for k, s in made.subsets.items())]
+    for kind, found in kinds:
+        for s in found:
+            low = s.singular[-1] if s.size == len(s.singular) else 0.0
+            numbers = (f"{x:.6g}" for x in (low, s.singular[0], s.rounding))
+            rows.append(
+                (kind, s.number, s.size, s.rank, s.epsilon_rank(), s.float32, *numbers,
+                 s.standing.value)
+            )  # fmt: skip
+    return _csv(rows)
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()

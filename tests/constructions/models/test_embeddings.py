@@ -1,0 +1,102 @@
+"""The documented folder of embeddings: what is read, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.embedding_cases import random_states, write_folder
+
+from attncert.constructions.errors import InputError
+from attncert.constructions.models.embeddings import load_embeddings, write_shard
+
+STATES = random_states(6, 3, 4)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", STATES, [1, 4], heads=2, head_width=2, name="a b/..")
+    found = load_embeddings(folder)
+    assert (found.queries == STATES[:, 0]).all() and found.queries.dtype == np.float32
+    assert [k for k, _ in found.contexts()] == [1, 4] == list(found.kept)
+    assert all((context == STATES[k]).all() for k, context in found.contexts())
+    assert (found.heads, found.head_width, found.tokens, found.name) == (2, 2, 3, "a-b")
+    assert load_embeddings(folder / "manifest.json").queries.shape == (6, 4)
+
+
+def test_equal_arrays_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a.npz", "b.npz"):
+        write_shard(tmp_path / name, STATES[:, 0], STATES[:1], [0])
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_provenance_is_text_that_may_be_shown(tmp_path: Path) -> None:
+    told = {"model": "\x1b[31mred", "inputs": {"kind": "text"}, "seed": 3}
+    found = load_embeddings(write_folder(tmp_path, STATES, [], layer=1, provenance=told))
+    assert found.provenance == {
+        "layer": "1", "model": "\\x1b[31mred", "inputs: kind": "text", "seed": "3",
+    }  # fmt: skip
+
+
+def rewrite(folder: Path, **changes: Any) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({k: x for k, x in manifest.items() if x is not None}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"format": "x"}, 'an object with "format"'),
+        ({"inputs": 7}, '"inputs" as in its shards, 6'),
+        ({"tokens": None}, "tokens: must be a positive whole number, not missing"),
+        ({"width": 5}, r"queries: must be of shape \(B, 5\)"),
+        ({"heads": "12"}, "heads: must be a positive whole number"),
+        ({"shards": [{"file": "../part-0.npz"}]}, "the name of an .npz in its folder"),
+        ({"shards": [{"file": "part-0.npz", "sha256": "0"}]}, "the file with SHA-256 0"),
+        ({"shards": [{"file": "none.npz"}]}, "a file that can be read"),
+        ({"shards": [{"file": "part-0.npz"}] * 2}, "once"),
+        ({"shards": "part-0.npz"}, "a list of objects"),
+        ({"provenance": 3}, "provenance: must be an object"),
+    ],
+)
+def test_a_wrong_manifest_is_refused(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    rewrite(write_folder(tmp_path, STATES, [0]), **changes)
+    with pytest.raises(InputError, match=said):
+        load_embeddings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"queries": STATES[:, 0]}, "made of queries, contexts, kept, not of 'queries'"),
+        ({"query": STATES[:, 0], "contexts": STATES[:1], "kept": [0]}, "made of queries"),
+        ({"queries": STATES[:, 0] * np.nan, "contexts": STATES[:1], "kept": [0]}, "finite"),
+        ({"queries": STATES[:, 0], "contexts": STATES[:2], "kept": [1, 0]}, "increasing"),
+        ({"queries": STATES[:, 0], "contexts": STATES[:1], "kept": [6]}, "increasing"),
+        ({"queries": STATES[:, 0], "contexts": STATES[:1], "kept": [0.0]}, "kept: must be int"),
+        ({"queries": STATES[:, 0].astype(int), "contexts": STATES[:1], "kept": [0]}, "floats"),
+    ],
+)
+def test_a_wrong_shard_is_refused(arrays: dict[str, Any], said: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **{key: np.array(x) for key, x in arrays.items()})
+    manifest = {"format": "attncert-embeddings/1", "inputs": 6, "tokens": 3, "width": 4}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"shards": [{"file": "a.npz"}]}))
+    with pytest.raises(InputError, match=said):
+        load_embeddings(tmp_path)
+
+
+@pytest.mark.parametrize("bad", [STATES[:1, :2], STATES[:2], STATES[:1] * np.inf])
+def test_wrong_contexts_are_refused_when_read(bad: np.ndarray, tmp_path: Path) -> None:
+    write_shard(tmp_path / "a.npz", STATES[:, 0], bad, [0])
+    manifest = {"format": "attncert-embeddings/1", "inputs": 6, "tokens": 3, "width": 4}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"shards": [{"file": "a.npz"}]}))
+    with pytest.raises(InputError, match="contexts"):
+        list(load_embeddings(tmp_path).contexts())
+
+
+def test_no_manifest_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a folder of embeddings with manifest\.json"):
+        load_embeddings(tmp_path)

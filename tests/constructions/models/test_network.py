@@ -1,0 +1,124 @@
+"""Models from Hugging Face's libraries, where they are installed: the right state is taken."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.requires import require
+
+from attncert.constructions.errors import InputError
+from attncert.constructions.models.inputs import open_inputs
+
+FOUND = all(importlib.util.find_spec(name) for name in ("torch", "transformers", "tokenizers"))
+SMALL: dict[str, tuple[str, dict[str, Any]]] = {
+    "vit": ("ViT", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
+                    "intermediate_size": 32, "image_size": 16, "patch_size": 8}),
+    "gpt2": ("GPT2", {"n_embd": 16, "n_layer": 3, "n_head": 2, "vocab_size": 40,
+                      "n_positions": 12, "bos_token_id": 0, "eos_token_id": 0}),
+    "bert": ("Bert", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
+                      "intermediate_size": 32, "vocab_size": 40}),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _libraries() -> None:
+    require("models", FOUND, "torch, transformers or tokenizers is missing")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("family", SMALL)
+def test_a_few_layers_give_the_state_of_the_whole_model(family: str, tmp_path: Path) -> None:
+    import torch
+    import transformers
+
+    from attncert.constructions.models.network import build
+
+    kind, sizes = SMALL[family]
+    torch.manual_seed(1)
+    whole = transformers.AutoModel.from_config(getattr(transformers, f"{kind}Config")(**sizes))
+    whole.eval().save_pretrained(tmp_path)
+    draw = np.random.default_rng(0)
+    batch: dict[str, np.ndarray] = {"input_ids": draw.integers(0, 40, (2, 7))}
+    if family == "vit":
+        batch = {"pixel_values": draw.standard_normal((2, 3, 16, 16)).astype(np.float32)}
+    with torch.inference_mode():
+        tensors = {key: torch.from_numpy(x) for key, x in batch.items()}
+        states = whole(**tensors, output_hidden_states=True).hidden_states
+    for layer in range(4):
+        network = build(str(tmp_path), layer=layer)
+        same = np.array_equal(network.states(batch), states[layer].numpy())
+        # After its last block GPT-2 applies its final norm, which is no part of the state.
+        assert same == ((family, layer) != ("gpt2", 3))
+        built = [m for m in network.model.modules() if isinstance(m, torch.nn.ModuleList)]
+        assert len(built[0]) == max(1, layer)
+    if family == "gpt2":
+        last = torch.from_numpy(network.states(batch))
+        assert torch.equal(whole.ln_f(last), states[3])
+
+
+@pytest.mark.filterwarnings("default")
+def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
+    import transformers
+
+    from attncert.constructions.models.network import build
+
+    transformers.BertConfig(**SMALL["bert"][1]).save_pretrained(tmp_path)
+    batch = {"input_ids": np.arange(8).reshape(2, 4)}
+    found = [build(str(tmp_path), layer=1, random=True, seed=s).states(batch) for s in (1, 1, 2)]
+    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
+    wide = build(str(tmp_path), layer=1, random=True, seed=1, dtype="float64").states(batch)
+    assert abs(wide.sum(axis=-1)).max() < 1e-12  # a layer norm of gain 1: all in a hyperplane
+    assert wide.dtype == np.float64 and 0 < abs(wide - found[0]).max() < 1e-5
+    with pytest.raises(InputError, match="from 0 to 3, the layers of this model"):
+        build(str(tmp_path), layer=4, random=True)
+    with pytest.raises(InputError, match="weights are in safetensors files"):
+        build(str(tmp_path), layer=1)
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(InputError, match="weights are in safetensors files"):
+        build(str(tmp_path), layer=1)
+    with pytest.raises(InputError, match="--memory: must be at least 1 MiB"):
+        build(str(tmp_path), layer=1, random=True, memory=1000)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"a folder with config\.json"):
+        build(str(tmp_path), layer=1)
+    with pytest.raises(InputError, match="this name is for --random"):
+        build("gpt2", layer=1)
+
+
+def test_passages_carry_special_tokens(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    words = {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "a": 3, "b": 4, "c": 5, "d": 6}
+    tool = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    tool.pre_tokenizer = pre_tokenizers.Whitespace()
+    tool.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
+    )
+    tool.enable_truncation(3)  # as stored tokenizers do; the text is not to be cut
+    tool.enable_padding(length=7)
+    tool.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "t.txt").write_text("a b c d b")
+
+    def read(length: int | None, count: int | None, name: str = "t.txt") -> Any:
+        return open_inputs(
+            str(tmp_path / name), pixels=None, tokenizer=str(tmp_path), length=length,
+            longest=5, count=count,
+        )  # fmt: skip
+
+    assert read(4, None).batch(0, 9)["input_ids"].tolist() == [[0, 3, 4, 1], [0, 5, 6, 1]]
+    found = read(None, 3)
+    assert found.batch(1, 3)["input_ids"].tolist() == [[0, 4, 5, 6, 1], [0, 5, 6, 4, 1]]
+    assert json.loads(json.dumps(found.told))["overlap"] == 2
+    (tmp_path / "empty.txt").write_text("")
+    for length, count, name, said in (
+        (2, None, "t.txt", "--length: must be over 2 tokens"),
+        (4, 9, "t.txt", "--count: must be at most 4"),
+        (4, None, "empty.txt", "a text of at least 2 tokens, not of 0"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read(length, count, name)

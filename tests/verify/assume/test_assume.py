@@ -1,0 +1,198 @@
+"""The assumptions judged on data whose answers are known, and on defects planted in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpz_mat
+from support.embedding_cases import random_states, write_folder
+
+import attncert
+from attncert.constructions.errors import InputError
+from attncert.reports.assume import rows
+from attncert.reports.assume.page import assume_dict, general_position, render
+from attncert.verify.assume.assume import Assumed, AssumeSettings, assume
+from attncert.verify.assume.given import Given, load_given
+from attncert.verify.assume.groups import grouped
+from attncert.verify.assume.spectra import Standing, low_rank_with_noise, spectra
+from attncert.verify.kruskal.vectors import Vectors
+
+QUICK = AssumeSettings(subsets=50, permutations=20, work=0.2, float32=100)
+
+
+def judged(states: np.ndarray, kept: list[int], folder: Path, **more: Any) -> Assumed:
+    write_folder(folder, states, kept, **({"heads": 2, "head_width": 2} | more))
+    return assume(load_given(str(folder)), QUICK)
+
+
+def levels(made: Assumed) -> dict[str, str]:
+    return {claim.id: claim.level.value for claim in made.claims}
+
+
+def test_where_all_holds(tmp_path: Path) -> None:
+    """12 queries of width 6 with small circuits searched to the end: A1 at n = 3 is proved."""
+    made = judged(random_states(12, 3, 6), [0, 3, 5, 9], tmp_path)
+    found = levels(made)
+    assert found["hypothesis.A1"] == found["contexts.independent"] == "proved"
+    assert made.exit_status == 0 and made.rank == 6
+    paper, ours = made.placed
+    assert (paper.capacity, ours.capacity) == (3, 5)  # H(r - 1) + 1 at r = 2 and n = 3
+    assert (paper.memorized, paper.examples, ours.memorized, ours.examples) == (3, 3, 4, 5)
+    assert set(t for group in ours.certified for t in group) == {0, 3, 5, 9}
+    assert found["partition.memorizes"] == "kernel"
+
+
+def test_one_query_for_all(tmp_path: Path) -> None:
+    """As the CLS of raw embeddings: A1 is refuted with two queries, one example is memorized."""
+    states = random_states(10, 3, 6)
+    states[:, 0] = states[0, 0]
+    made = judged(states, [0, 1], tmp_path)
+    assert made.exit_status == 1 and made.rank == 1 and made.sampled is None
+    assert made.found.interval.upper.dependency.indices == (0, 1)  # type: ignore[union-attr]
+    assert [placed.memorized for placed in made.placed] == [1, 1]
+    assert [(test.k, test.full) for test in made.tests if test.k == 3] == [(3, 0)]
+    assert rows.tests(made)[0][2:] == ("none: all queries have rank 1", "proved")
+
+
+def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
+    states = random_states(8, 3, 6)
+    states[5, 2] = 2 * states[5, 1]  # exact in float32
+    made = judged(states, [2, 5], tmp_path)
+    claim = made.claims[1]
+    assert claim.level.value == "refuted" and made.exit_status == 1
+    assert claim.witness == {
+        "context": 5, "rank": 2, "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
+    }  # fmt: skip
+    assert [placed.memorized for placed in made.placed] == [1, 1]  # the other context's
+    assert made.contexts[1].standing is Standing.DEPENDENT
+
+
+def test_more_tokens_than_width(tmp_path: Path) -> None:
+    made = judged(random_states(9, 5, 4), [0], tmp_path)
+    assert levels(made)["hypothesis.A1"] == "refuted" and made.k is None
+    assert levels(made)["contexts.independent"] == "refuted"
+    assert made.contexts[0].rank == 4
+    assert rows.tests(made)[0] == ("5 queries (A1)", "–", "none: n exceeds d = 4", "proved")
+
+
+def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
+    """Rank 100 plus noise of 10^-3: full rank, far above rounding, and still rank 100 to 10^-3."""
+    (found,) = spectra([(0, low_rank_with_noise(197, 768, 100, 1e-3))])
+    assert (found.rank, found.float32) == (197, 100)  # its tolerance exceeds the noise
+    assert found.singular[-1] > 10 * found.rounding
+    assert found.epsilon_rank() == 100 and found.standing is Standing.NEARLY
+
+
+def test_a_float32_tolerance_is_told_from_a_dependence(tmp_path: Path) -> None:
+    """The last coordinate is 10^-9 of the others: float32 calls sets of d dependent, none is."""
+    states = random_states(12, 2, 6)
+    states[:, :, 5] *= np.float32(1e-9)
+    made = judged(states, [], tmp_path)
+    full = [test for test in made.tests if test.k == 6]
+    assert full[0].full == 0 and made.found.sampled.independent(6) == 20  # type: ignore[union-attr]
+    assert "rounding alone may have made them independent" in general_position(made)
+    given = load_given(str(tmp_path))
+    wide = replace(given, queries=Vectors.of(given.queries.array.astype(np.float64)))
+    settled = general_position(assume(wide, QUICK))  # as if nothing had been rounded to float32
+    assert "one of the float32 tolerance and not of the vectors" in settled
+    flat = states.copy()
+    flat[:, :, 5] = flat[:, :, 4]  # now it is one of the vectors
+    made = judged(flat, [], tmp_path / "flat")
+    assert made.rank == 5 and levels(made)["hypothesis.general-position"] == "refuted"
+
+
+def test_groups_against_exact_ranks() -> None:
+    """What is placed meets the condition by FLINT's ranks, on queries with many dependencies."""
+    draw = np.random.default_rng(3)
+    for case in range(60):
+        table = draw.integers(-1, 2, (14, 4))
+        groups = grouped(Vectors.of(table), range(14), 1 + case % 4, 5)
+        earlier: list[int] = []
+        assert len(groups) <= 5 and len(sum(groups, ())) == len(set(sum(groups, ())))
+        for h, group in enumerate(groups):
+            assert 1 <= len(group) <= 1 + case % 4 - bool(h)
+            rows = [table[t].tolist() for t in group]
+            assert fmpz_mat(rows).rank() == len(group)
+            assert all(
+                fmpz_mat([*rows, table[s].tolist()]).rank() == len(group) + 1 for s in earlier
+            )
+            earlier += group
+
+
+@pytest.mark.slow
+def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", random_states(9, 3, 5), [1], heads=2)
+    files = [render(assume(load_given(str(folder)), QUICK)) for _ in range(2)]
+    assert files[0].pop("timings.json") and files[1].pop("timings.json")
+    assert files[0] == files[1]
+
+
+def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
+    given = load_given("digits", heads=2, head_width=4)
+    assert not given.shared and len(given.kept) == given.N == 1782
+    (tmp_path / "x.json").write_text(
+        '{"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]]}'
+    )
+    made = assume(load_given(str(tmp_path / "x.json"), heads=2), QUICK)
+    assert made.given.shared and len(made.contexts) == 1
+    assert [placed.memorized for placed in made.placed] == [1, 3]  # d_h = 1, and r = n = 2
+    assert assume_dict(made)["data"]["contexts"] == 3
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_folder(tmp_path / "x", random_states(9, 3, 5), [1, 2], heads=2, head_width=1)
+    words = ["assume", str(tmp_path / "x"), "--subsets", "20", "--float32", "20"]
+    assert attncert.main([*words, "--out", str(tmp_path / "o")]) == 0
+    said = capsys.readouterr().out
+    assert "A2, rank 3 of contexts: proved for 2 of the 2 contexts given." in said
+    spectra_csv = (tmp_path / "o" / "spectra.csv").read_text()
+    found = list(csv.DictReader(io.StringIO(spectra_csv)))
+    kinds = [*["context"] * 2, *["3 queries"] * 8, *["5 queries"] * 3]
+    assert [row["sets"] for row in found] == kinds
+    assert all(float(row["sigma min"]) > 0 for row in found)
+    page = (tmp_path / "o" / "report.md").read_text()
+    for name in re.findall(r"\]\(([a-z/.-]+)\)", page):
+        assert (tmp_path / "o" / name).exists()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "options", "said"),
+    [
+        ({"query": np.eye(3)}, [], "made of queries and contexts"),
+        ({"queries": np.eye(3)}, [], "--tokens N for vectors alone"),
+        ({"queries": np.eye(3), "contexts": np.ones((3, 2, 4))}, [], "contexts: must be of shape"),
+        ({"queries": np.eye(3) * np.nan, "contexts": np.ones((3, 2, 3))}, [], "finite"),
+        ({"queries": np.eye(3), "contexts": np.ones((3, 2, 3)) * np.inf}, [], "finite"),
+        ({"queries": np.eye(3)}, ["--tokens", "0"], "--tokens"),
+        ({"queries": np.eye(3)}, ["--tokens", "2", "--heads", "0"], "--heads"),
+        ({"queries": np.eye(3)}, ["--tokens", "2", "--subsets", "-1"], "--subsets"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arrays: dict[str, np.ndarray],
+    options: list[str],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    np.savez(tmp_path / "x.npz", **arrays)
+    out = ["--out", str(tmp_path / "o")]
+    assert attncert.main(["assume", str(tmp_path / "x.npz"), *options, *out]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1 and not (tmp_path / "o").exists()
+
+
+def test_vectors_alone_leave_contexts_open() -> None:
+    vectors = Vectors.of(np.eye(4))
+    made = assume(Given(vectors, 2, None, None, (), lambda: iter(()), {}), QUICK)
+    assert levels(made)["contexts.independent"] == "undecided" and made.exit_status == 3
+    assert made.placed == ()
+    with pytest.raises(InputError, match="missing"):
+        load_given("nothing.npz")

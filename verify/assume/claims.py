@@ -1,0 +1,121 @@
+"""What is claimed of the assumptions, each at its level: A1, A2, general position, what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attncert.verify.assume.given import Given
+from attncert.verify.assume.groups import Placed
+from attncert.verify.assume.spectra import Spectrum
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.kruskal.bounds import Interval
+from attncert.verify.kruskal.examine import Findings
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.partition.certificate import memorizes
+
+_MODULO = "exact modulo primes, or over ℚ"
+
+
+def claims(
+    given: Given,
+    found: Findings,
+    sampled: Samples | None,
+    contexts: Sequence[Spectrum],
+    placed: Sequence[Placed],
+) -> tuple[Claim, ...]:
+    """A1 and the contexts first."""
+    n, d, N = given.tokens, given.d, given.N
+    told = [
+        _every(ids.A1, min(n, N), "Assumption 1", given, found.interval),
+        _contexts(given, contexts),
+        _every(ids.GENERAL_POSITION, min(N, d), "general position", given, found.interval),
+    ]
+    told += [sampled.claim()] if sampled is not None and sampled.subsets else []
+    sweep = found.sampled
+    told += [sweep.claim()] if isinstance(sweep, Sweep) and sweep.permutations else []
+    best = max(placed, key=lambda made: made.memorized, default=None)
+    if best is not None and best.memorized:
+        told += _follows(given, best)
+    return tuple(told)
+
+
+def _every(claim_id: ids.ClaimId, k: int, name: str, given: Given, interval: Interval) -> Claim:
+    low, high = interval.lower, interval.upper
+    level = Level.UNDECIDED
+    witness: dict[str, Any] | None = None
+    if k > given.d:
+        level, witness = Level.REFUTED, {"k": k, "d": given.d}
+    elif (answer := interval.answers(k)) is not None:
+        level = low.level if answer else Level.REFUTED
+        if not answer:
+            witness = high.as_dict()
+    elif not low.level.holds:
+        raise ArithmeticError("a bound that is not proved")
+    if level is Level.UNDECIDED:
+        witness = {"reason": interval.stopped}
+    return Claim(
+        claim_id,
+        f"Every {k} of {counted(given.N, 'query', 'the')} are independent ({name}).",
+        level,
+        numbers={"Kruskal rank at least": low.value, "at most": high.value, "asked": k},
+        witness=witness,
+        arithmetic=_MODULO,
+        source="docs/kruskal.md",
+    )
+
+
+def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
+    n = given.tokens
+    bad = next((spectrum for spectrum in contexts if spectrum.rank < n), None)
+    level = Level.PROVED
+    witness: dict[str, Any] | None = None
+    if not contexts:
+        level, witness = Level.UNDECIDED, {"reason": "no context is given"}
+    elif bad is not None:
+        relation = None if bad.relation is None else bad.relation.as_dict()
+        level = Level.REFUTED
+        witness = {"context": bad.number, "rank": bad.rank, "relation": relation}
+    return Claim(
+        ids.CONTEXTS,
+        f"Each of {counted(len(given.kept), 'context', 'the')} that are given has ${n}$ "
+        "independent rows (Assumption 2).",
+        level,
+        numbers={
+            "given": len(given.kept),
+            "of": given.N,
+            f"of rank {n}": sum(1 for spectrum in contexts if spectrum.rank == n),
+        },
+        witness=witness,
+        arithmetic=_MODULO,
+        source="paper, Assumption 2",
+    )
+
+
+def _follows(given: Given, best: Placed) -> list[Claim]:
+    """A2 and the partition condition for the examples of these groups, and memorization."""
+    examples = sorted(t for group in best.certified for t in group)
+    many = counted(len(examples), "example", "these")
+    sizes = [len(group) for group in best.certified]
+    independent = Claim(
+        ids.A2,
+        f"The contexts of {many} have rank $n = {given.tokens}$ each.",
+        Level.PROVED,
+        numbers={"examples": len(examples)},
+        arithmetic=_MODULO,
+        source="paper, Assumption 2",
+    )
+    partition = Claim(
+        ids.PARTITION,
+        "The queries of each group are independent, and no query of an earlier group lies in the "
+        "span of a later one.",
+        Level.PROVED,
+        numbers={"groups": len(sizes), "first": sizes[0], "largest": max(sizes)},
+        arithmetic="exact modulo a prime: independence and being outside a span lift",
+        source="ours; docs/mathematics.md, section 2",
+    )
+    follows = memorizes(
+        best.certified, best.first, of=given.N, width_one=best.first == given.tokens
+    )
+    return [independent, partition, follows]

@@ -1,0 +1,81 @@
+"""The partition condition for queries alone: groups found in one pass, proved modulo a prime.
+
+Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries, no
+query of an earlier group in the span of a later one (docs/mathematics.md, section 2). Of N queries
+this takes the next ones that are independent until a group is full, and gives up the earlier ones
+that may lie in its span: subsets of such groups are such groups. Modulo a prime both decisions err
+on one side only, so what is left is proved; for queries in general position nothing is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.search.grouping import suspects
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.residues import residues
+
+Groups = tuple[tuple[int, ...], ...]
+_WINDOWS = 8  # times a group's size: so many inputs are looked at for it
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One construction for this layer. first: r, the size of its first group. capacity: examples it
+    places by its theorem. queries: groups of all inputs that meet the partition condition;
+    certified: the same among inputs whose context is given and has rank n: memorized, proved."""
+
+    name: str
+    first: int
+    capacity: int
+    queries: Groups
+    certified: Groups
+
+    @property
+    def examples(self) -> int:
+        return sum(map(len, self.queries))
+
+    @property
+    def memorized(self) -> int:
+        return sum(map(len, self.certified))
+
+
+def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> Groups:
+    """At most `heads` groups of these inputs, the first of at most `first`, others one less.
+
+    Where `first` is 1 all groups but one would be empty. Proved; not the largest there are.
+
+    >>> vectors = Vectors.of([[1, 0], [2, 0], [0, 1], [1, 1]])
+    >>> grouped(vectors, range(4), 2, 3)
+    ((0, 2), (3,))
+    """
+    table = residues(queries.array, PRIMES[0]) % PRIMES[0]
+    left, groups = list(inputs), list[list[int]]()
+    while left and len(groups) < heads:
+        size = first - bool(groups)
+        group, left = _independent(queries, left, size)
+        if not group or size == 0:
+            break
+        doubtful = suspects(table, group, [t for other in groups for t in other])
+        if doubtful is None or len(doubtful) >= len(group):  # bad luck, or nothing is gained
+            continue
+        lost = set(doubtful)
+        groups = [[t for t in other if t not in lost] for other in groups]
+        groups = [other for other in groups if other]
+        groups.append(group)
+    return tuple(tuple(group) for group in groups)
+
+
+def _independent(queries: Vectors, left: list[int], size: int) -> tuple[list[int], list[int]]:
+    """The first `size` independent ones, and what is left after the last of them."""
+    window = max(1, size)
+    while size and left:
+        rows = rank_mod(queries.array[left[:window]]).rows[:size]
+        if len(rows) == size or window >= min(len(left), _WINDOWS * size):
+            used = rows[-1] + 1 if len(rows) == size else window
+            return [left[i] for i in rows], left[used:]
+        window *= 2
+    return [], []

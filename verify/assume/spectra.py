@@ -1,0 +1,131 @@
+"""One set of vectors against rounding: exact rank, singular values, and what float32 makes of it.
+
+*Exact* is the rank of the stored numbers, over Q. *Numerical* is a count of singular values above a
+tolerance; the usual one for float32 is max(m, n)·2^-23·σ_max. Between the two stands what rounding
+may have done to the data (`rank.floating`). None of these says that a set is far from dependent: a
+matrix of rank 100 with noise of size 10^-3 on top has full rank, far above the rounding of float32.
+So the *ε-rank* is told beside it, the number of singular values above ε·σ_max: a set of ε-rank 100
+is within ε·σ_max of rank 100 (Eckart and Young), and "robust" is said of rounding alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from attncert.constructions.arrays import AnyArray
+from attncert.verify.rank import rational
+from attncert.verify.rank.decide import Decision, decide
+from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.rank.floating import Verdict, numerical_rank, robustness
+from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.rational import Relation
+
+EPSILON = 1e-3
+
+
+class Standing(enum.Enum):
+    """Of a set of vectors; the value is the phrase that reports use."""
+
+    ROBUST = "robust against rounding"
+    NEARLY = "robust against rounding, nearly dependent"
+    WITHIN = "independent, but within rounding"
+    DEPENDENT = "dependent"
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """number: of the context, or of the subset. size: m vectors.
+
+    rank: over Q, exact. relation: where it is below m. singular: all singular values, float64,
+    decreasing. rounding: what rounding may have moved them by, at most; 0 for exact numbers.
+    float32: numerical rank at `tolerance`, as the paper computes it; -1 beyond float32's range.
+    """
+
+    number: int
+    size: int
+    rank: int
+    relation: Relation | None
+    verdict: Verdict
+    singular: tuple[float, ...]
+    rounding: float
+    float32: int
+    tolerance: float
+
+    def epsilon_rank(self, epsilon: float = EPSILON) -> int:
+        """Singular values above epsilon·σ_max."""
+        bound = epsilon * max(self.singular, default=0.0)
+        return sum(1 for value in self.singular if value > bound)
+
+    @property
+    def standing(self) -> Standing:
+        if self.verdict is Verdict.DEPENDENT:
+            return Standing.DEPENDENT
+        if self.verdict is Verdict.WITHIN_ROUNDING:
+            return Standing.WITHIN
+        return Standing.ROBUST if self.epsilon_rank() == self.size else Standing.NEARLY
+
+
+def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
+    """Of numbered sets (m, d), in their order; as many in memory as there are threads.
+
+    The exact decision is made here, singular values on threads with one BLAS thread each.
+    """
+    threads, left = available_threads(), iter(tables)
+    with ThreadPoolExecutor(threads) as pool, threadpool_limits(1):
+        while block := list(islice(left, threads)):
+            exact = [_decided(table) for _, table in block]
+            yield from pool.map(
+                lambda item, known: _spectrum(item[0], item[1], known), block, exact
+            )
+
+
+def exact_rank(table: AnyArray) -> int:
+    """Over ℚ. Inputs often repeat: as many distinct rows, or columns, are no less than the rank, so
+    that a prime settles most tables.
+
+    >>> exact_rank(np.array([[1.0, 2.0, 0.0]] * 9 + [[0.0, 1.0, 0.0]]))
+    2
+    """
+    distinct = np.unique(table, axis=0) if table.dtype != object else table
+    found = rank_mod(distinct).rank
+    return found if found == min(distinct.shape) else rational.rank(distinct).rank
+
+
+def _decided(table: AnyArray) -> Decision:
+    """m > d vectors are dependent; the first d + 1 of them show it."""
+    m, d = table.shape
+    return decide(table) if m <= d else decide(table, range(d + 1))
+
+
+def _spectrum(number: int, table: AnyArray, exact: Decision) -> Spectrum:
+    found = robustness(table, exact=exact)
+    try:
+        single = numerical_rank(table, dtype="float32")
+        float32, tolerance = single.rank, single.tolerance
+    except ValueError:
+        float32, tolerance = -1, 0.0
+    rank = len(table) if exact.independent else exact_rank(table)
+    return Spectrum(
+        number, len(table), rank, exact.relation, found.verdict, found.spectrum, found.rounding,
+        float32, tolerance,
+    )  # fmt: skip
+
+
+def low_rank_with_noise(rows: int, width: int, rank: int, noise: float, seed: int = 0) -> AnyArray:
+    """A float32 matrix of some rank with noise on top: what must not read as plainly robust.
+
+    >>> found = next(spectra([(0, low_rank_with_noise(12, 40, 5, 1e-4))]))
+    >>> found.rank, found.epsilon_rank(), found.standing.value
+    (12, 5, 'robust against rounding, nearly dependent')
+    """
+    rng = np.random.default_rng(seed)
+    low = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, width))
+    noisy: AnyArray = (low + noise * rng.standard_normal((rows, width))).astype(np.float32)
+    return noisy
