@@ -189,7 +189,9 @@ def main() -> None:
         result[name] = sorted([*kept, row], key=order)
         write(result, str(path))
 
-    result["rows"] = sorted(result["rows"] + not_run(result["rows"]), key=order)
+    done = [row for row in result["rows"] if row["outcome"] != "not run"]
+    result["rows"] = sorted(done + not_run(done), key=order)
+    write(result, str(path))
     if options.series == "beside" or (options.series is None and "proofs" not in result):
         result["proofs"] = list(proofs())
         write(result, str(path))

@@ -20,11 +20,15 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits, left_out
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
+from attncert.constructions.weights.load import load_weights
+from attncert.reports.audit import page as audit_page
 from attncert.reports.capacity import page as capacity_page
 from attncert.reports.fit import experiments as experiments_page
 from attncert.reports.proof.page import render
+from attncert.reports.report import MARK
 from attncert.reports.tightness import page as tightness_page
 from attncert.reports.words.jsonable import readable_json
+from attncert.verify.audit.layer.section import audit_weights
 from attncert.verify.capacity.constants import growth
 from attncert.verify.capacity.sweeps import sweep
 from attncert.verify.prove import Settings, prove
@@ -175,6 +179,40 @@ def _table(headings: list[str], rows: list[list[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+def trained_layer() -> Files:
+    """Weights that examples/train_layer.py made in seconds, audited before and after training."""
+    folder = ROOT / "examples" / "trained"
+    data, asked = load(str(folder / "data.npz")), (folder / "property.toml")
+    files: dict[str, bytes] = {}
+    told = []
+    for when in ("before", "after"):
+        weights = load_weights(folder / f"{when}.npz", heads=3)
+        found = audit_weights(data, weights, property=str(asked))
+        page = audit_page.report(found)
+        files |= {f"{when}/{name}": content for name, content in page.files.items()}
+        told += [
+            f"## {when.capitalize()} training",
+            f"**{page.sentences[0]}**",
+            found.sections[0].answer + f" [The audit]({when}/audit.md).",
+            f"![Saturation, {when} training]({when}/figures/audit-layer.svg)",
+        ]
+    text = [
+        MARK,
+        "# A layer trained in seconds, audited before and after",
+        fill(
+            f"`python examples/train_layer.py` trains three heads of width 4, with biases, on "
+            f"{data.T} handwritten digits by Adam, and stores them as float32 under the names of "
+            "Hugging Face's models. The property file says what the layer must do:",
+            100,
+        ),
+        f"```toml\n{asked.read_text()}```",
+        "```text\nattncert audit examples/trained/data.npz --layer examples/trained/after.npz \\\n"
+        "    --heads 3 --property examples/trained/property.toml\n```",
+        *told,
+    ]
+    return files | {"report.md": ("\n\n".join(text) + "\n").encode()}
+
+
 PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-paper": (
         "25 handwritten digits by the paper's construction (8 heads of width 4): exact readout",
@@ -223,6 +261,10 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "constants": (
         "Effective constants: how large c and B must be, and what H and n cost",
         constants,
+    ),
+    "trained-layer": (
+        "A layer trained in seconds, audited before and after training, with a property file",
+        trained_layer,
     ),
     "experiments": (
         "The paper's experiments again, for given labels: every point a certificate",

@@ -124,9 +124,9 @@ def _json(value: Any, shown: str) -> dict[str, Any]:
 
 def _unit(value: dict[str, Any]) -> str:
     unit = value.get("layer", value).get("logit_unit", "e")
-    if unit not in ("e", "ln2", "ln 2"):
+    if unit not in ("e", "1", "ln2", "ln 2"):
         raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
-    return "e" if unit == "e" else "ln2"
+    return "e" if unit in ("e", "1") else "ln2"  # "1": in certificates of interpolation-near
 
 
 def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:

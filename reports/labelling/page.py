@@ -25,7 +25,8 @@ def one_line(labelled: Labelled) -> str:
     if labelled.zero is not None and level is Level.PROVED:
         return f"Every labelling of {examples}, {count(labelled.zero.heads, 'head')}: proved."
     if level is Level.REFUTED:
-        return f"Every labelling of {examples}: refuted: {labelled.claims[-1].statement}"
+        reason = labelled.claims[-1].statement.partition(": no, ")[2]
+        return f"Every labelling of {examples}: refuted: {reason}"
     return f"Every labelling of {examples}: undecided: {labelled.why}."
 
 

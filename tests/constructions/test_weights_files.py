@@ -56,9 +56,11 @@ def test_the_formats_agree(tmp_path: Path) -> None:
     (tmp_path / "f.json").write_text(
         json.dumps({"heads": shared, "output": flat["output"].tolist(), "logit_unit": "e"})
     )
-    names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json")
+    near = {"heads": shared, "output": flat["output"].tolist(), "logit_unit": "1"}
+    (tmp_path / "g.json").write_text(json.dumps({"layer": near}))  # of interpolation-near
+    names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json", "g.json")
     found = [load_weights(tmp_path / name) for name in names]
-    assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 3
+    assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 4
     assert all(entries(x) == entries(found[0]) for x in found)
     numbers = [float(x.p) / float(x.q) for x in found[0].layer.heads[1].key.entries()]
     assert numbers == ARRAYS["key"][1].astype(float).ravel().tolist(), "taken exactly"

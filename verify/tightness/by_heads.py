@@ -5,8 +5,9 @@ Theorem 3). From below: one draw of random integer weights of width one for many
 modulo a prime of the features of the first H of them, for every H at once (the pivots of one
 elimination, counted by blocks of columns). From above, for all weights:
 
-    T less the relations between rows (rows.py), the bound by columns (flat.py), and
-    R_{H+1} ≤ R_H + (R_H - R_{H-1})                                  (concavity, Proposition 7.1)
+    T less the relations between rows (rows.py), the bound by columns (flat.py),
+    R_1 where no weights of one head exceed the rank that was found (one_head.py), and
+    R_H ≤ H R_1,  R_{H+1} ≤ R_H + (R_H - R_{H-1})                    (concavity, Proposition 7.1)
 
 with the bounds from above for R_H and from below for R_{H-1}. Where the rows of every live context
 are affinely independent, T less the relations is reached by enough heads (Theorem 6). Where some
@@ -21,10 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 from flint import nmod_mat
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.tightness import one_head
 from attncert.verify.tightness.flat import flat_of
 from attncert.verify.tightness.probes import random_layer
 from attncert.verify.tightness.rows import MOST_ROWS, complete, row_relations, tied_examples
@@ -82,6 +85,8 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
         below = [max(pair) for pair in zip(below, found, strict=True)]
         if below == most_known:
             break
+    if below[0] < most_known[0] and _one_head_is_known(data, below[0], seed):
+        most_known = [min(x, h * below[0]) for h, x in enumerate(most_known, start=1)]
     for h in range(1, most + 1):
         before = [0, 0, *below][h - 1 : h + 1]  # of h-2 and h-1 heads
         concave = 2 * above[-1] - before[0] if above else limit
@@ -92,17 +97,33 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
     return ByHeads(tuple(below[:count]), tuple(above), limit, few and complete(data), prime)
 
 
+def _one_head_is_known(data: Dataset, rank: int, seed: int) -> bool:
+    """Whether no weights of one head exceed this rank, which some reach."""
+    if not one_head.affordable(data, rank):
+        return False
+    for bound in _BOUNDS:
+        layer = random_layer(data, 1, 1, bound, np.random.default_rng([seed, bound]))
+        for z, p in features.residues(data, [features.logits(layer.heads[0], data)]):
+            columns, rows = (_pivots(matrix, p) for matrix in (z, z.T))
+            if len(rows) == rank:
+                return one_head.never_exceeds(data, rows, columns)
+    return False
+
+
+def _pivots(matrix: IntArray, p: int) -> list[int]:
+    """The first columns that are independent modulo p."""
+    echelon, rank = nmod_mat(*matrix.shape, matrix.ravel().tolist(), p).rref()
+    entries = np.array([int(x) for x in echelon.entries()]).reshape(-1, matrix.shape[1])
+    return [int(np.flatnonzero(row)[0]) for row in entries[:rank]]
+
+
 def _profile(data: Dataset, heads: int, bound: int, seed: int) -> tuple[list[int], int]:
     """Ranks modulo a prime of the features of the first 1, 2, ... random heads, and the prime."""
     rng = np.random.default_rng([seed, bound])
     layer = random_layer(data, heads, 1, bound, rng)
     tables = [features.logits(head, data) for head in layer.heads]
     for z, p in features.residues(data, tables):
-        echelon, rank = nmod_mat(*z.shape, z.ravel().tolist(), p).rref()
-        width, starts = z.shape[1], list[int]()
-        entries = np.array([int(x) for x in echelon.entries()]).reshape(-1, width)
-        for row in entries[:rank]:
-            starts.append(int(np.flatnonzero(row)[0]))
+        starts = _pivots(z, p)
         return [sum(s < (h + 1) * data.d for s in starts) for h in range(heads)], p
     return [0] * heads, features.PRIMES[0]
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
+from support.oracles import SAFE_PRIME, features_mod, rank_mod
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random, signed_pairs
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.tightness import one_head
 from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
-from attncert.verify.tightness.probes import best_rank
+from attncert.verify.tightness.probes import best_rank, random_layer
 from attncert.verify.tightness.rows import complete, row_relations
 from attncert.verify.tightness.studies import study
 
@@ -38,7 +42,42 @@ def test_every_number_of_heads_is_decided(data: Dataset, ranks: tuple[int, ...])
     assert exact.level is Level.ARGUED
 
 
-def test_a_zero_that_no_bound_explains_stays_open() -> None:
+def test_an_identity_of_one_head_bounds_them_all() -> None:
+    """R_1 = 2 for all weights, so R_H = min(2H, 7)."""
+    found = by_heads(diagonal(7))
+    assert found.below == found.above == (2, 4, 6, 7) and found.decided
+    assert found.fewest(7) == (4, 4)
+    eye, ones = np.eye(3, dtype=int), np.ones((3, 3), dtype=int)
+    other = by_heads(Dataset.of([eye, ones - eye, 2 * eye], [[1, 2, 3]] * 3, [0] * 3))
+    assert other.below == other.above == (2, 3) and other.decided
+
+
+def test_one_head_exceeds_what_is_no_identity() -> None:
+    """Small data: where the identity fails, some weights have a larger rank; where it holds, none
+    that are drawn."""
+    rng, known = np.random.default_rng(4), set()
+    for seed in range(24):
+        contexts, queries = rng.integers(-1, 2, (4, 2, 3)), rng.integers(0, 2, (4, 3))
+        if seed % 3 == 1:
+            contexts = np.array([np.diag([t, 1, 1]) for t in rng.integers(1, 4, 4)])
+            queries[:] = [1, 2, 1]
+        elif seed % 3 == 2:
+            contexts = contexts[:, :, :1] * np.array([1, 2, 1])
+        data = Dataset.of(contexts, queries, [0] * 4)
+        most = best_rank(data, 1, 3, width=2, draws=6, seed=seed).rank
+        z = features_mod(data, random_layer(data, 1, 1, 30, rng), SAFE_PRIME)
+        for r in (1, 2):
+            for rows, columns in product(combinations(range(4), r), combinations(range(3), r)):
+                minor = [[z[t][j] for j in columns] for t in rows]
+                if rank_mod(minor, SAFE_PRIME) == r and one_head.affordable(data, r):
+                    holds = one_head.never_exceeds(data, rows, columns)
+                    known.add((r, holds))
+                    assert (most <= r) == holds
+    assert known == {(1, True), (1, False), (2, True), (2, False)}
+
+
+def test_a_zero_that_no_bound_explains_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_head, "MOST_TERMS", 0)
     found = by_heads(diagonal(7))
     assert found.below == (2, 4, 6, 7) and found.above == (3, 6, 7, 7) and found.limit == 7
     assert not found.decided and found.reached  # A2 holds: Theorem 6
