@@ -191,7 +191,11 @@ def test_bad_input_is_one_line(
 
 def test_vectors_alone_leave_contexts_open() -> None:
     vectors = Vectors.of(np.eye(4))
-    made = assume(Given(vectors, 2, None, None, (), lambda: iter(()), {}), QUICK)
+    little = AssumeSettings(subsets=0, permutations=0, work=0.1, float32=0)
+    made = assume(Given(vectors, 2, None, None, (), lambda: iter(()), {}), little)
+    files = render(made)  # nothing was drawn: no figure is named that is not there
+    named = re.findall(r"figures/[a-z]+\.svg", files["report.md"].decode())
+    assert sorted(named) == sorted(name for name in files if name.endswith(".svg"))
     assert levels(made)["contexts.independent"] == "undecided" and made.exit_status == 3
     assert made.placed == ()
     with pytest.raises(InputError, match="missing"):
