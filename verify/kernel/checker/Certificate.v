@@ -247,10 +247,10 @@ Definition full_rank_of (p : parts) : result claim :=
     match parts with
     | [prime; rank] =>
       let* q := number_of prime in
-      let* c := layer_of keys_layer keys_head layer groups p in
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
-      let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (dimT c)) in Got (FullRank (numer q) c)
+      let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (nth 0 (dims p) 0%nat)) in
+      let* c := layer_of keys_layer keys_head layer groups p in Got (FullRank (numer q) c)
     | _ => No Unusable
     end
   | _ => No Unusable
