@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+
+def asked(
+    parser: argparse.ArgumentParser,
+    out: str,
+    run: Callable[[dict[str, Any]], dict[str, Any]],
+    markdown: Callable[[dict[str, Any]], str],
+) -> argparse.Namespace:
+    """The arguments; ends here where one case is to be run, or the table to be written."""
+    parser.add_argument("--table", action="store_true", help="write it into docs/measured.md")
+    parser.add_argument("--out", default=out)
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(run(json.loads(arguments.case))))
+        raise SystemExit
+    if arguments.table:
+        name = Path(sys.argv[0]).name
+        into_document(name, markdown(json.loads(Path(arguments.out).read_text())))
+        raise SystemExit
+    return arguments
 
 
 def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[str, Any]:

@@ -15,13 +15,11 @@ uses, and in "prove" over ℚ.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-from cases import command, in_own_process, into_document, table, write
+from cases import asked, command, in_own_process, table, write
 
 OUT = "benchmarks/results/digits.json"
 CASES = {  # seconds allowed for build and solve
@@ -36,16 +34,7 @@ CHECKS = (2147481571, 2147481563, 2147481529)  # primes below 2^31
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--up-to", type=int, default=10**4, help="no more examples than this")
-    parser.add_argument("--table", action="store_true", help="write them into docs/measured.md")
-    parser.add_argument("--out", default=OUT)
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.case:
-        print(json.dumps(_run(json.loads(arguments.case))))
-        return
-    if arguments.table:
-        into_document("digits.py", markdown(json.loads(Path(arguments.out).read_text())))
-        return
+    arguments = asked(parser, OUT, _run, markdown)
     from machine import machine
 
     rows = []

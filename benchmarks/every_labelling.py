@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import command, in_own_process, into_document, table, write
+from cases import asked, command, in_own_process, table, write
 
 OUT = "benchmarks/results/every_labelling.json"
 SMALL = {"n": 32, "d": 64, "H": 12}
@@ -39,17 +39,8 @@ MOST_TWICE = 10_000  # examples up to which that is tried, and a file written
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=1800, help="seconds for one case")
-    parser.add_argument("--table", action="store_true", help="write it into docs/measured.md")
-    parser.add_argument("--out", default=OUT)
     parser.add_argument("--only", type=int, help="this one of the cases, from 0; others stay")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.case:
-        print(json.dumps(_run(json.loads(arguments.case))))
-        return
-    if arguments.table:
-        into_document("every_labelling.py", markdown(json.loads(Path(arguments.out).read_text())))
-        return
+    arguments = asked(parser, OUT, _run, markdown)
     from machine import machine
 
     result: dict[str, Any] = {

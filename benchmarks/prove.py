@@ -121,13 +121,13 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
     proved_in = time.perf_counter() - start
     row = {
         "T": data.T,
-        "claim": proof.settings["claim"],
+        "claim": proof.settings.claim,
         "standing": proof.standing.value,
         "build_s": round(built_in, 3),
         "prove_s": round(proved_in, 3),
         "predicted_bits": predicted,
     }
-    if proof.settings["claim"] == "interpolation":
+    if proof.settings.claim == "interpolation":
         start = time.perf_counter()
         solution = solve(pivot_system(built, data), data.label_matrix)
         row["solve_s"] = round(time.perf_counter() - start, 3)

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import command, in_own_process, into_document, table, write
+from cases import asked, command, in_own_process, table, write
 
 OUT = "benchmarks/results/width_one.json"
 SMALL: list[dict[str, Any]] = [
@@ -40,16 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two small cases only")
     parser.add_argument("--large", action="store_true", help="the shape of ViT-base too")
-    parser.add_argument("--table", action="store_true", help="write them into docs/measured.md")
-    parser.add_argument("--out", default=OUT)
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.case:
-        print(json.dumps(_run(json.loads(arguments.case))))
-        return
-    if arguments.table:
-        into_document("width_one.py", markdown(json.loads(Path(arguments.out).read_text())))
-        return
+    arguments = asked(parser, OUT, _run, markdown)
     from machine import machine
 
     cases = SMALL if arguments.quick else USUAL + (LARGE if arguments.large else [])
@@ -96,7 +87,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
         "T": data.T,
         "standing": proof.standing.value,
         "rank": proof.trace["rank"].numbers["rank"],
-        "parameters": proof.settings["parameters"],
+        "parameters": proof.settings.parameters,
         "heads that place": len(proof.groups or ()),
         "stages_s": {k: round(v, 2) for k, v in sorted(spent.items()) if k},
         "prove_s": round(time.perf_counter() - start, 2),

@@ -20,11 +20,15 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits, left_out
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
+from attncert.constructions.weights.load import load_weights
+from attncert.reports.audit import page as audit_page
 from attncert.reports.capacity import page as capacity_page
 from attncert.reports.fit import experiments as experiments_page
 from attncert.reports.proof.page import render
+from attncert.reports.report import MARK
 from attncert.reports.tightness import page as tightness_page
 from attncert.reports.words.jsonable import readable_json
+from attncert.verify.audit.layer.section import audit_weights
 from attncert.verify.capacity.constants import growth
 from attncert.verify.capacity.sweeps import sweep
 from attncert.verify.prove import Settings, prove
@@ -113,10 +117,110 @@ def experiments() -> Files:
     return experiments_page.render(json.loads(rows.read_bytes()))
 
 
+def digits_kernel() -> Files:
+    """From committed rows, as measured: `python benchmarks/kernel.py` (Coq is needed)."""
+    raw = (ROOT / "benchmarks" / "results" / "kernel.json").read_bytes()
+    told = json.loads(raw)
+    headings = ["digits", "longest number", "certificate", "verified checker", "Coq's kernel"]
+    rows = [
+        [
+            row["examples"],
+            f"{row['digits of the longest number']:,} digits",
+            f"{row['certificate MB']} MB",
+            f"{row['verified s']} s, {row['verified MiB']} MiB",
+            f"{row['kernel s']} s, {row['kernel MiB']} MiB",
+        ]
+        for row in told["rows"]
+    ]
+    said = "\n".join(f"- {row['examples']} digits: {row['said']}." for row in told["rows"])
+    commands = "\n".join(
+        f"{row['made by'].replace('DATA', 'digits')} --out {row['examples']}\n"
+        f"attncert check --verified {row['examples']}/certificate.json\n"
+        f"attncert check --kernel {row['examples']}/certificate.json"
+        for row in told["rows"]
+    )
+    digests = "\n".join(f"- {row['examples']} digits: `{row['digest']}`" for row in told["rows"])
+    axioms = sorted({name for row in told["rows"] for name in row["assumptions"]})
+    words = [name for name in axioms if name.split(".")[0] in ("PrimInt63", "Uint63")]
+    rest = ", ".join(f"`{name}`" for name in axioms if name not in words)
+    text = f"""# 25 and 49 digits, checked by Coq's kernel
+
+**One attention layer by the paper's construction outputs exactly the label of each of 25, and of
+49, handwritten digits: as theorems that Coq's kernel has checked, over the real numbers with the
+true exponential.** Checked was:
+
+{said}
+
+{_table(headings, rows)}
+
+Processor time and largest memory, one core of a shared machine ({told["machine"]["processor"]}).
+The verified checker is the executable that is extracted from a checker proved correct. In the last
+column Coq evaluates that checker inside its kernel, and the file is a theorem. To do it again:
+
+```text
+attncert kernel build
+{commands}
+```
+
+The digests of the certificates:
+
+{digests}
+
+The theorems rest on {rest}, and on {len(words)} operations on 63-bit words with their laws
+(`PrimInt63`, `Uint63`); [`kernel.json`](kernel.json) names them all. docs/kernel.md sets what is
+stated in words beside what Coq reads, which is the file `attncert-report/kernel/instance.v` that
+`--kernel` writes.
+"""
+    return {"report.md": text.encode(), "kernel.json": raw}
+
+
+def _table(headings: list[str], rows: list[list[object]]) -> str:
+    lines = [headings, ["---:"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def trained_layer() -> Files:
+    """Weights that examples/train_layer.py made in seconds, audited before and after training."""
+    folder = ROOT / "examples" / "trained"
+    data, asked = load(str(folder / "data.npz")), (folder / "property.toml")
+    files: dict[str, bytes] = {}
+    told = []
+    for when in ("before", "after"):
+        weights = load_weights(folder / f"{when}.npz", heads=3)
+        found = audit_weights(data, weights, property=str(asked))
+        page = audit_page.report(found)
+        files |= {f"{when}/{name}": content for name, content in page.files.items()}
+        told += [
+            f"## {when.capitalize()} training",
+            f"**{page.sentences[0]}**",
+            found.sections[0].answer + f" [The audit]({when}/audit.md).",
+            f"![Saturation, {when} training]({when}/figures/audit-layer.svg)",
+        ]
+    text = [
+        MARK,
+        "# A layer trained in seconds, audited before and after",
+        fill(
+            f"`python examples/train_layer.py` trains three heads of width 4, with biases, on "
+            f"{data.T} handwritten digits by Adam, and stores them as float32 under the names of "
+            "Hugging Face's models. The property file says what the layer must do:",
+            100,
+        ),
+        f"```toml\n{asked.read_text()}```",
+        "```text\nattncert audit examples/trained/data.npz --layer examples/trained/after.npz \\\n"
+        "    --heads 3 --property examples/trained/property.toml\n```",
+        *told,
+    ]
+    return files | {"report.md": ("\n\n".join(text) + "\n").encode()}
+
+
 PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-paper": (
         "25 handwritten digits by the paper's construction (8 heads of width 4): exact readout",
         digits_by_the_paper,
+    ),
+    "digits-kernel": (
+        "25 and 49 handwritten digits by the paper's construction, checked by Coq's kernel",
+        digits_kernel,
     ),
     "digits-width-one": (
         "97 handwritten digits by 32 heads of width one: exact readout",
@@ -157,6 +261,10 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "constants": (
         "Effective constants: how large c and B must be, and what H and n cost",
         constants,
+    ),
+    "trained-layer": (
+        "A layer trained in seconds, audited before and after training, with a property file",
+        trained_layer,
     ),
     "experiments": (
         "The paper's experiments again, for given labels: every point a certificate",

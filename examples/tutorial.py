@@ -302,8 +302,8 @@ print("parameters: H(2d·d_h + d·d_v + d_v·m) =", H * (2 * d * d_h + d * d_v +
 # %% [markdown]
 # ## What attncert makes of it
 #
-# Each step is a *claim* with a level. *Proved* means exact arithmetic; *argued* is a written
-# proof (step 1 and what follows from it for all labels); *numerical* is a floating-point check
+# Each step is a *claim* with a level. *Proved* means exact arithmetic; *kernel* is a theorem
+# proved in Coq (step 1, which makes it hold for all labels); *numerical* is a floating-point check
 # that nothing rests on. `attncert prove examples/tiny.json --heads 2` writes the same as a
 # report.
 

@@ -23,12 +23,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "vectors", "certificate", "fast-check",
-         "mutants", "near", "near-mutants", "labelling", "labelling-mutants", "log", "log-mutants",
+NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "state", "property", "vectors",
+         "certificate", "fast-check", "mutants", "near", "near-mutants", "labelling",
+         "labelling-mutants", "log", "log-mutants",
          "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
            "constructions/weights/own.py", "constructions/weights/load.py",
+           "constructions/weights/projections.py", "verify/audit/layer/property.py",
            "verify/checker.py", "verify/fast/full_rank.py",
            "verify/checker_data.py", "verify/checker_near.py", "verify/checker_rank.py",
            "verify/checker_labelling.py", "verify/fast/near.py", "verify/fast/labelling.py",

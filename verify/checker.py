@@ -334,7 +334,11 @@ def main(argv: list[str] | None = None, check: Any = check_file) -> int:
     parser.add_argument("--limit-mib", type=float, default=LIMIT_MIB)
     options = parser.parse_args(argv)
     found = check(options.file, options.limit_seconds, options.limit_mib)
-    print(json.dumps(found._asdict()) if options.json else f"{found.status}: {found.message}")
+    line = json.dumps(found._asdict()) if options.json else f"{found.status}: {found.message}"
+    try:
+        print(line, flush=True)
+    except OSError:  # a full disk, a closed pipe: who sees no answer is to get no status of one
+        return EXIT["unusable"]
     return EXIT[found.status]
 
 

@@ -75,14 +75,14 @@ def audit(
     def made(progress: Stages) -> Report:
         weights = None
         if layer is not None:
-            weights = question(
-                chosen,
+            weights = question(  # a file's mask is for all examples that the data have
+                chosen if mask == "causal" else loaded,
                 Source(layer, format, prefix, heads, property),
                 scale,
                 mask,
                 logit_unit,
                 tolerance,
-            )
+            ).first(examples)
         scope = Scope(chosen, weights, quick, seed, progress)
         return report(run(scope, sections(scope)))
 

@@ -28,6 +28,9 @@ def embed(
         str | None, typer.Option(help="tokenizer.json or a folder with it; default: the model's")
     ] = None,
     batch: Annotated[int, typer.Option(help="inputs at a time")] = 8,
+    dtype: Annotated[
+        str, typer.Option(help="the model's arithmetic: float32 | float64")
+    ] = "float32",
     memory: Annotated[int, typer.Option(help="MiB that the run may take")] = 4096,
     seed: Annotated[int, typer.Option(help="random seed of the weights")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
@@ -51,6 +54,7 @@ def embed(
         tokenizer=tokenizer or "",
         batch=batch,
         memory=memory * 2**20,
+        dtype=dtype,
     )
     try:
         with Stages() as progress:

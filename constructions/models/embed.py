@@ -22,7 +22,7 @@ from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.models.embeddings import MANIFEST, write_manifest, write_shard
 from attncert.constructions.models.inputs import Inputs, open_inputs
-from attncert.constructions.models.network import FLOAT, Network, build, bytes_needed
+from attncert.constructions.models.network import BYTES, Network, build, bytes_needed
 from attncert.constructions.progress import StageProgress, silent
 
 RUN = "run.json"
@@ -36,7 +36,8 @@ _SHARD_INPUTS = 256
 class EmbedSettings:
     """query: "first", "last" or a position from 0; "" for the model's own: the last token of a GPT,
     else the first. contexts: how many are kept, evenly spread; None for all. count: inputs; None
-    for all. length: of a passage; None for the longest. memory: bytes. See `build` for the rest."""
+    for all. length: of a passage; None for the longest. memory: bytes. dtype: float32 or
+    float64. See `build` for the rest."""
 
     layer: int = 1
     query: str = ""
@@ -48,10 +49,13 @@ class EmbedSettings:
     tokenizer: str = ""
     batch: int = 8
     memory: int = MEMORY
+    dtype: str = "float32"
 
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise InputError("--batch", "a positive whole number", self.batch)
+        if self.dtype not in BYTES:
+            raise InputError("--dtype", "float32 or float64", self.dtype)
         if self.contexts is not None and self.contexts < 0:
             raise InputError("--contexts", "a whole number from 0", self.contexts)
 
@@ -83,7 +87,14 @@ def embed(
     for what can be known then; a bad input later on leaves the shards before it.
     """
     progress("model", 0, 1)
-    network = build(model, layer=settings.layer, random=settings.random, seed=settings.seed)
+    network = build(
+        model,
+        layer=settings.layer,
+        random=settings.random,
+        seed=settings.seed,
+        dtype=settings.dtype,
+        memory=settings.memory,
+    )
     inputs = open_inputs(
         source,
         pixels=network.pixels,
@@ -93,11 +104,12 @@ def embed(
         count=settings.count,
     )
     tokens, place = _first_look(network, inputs, settings)
+    context = tokens * network.width * BYTES[settings.dtype]
     kept = _spread(inputs.count, settings.contexts)
-    size = _shard_size(inputs.count, len(kept), tokens * network.width * FLOAT, settings.batch)
+    size = _shard_size(inputs.count, len(kept), context, settings.batch)
     most = max(len([k for k in kept if at <= k < at + size]) for at in range(0, inputs.count, size))
-    estimated = bytes_needed(network, settings.batch, tokens)
-    estimated += 2 * most * tokens * network.width * FLOAT
+    estimated = bytes_needed(network, settings.batch, tokens, settings.dtype)
+    estimated += 2 * most * context
     if estimated > settings.memory:
         must = f"at least {-(-estimated // 2**20)} MiB, what this run is estimated to need"
         raise InputError("--memory", must, f"{settings.memory // 2**20} MiB")
@@ -118,7 +130,8 @@ def embed(
         },
     }
     names = [f"shard-{i:05d}.npz" for i in range(-(-inputs.count // size))]
-    _begin(folder, {**manifest, "shard": size}, names, len(kept) * tokens * network.width * FLOAT)
+    need = len(kept) * context + inputs.count * network.width * BYTES[settings.dtype]
+    _begin(folder, {**manifest, "shard": size}, names, need)
     reused = 0
     for number, name in enumerate(names):
         start, stop = number * size, min((number + 1) * size, inputs.count)
@@ -127,8 +140,8 @@ def embed(
             reused += 1
             continue
         part = [k for k in kept if start <= k < stop]
-        queries = np.empty((stop - start, network.width), dtype=np.float32)
-        contexts = np.empty((len(part), tokens, network.width), dtype=np.float32)
+        queries = np.empty((stop - start, network.width), dtype=settings.dtype)
+        contexts = np.empty((len(part), tokens, network.width), dtype=settings.dtype)
         for at in range(start, stop, settings.batch):
             end = min(at + settings.batch, stop)
             states = network.states(_checked(network, inputs.batch(at, end)))
@@ -193,7 +206,7 @@ def _shard_size(inputs: int, kept: int, context: int, batch: int) -> int:
     return -(-size // batch) * batch
 
 
-def _begin(folder: Path, run: Mapping[str, Any], names: list[str], contexts: int) -> None:
+def _begin(folder: Path, run: Mapping[str, Any], names: list[str], need: int) -> None:
     """A folder for this run: new, empty, or left by the same one. Raises InputError."""
     must = "new, empty, or the folder of the same run"
     with path_errors("--out", must, folder):
@@ -207,7 +220,7 @@ def _begin(folder: Path, run: Mapping[str, Any], names: list[str], contexts: int
             if MANIFEST in here or not same or here - {RUN, *names, *partial}:
                 raise InputError("--out", must, f"{folder}, which holds something else")
         folder.mkdir(parents=True, exist_ok=True)
-        free, need = shutil.disk_usage(folder).free, contexts + run["inputs"] * run["width"] * FLOAT
+        free = shutil.disk_usage(folder).free
         if need > free:
             raise InputError("--out", f"where {need} bytes are free", f"with {free} bytes free")
         (folder / RUN).write_text(text)

@@ -44,12 +44,12 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """Shapes that --random knows without a configuration: 224×224 images in patches of 16; BERT with
 512 tokens; GPT-2 with 1,024. Other sizes as the libraries have them."""
 
-FLOAT = 4  # bytes
+BYTES = {"float32": 4, "float64": 8}
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """The lower layers of a model. Arithmetic: float32, on the CPU.
+    """The lower layers of a model. Arithmetic: that of its weights, on the CPU.
 
     layer: k. layers, heads, width: of the whole model. pixels: how it takes images, None for
     tokens. longest: tokens it takes; vocabulary: ids. last: its queries are last tokens by default.
@@ -67,7 +67,7 @@ class Network:
     told: Mapping[str, Any]
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
-        """The states (B, n, d) that enter block k + 1, float32."""
+        """The states (B, n, d) that enter block k + 1, as the model has them."""
         import torch
 
         caught: list[Any] = []
@@ -85,7 +85,11 @@ class Network:
             hook = block.register_forward_hook(after)
         try:
             with torch.inference_mode():
-                self.model(**{key: torch.from_numpy(value) for key, value in batch.items()})
+                tensors = {key: torch.from_numpy(value) for key, value in batch.items()}
+                kind = next(self.model.parameters()).dtype
+                self.model(
+                    **{k: x.to(kind) if x.is_floating_point() else x for k, x in tensors.items()}
+                )
         finally:
             hook.remove()
         states: AnyArray = caught[0].numpy()
@@ -96,8 +100,19 @@ class Network:
         return _blocks(self.model, max(1, self.layer))
 
 
-def build(name: str, *, layer: int, random: bool = False, seed: int = 0) -> Network:
+def build(
+    name: str,
+    *,
+    layer: int,
+    random: bool = False,
+    seed: int = 0,
+    dtype: str = "float32",
+    memory: int | None = None,
+) -> Network:
     """The model `name`, a local folder or of the Hugging Face hub, up to `layer`.
+
+    dtype: "float32", or "float64" for the same weights in wider arithmetic. memory: bytes that the
+    weights may take, counted before any is made.
 
     random: weights drawn with `seed` from the configuration alone, which may also be one of SHAPES.
     They are those of the model as far as it is built: another layer has other weights. Stored
@@ -114,6 +129,7 @@ def build(name: str, *, layer: int, random: bool = False, seed: int = 0) -> Netw
     facts = _facts(config)
     told |= {"configuration sha256": _config_sha256(config), "layers": layers}
     config.num_hidden_layers = max(1, layer)
+    _require_memory(torch, transformers, config, BYTES[dtype], memory)
     if random:
         torch.manual_seed(seed)
         model = transformers.AutoModel.from_config(config)
@@ -121,7 +137,8 @@ def build(name: str, *, layer: int, random: bool = False, seed: int = 0) -> Netw
     else:
         model = _stored(transformers, name, config)
         told |= {"weights": "stored", "weights sha256": _weights_sha256(name)}
-    model.eval()
+    model.eval().to(getattr(torch, dtype))
+    told["arithmetic"] = dtype
     _blocks(model, max(1, layer))
     pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
     told |= {"torch": str(torch.__version__), "transformers": transformers.__version__}
@@ -140,7 +157,7 @@ def libraries() -> tuple[Any, Any]:
     return torch, transformers
 
 
-def bytes_needed(network: Network, batch: int, tokens: int) -> int:
+def bytes_needed(network: Network, batch: int, tokens: int, dtype: str) -> int:
     """An estimate, rather too high, of what weights and one batch take, in bytes.
 
     Weights twice, as they are read and copied; for each token of a batch the states of a block: the
@@ -149,7 +166,7 @@ def bytes_needed(network: Network, batch: int, tokens: int) -> int:
     weights = sum(p.numel() for p in network.model.parameters())
     wide = getattr(network.model.config, "intermediate_size", None) or 4 * network.width
     each = 8 * network.width + 3 * wide + 2 * network.heads * tokens
-    return FLOAT * (2 * weights + batch * tokens * each)
+    return BYTES[dtype] * (2 * weights + batch * tokens * each)
 
 
 def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dict[str, Any]]:
@@ -174,9 +191,20 @@ def _stored(transformers: Any, name: str, config: Any) -> Any:
         return transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype="float32", trust_remote_code=False
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # safetensors raises an Exception of its own
         must = "a model whose weights are in safetensors files"
         raise InputError("MODEL", must, f"{name} ({error})") from None
+
+
+def _require_memory(
+    torch: Any, transformers: Any, config: Any, each: int, memory: int | None
+) -> None:
+    """Weights twice, as they are read and copied; on the meta device they take no memory."""
+    with torch.device("meta"):
+        count = sum(p.numel() for p in transformers.AutoModel.from_config(config).parameters())
+    if memory is not None and 2 * each * count > memory:
+        must = f"at least {-(-2 * each * count // 2**20)} MiB, what these weights take"
+        raise InputError("--memory", must, f"{memory // 2**20} MiB")
 
 
 def _facts(config: Any) -> dict[str, Any]:

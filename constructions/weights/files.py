@@ -31,12 +31,12 @@ def from_npz(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
 
 
 def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
-    """With the library safetensors, of the extra `models`. Raises InputError."""
+    """With the library safetensors, of the extra `weights`. Raises InputError."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise InputError(
-            shown, "read with safetensors (pip install 'attncert[models]')", "without it"
+            shown, "read with safetensors (pip install 'attncert[weights]')", "without it"
         ) from None
     try:
         with _path(file, shown) as path, safe_open(path, framework="numpy") as content:

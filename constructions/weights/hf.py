@@ -21,8 +21,8 @@ from __future__ import annotations
 from attncert.constructions.weights.naming import Naming, linear
 
 _ROTARY = (
-    "Models with these names turn queries and keys by their positions (rotary embeddings). Such "
-    "turns are not in the file and not part of this audit: it is about the layer without them."
+    "Many models with these names turn queries and keys by their positions (rotary embeddings). "
+    "Such turns are not in the file and not part of this audit: it is about the layer without them."
 )
 _CAUSAL = (
     "Models with these names are causal as a rule: the file does not say so, --mask does."

@@ -71,17 +71,17 @@ def general_position(made: Assumed) -> str:
         f"rank. Of the same vectors, exactly, {exact:,} of {sweep.permutations:,} random sets are "
         "independent. "
     )
+    least_of = f"σ_min (at least {real(least)} in the sets looked at)"
+    done = f"what rounding to the stored format can have done (at most {real(rounding)})"
     if exact == sweep.permutations and test.full < test.subsets:
-        said += "So the failure is one of the float32 tolerance and not of the stored vectors: "
         said += (
-            f"σ_min (at least {real(least)} in the sets looked at) "
-            f"{'exceeds' if robust else 'does not exceed'} what rounding to the stored format can "
-            f"have done (at most {real(rounding)})"
-        )
-        said += (
-            ", so that the numbers before rounding were independent too."
+            "So the failure is one of the float32 tolerance and not of the vectors: "
+            f"{least_of} exceeds {done}, so that the numbers before rounding were independent too."
             if robust
-            else ", so that the numbers before rounding need not have been independent."
+            else f"So the stored vectors do not fail, but {least_of} does not exceed {done}: "
+            "rounding alone may have made them independent, and whether they were so before it is "
+            "not decided by these numbers. Those of wider arithmetic may decide it "
+            "(attncert embed --dtype float64)."
         )
     elif exact == test.full == 0:
         said += "The failure is one of the vectors."

@@ -20,15 +20,17 @@ _LENGTH = 24  # characters of a number that is written out
 ARGUMENTS = {
     "interpolation": "Not computed, but taken on trust: the paper's definition of an attention "
     "layer, and that exp(k ln 2) is 2 to the power of k.",
-    "full-rank": "Not computed, but argued in a few lines (docs/mathematics.md): "
+    "full-rank": "Not computed, but argued in a few lines (docs/mathematics.md) and proved in Coq "
+    "(docs/kernel.md: prime_rank_lifts, reduction): "
     "that rows which are independent modulo a prime are independent over the rational "
     "numbers, and that independent rows serve every labelling. Also taken on trust: the paper's "
     "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
     "dependent-set": "The sum is the claim: no further argument is needed.",
     "impossible": "Not computed, but argued on half a page (docs/tightness.md, section "
-    "3): that inputs tied in this way force this relation between the outputs of every attention "
-    "layer. The checker confirms the tie and that the labels break the relation; you have to read "
-    "and believe the argument, and take on trust the paper's definition of an attention layer.",
+    "3) and proved in Coq (docs/kernel.md: tied_features, impossible): that inputs tied in this "
+    "way force this relation between the outputs of every attention layer. The checker confirms "
+    "the tie and that the labels break the relation; taken on trust is the paper's definition of "
+    "an attention layer.",
     "interpolation-near": "Not computed, but argued on a few lines at the head of that file: "
     "Banach's fixed point theorem for Newton's map. Also taken on trust: the paper's definition of "
     "an attention layer.",

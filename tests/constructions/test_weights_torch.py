@@ -192,6 +192,39 @@ def test_what_is_refused(tmp_path: Path) -> None:
         load_weights(tmp_path / "z.pt", heads=1)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_models_of_transformers(name: str) -> None:
+    """Random models, with and without padding: recorded, and read from the module."""
+    reason = "needs transformers: pip install 'attncert[models]'"
+    library = pytest.importorskip("transformers", reason=reason)
+    torch.manual_seed(0)
+    if name == "gpt2":
+        sizes = {"n_layer": 1, "n_embd": 12, "n_head": 3, "vocab_size": 20, "n_positions": 8}
+        model = library.GPT2Model(library.GPT2Config(**sizes)).double().eval()
+        layer = model.h[0].attn
+    else:
+        sizes = {"num_hidden_layers": 1, "hidden_size": 12, "num_attention_heads": 3}
+        config = library.BertConfig(**sizes, intermediate_size=8, vocab_size=20)
+        model = library.BertModel(config).double().eval()
+        layer = model.encoder.layer[0].attention
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.normal_()
+    ids, padding = torch.randint(0, 20, (2, 5)), torch.ones(2, 5, dtype=torch.int64)
+    padding[1, 3:] = 0
+    for mask in (None, padding):
+        with record(layer) as taken, torch.no_grad():
+            model(ids, attention_mask=mask)
+        seen = np.ones((10, 5), dtype=bool) if taken.mask is None else taken.mask
+        expected = np.ones((2, 5, 5), dtype=bool)
+        expected = np.tril(expected) if name == "gpt2" else expected
+        expected &= True if mask is None else padding.numpy().astype(bool)[:, None, :]
+        assert (seen == expected.reshape(10, 5)).all()
+        found = outputs(Weights.from_torch(layer), taken.data, taken.mask)
+        np.testing.assert_allclose(found, taken.data.labels.floats(), rtol=0, atol=1e-11)
+
+
 # One hundred random layers of each format.
 
 

@@ -30,6 +30,15 @@ def test_the_table_is_that_of_the_committed_results(benchmark: ModuleType) -> No
     assert benchmark.markdown(result).count("\n") > 1
 
 
+@pytest.mark.parametrize("benchmark", ["models"], indirect=True)
+def test_the_tables_of_real_models_are_those_of_the_results(benchmark: ModuleType) -> None:
+    """After a new run of benchmarks/models.py, which writes them itself."""
+    assert benchmark.page() == benchmark.PAGE.read_text()
+    assert {path.name for path in benchmark.REPORTS.iterdir()} == set(benchmark.CASES)
+    told = json.loads(benchmark.RESULTS.read_text())["cases"]
+    assert set(told) == set(benchmark.CASES)
+
+
 @pytest.mark.parametrize("benchmark", ["digits"], indirect=True)
 def test_what_was_not_reached_is_said(benchmark: ModuleType) -> None:
     ours = {"parameters": 100, "bits_of_Z": 7, "build_s": 0.1, "solve_s": 0.2, "readout_bits": 5000}

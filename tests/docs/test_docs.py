@@ -66,3 +66,7 @@ def test_the_list_of_files_is_made_from_the_modules() -> None:
         if not 10 <= len(house.first_line(path)) <= 140
     ]
     assert silent == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().split()) < 1000

@@ -34,7 +34,7 @@ def committed(page: str) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-@pytest.mark.parametrize("page", ["not-all-placed", "above-the-bound"])
+@pytest.mark.parametrize("page", ["not-all-placed", "above-the-bound", "digits-kernel"])
 def test_a_short_page_is_the_committed_one(page: str) -> None:
     assert gallery.differences(page, gallery.PAGES[page][1]()) == []
 
@@ -47,6 +47,7 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
         "digits-generic",
         "digits-all",
         "a1-false",
+        "trained-layer",
         "tightness",
         "capacity",
         "constants",

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import save
 from support import fuzz_foreign as foreign
+from support import fuzz_weights as weights
 from support.certificate_judge import judgement
 from support.data_files import VALID, archive, json_text, zipped
 from support.file_strategies import certificates, mutants, mutated, nudged
@@ -46,9 +46,7 @@ from support.small_certificates import (
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, read_npz
-from attncert.constructions.weights.load import load_weights
 from attncert.verify import checker
-from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.fast import check as fast
 from attncert.verify.kruskal.vectors import load_vectors
 from attncert.verify.rank.primes import PRIMES_FLOAT64
@@ -101,59 +99,14 @@ def npz_arrays(content: bytes) -> str:
     return timed(lambda: loaded(lambda: read_npz(file), is_data_set))
 
 
-def layer_file(content: bytes) -> str:
-    """Third-party weights, in any of three formats."""
-    path = _scratch(f"layer{_suffix(content)}", content)
-    return timed(lambda: loaded(lambda: load_weights(path), lambda found: found.layer.heads != ()))
-
-
-def mask_file(content: bytes) -> str:
-    """Which rows each query attends to, for `attncert audit --layer`."""
-    path = _scratch(f"mask{_suffix(content)}", content)
-    return timed(
-        lambda: loaded(
-            lambda: read_mask(str(path), _MASKED),
-            lambda found: found is not None and found.dtype == bool,
-        )
-    )
-
-
-_MASKED = Dataset.of([[[1], [2]], [[3], [4]]], [[1], [2]], [0, 1])
-
-
-def mask_seeds() -> list[bytes]:
-    file = io.BytesIO()
-    np.savez(file, mask=np.array([[1, 0], [1, 1]], dtype=np.int8))
-    texts = [[[1, 0], [0, 1]], [True, False], {"mask": [[True, 0], [1, 1]]}, {"mask": [1, 2]}]
-    return [file.getvalue(), *(json.dumps(x).encode() for x in texts)]
-
-
 def vectors_file(content: bytes) -> str:
     """Vectors, in JSON or an archive."""
-    path = _scratch(f"vectors{_suffix(content)}", content)
+    path = _scratch(f"vectors{weights.suffix(content)}", content)
     return timed(
         lambda: loaded(
             lambda: load_vectors(path), lambda found: found.N >= 1 and is_name(found.name)
         )
     )
-
-
-def _suffix(content: bytes) -> str:
-    if content.startswith(b"PK"):
-        return ".npz"
-    return ".json" if content[:1] in (b"{", b"[", b" ") else ".safetensors"
-
-
-def layer_seeds() -> list[bytes]:
-    arrays = {"W_K": np.ones((1, 2, 1), dtype=np.float32)}
-    arrays |= {"W_Q": arrays["W_K"], "W_V": arrays["W_K"], "W_O": np.ones((1, 1), dtype=np.float32)}
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    head = {key: [["1"], ["-1/2"]] for key in ("key", "query", "value")}
-    ours = {"logit_unit": "ln 2", "heads": [head, head], "output": [["1"], ["1"]]}
-    lists = {name: array.tolist() for name, array in arrays.items()}
-    texts = (ours, lists, {"layer": ours, "groups": [[0], [1]]}, CASES["interpolation"]())
-    return [file.getvalue(), save(arrays), *(json.dumps(x).encode() for x in texts)]
 
 
 def vectors_seeds() -> list[bytes]:
@@ -349,8 +302,22 @@ _TARGETS = {
     "json": Target(json_data, json_seeds, _JSON),
     "npz": Target(npz_data, npz_seeds, _ARRAY),
     "npz-arrays": Target(npz_arrays, array_seeds, _ARRAY),
-    "layer": Target(layer_file, layer_seeds, (*_CERTIFICATE, "W_K", "W_O", "float32")),
-    "mask": Target(mask_file, mask_seeds, (*_ARRAY, '"mask":', "true", "false", "[[", "]]")),
+    "layer": Target(
+        partial(weights.layer_file, scratch=_SCRATCH),
+        weights.layer_seeds,
+        (*_CERTIFICATE, "W_K", "W_O", "float32"),
+    ),
+    "mask": Target(
+        partial(weights.mask_file, scratch=_SCRATCH),
+        weights.mask_seeds,
+        (*_ARRAY, '"mask":', "true", "false", "[[", "]]"),
+    ),
+    "state": Target(
+        partial(weights.state_dict, scratch=_SCRATCH), weights.state_seeds, weights.STATE
+    ),
+    "property": Target(
+        partial(weights.property_file, scratch=_SCRATCH), weights.property_seeds, weights.PROPERTY
+    ),
     "vectors": Target(vectors_file, vectors_seeds, (*_JSON, '"vectors":')),
     "certificate": Target(certificate, certificate_seeds, _CERTIFICATE),
     "fast-check": Target(fast_certificate, full_rank_seeds, _CERTIFICATE),

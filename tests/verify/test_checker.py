@@ -367,3 +367,13 @@ def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     done = command(str(tmp_path / "missing.json"))
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.startswith("unusable: FileNotFoundError: ") and done.stdout.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("unbuffered", [[], ["-u"]])
+def test_an_answer_that_is_not_written_is_no_status(unbuffered: list[str], tmp_path: Path) -> None:
+    path = written(CASES["dependent-set"](), tmp_path)
+    words = [sys.executable, *unbuffered, checker.__file__, path]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode not in (0, 1, 3)

@@ -24,7 +24,7 @@ from attncert.verify.assume import claims as wording
 from attncert.verify.assume.given import Given
 from attncert.verify.assume.groups import Placed, grouped
 from attncert.verify.assume.paper_test import Float32Test, float32_test
-from attncert.verify.assume.spectra import Spectrum, spectra
+from attncert.verify.assume.spectra import Spectrum, exact_rank, spectra
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.kruskal.examine import Findings, examine
 from attncert.verify.kruskal.sampling.draws import sequences
@@ -32,8 +32,6 @@ from attncert.verify.kruskal.sampling.jobs import Question, jobs_of, run_job
 from attncert.verify.kruskal.sampling.sampled import Samples
 from attncert.verify.kruskal.sampling.subsets import sampled_of
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank import rational
-from attncert.verify.rank.modular import rank_mod
 
 _BASES = 4
 _SHARE = 100  # of the float32 test's subsets, so many times fewer at every further k
@@ -138,7 +136,7 @@ def _assume(given: Given, settings: AssumeSettings, progress: StageProgress) -> 
     vectors, k, most = given.queries, asked(given), min(given.N, given.d)
     contexts = tuple(_told(spectra(given.contexts()), len(given.kept), progress))
     stage("contexts")
-    rank = _rank(vectors)
+    rank = exact_rank(vectors.array)
     found = examine(
         vectors,
         Question(
@@ -240,12 +238,6 @@ def _law(given: Given, rank: int, heads: int) -> dict[int, int]:
     spans = Spans(given.d, 0, rank, 1)
     widths = sorted({1, given.head_width or 1})
     return {width: spans.bound(heads, width, 1) for width in widths}
-
-
-def _rank(vectors: Vectors) -> int:
-    """Exact: modulo a prime where that is full, else over ℚ."""
-    found = rank_mod(vectors.array).rank
-    return found if found == min(vectors.N, vectors.d) else rational.rank(vectors.array).rank
 
 
 def digest(values: tuple[float, ...]) -> dict[str, float]:

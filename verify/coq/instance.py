@@ -54,7 +54,7 @@ def instance(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> tuple[Verdict, Instance | None]:
     """The verdict of checker.py, and where it is "holds" the theorem. Raises InputError for numbers
-    that are too long for Coq's own integers."""
+    that are too long for Coq's own integers, and for claims that Spec.v does not state."""
     seen: list[tuple[dict[str, Any], Work]] = []
 
     def judged(cert: dict[str, Any], work: Work) -> str:
@@ -65,6 +65,11 @@ def instance(
     verdict = checker.check_file(path, limit_seconds, limit_mib, judged)
     if verdict.status != "holds":
         return verdict, None
+    claim = seen[0][0]["claim"]
+    if claim not in _THEOREMS:
+        raise InputError(
+            "--kernel", f"of a claim that is stated in Coq: {', '.join(_THEOREMS)}", claim
+        )
     return verdict, theorem_of(*seen[0])
 
 

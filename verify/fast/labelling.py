@@ -25,7 +25,8 @@ def judge(cert: dict[str, Any], work: Work) -> str:
     columns = H * (d * (2 * d_h + d_v) + d_v * m)
     work.spend(1e-7 * T * H * n * (1 + d / 50) + 3e-9 * (T * m) ** 2 * columns)
     work.spend(5.0 if at_once(T, m) < T else 0.0)  # what is compiled for many rows
-    work.spend(0.0, 8.0 * 512 * m * columns + 4.0 * T * m * columns)
+    # A block of rows: it, its parts, temporaries, residues; those of all rows.
+    work.spend(0.0, 72.0 * at_once(T, m) * m * columns + 4.0 * T * m * columns)
     tokens = at_once(T, m) * n
     work.spend(0.0, 8.0 * tokens * (H * (8 * m + 3 * d_h) + 3 * d))
     b_e, others, unit = exact.bits[0], sum(exact.bits[1:]), exact.divisor.bit_length()

@@ -15,6 +15,7 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.coq.theorems import in_coq
 from attncert.verify.steps import shared
 
 _SOURCE = "ours; docs/width-one.md, section 9"
@@ -72,6 +73,7 @@ def reduction() -> Claim:
         ids.REDUCTION,
         "If columns of $Z$, at most $d_v$ of each head, have rank $T$, every labelling is "
         "interpolated by values that pick these columns and some output.",
-        Level.ARGUED,
+        Level.KERNEL,
+        arithmetic=in_coq("narrow.narrow_values"),
         source=_SOURCE,
     )

@@ -79,6 +79,15 @@ def test_nothing_is_spent_beyond_the_memory(
     assert not (tmp_path / "o").exists()
 
 
+def test_wider_arithmetic_is_stored_as_it_is(
+    network: FakeNetwork, tokens: str, tmp_path: Path
+) -> None:
+    run(tokens, tmp_path / "o", dtype="float64")
+    found = load_embeddings(tmp_path / "o")
+    assert found.queries.dtype == np.float64
+    assert next(found.contexts())[1].dtype == np.float64
+
+
 def test_nan_is_one_line(network: FakeNetwork, tokens: str, tmp_path: Path) -> None:
     network.spoiled = int(IDS[20, 1])
     first = int(np.argmax((network.spoiled == IDS).any(axis=1)))
@@ -94,6 +103,7 @@ def test_nan_is_one_line(network: FakeNetwork, tokens: str, tmp_path: Path) -> N
         ({"count": 24}, "--count: must be at most 23"),
         ({"length": 3}, "--length: must be left out"),
         ({"batch": 0}, "--batch"),
+        ({"dtype": "float16"}, "--dtype: must be float32 or float64"),
         ({"contexts": -1}, "--contexts"),
     ],
 )

@@ -71,9 +71,20 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
     batch = {"input_ids": np.arange(8).reshape(2, 4)}
     found = [build(str(tmp_path), layer=1, random=True, seed=s).states(batch) for s in (1, 1, 2)]
     assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
+    wide = build(str(tmp_path), layer=1, random=True, seed=1, dtype="float64").states(batch)
+    assert abs(wide.sum(axis=-1)).max() < 1e-12  # a layer norm of gain 1: all in a hyperplane
+    assert wide.dtype == np.float64 and 0 < abs(wide - found[0]).max() < 1e-5
     with pytest.raises(InputError, match="from 0 to 3, the layers of this model"):
         build(str(tmp_path), layer=4, random=True)
     with pytest.raises(InputError, match="weights are in safetensors files"):
+        build(str(tmp_path), layer=1)
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(InputError, match="weights are in safetensors files"):
+        build(str(tmp_path), layer=1)
+    with pytest.raises(InputError, match="--memory: must be at least 1 MiB"):
+        build(str(tmp_path), layer=1, random=True, memory=1000)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"a folder with config\.json"):
         build(str(tmp_path), layer=1)
     with pytest.raises(InputError, match="this name is for --random"):
         build("gpt2", layer=1)

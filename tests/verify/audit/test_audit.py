@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.reports.audit.figures import matrix_figures
+from attncert.reports.audit.figures import figures
 from attncert.reports.audit.page import audit_dict, one_line, render, report
 from attncert.reports.folder import write
 from attncert.reports.report import MARK
 from attncert.verify.audit.records import (
     AuditSection,
     Finding,
+    HeatMap,
     Matrix,
     Scope,
     Section,
@@ -95,11 +97,21 @@ def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
         meanings = {"held": "it held", "missed": "it did not"}
         rows = ((label, (mark, "")),)
         made = Matrix("audit-steps", "A matrix", "", ("$x_1$", "y"), rows, meanings, bad)
-        return matrix_figures([made])["audit-steps"]
+        return figures([AuditSection("steps", "Steps", matrices=(made,))])["audit-steps"]
 
     pictures = [drawn("held"), drawn("missed"), drawn("held", frozenset({"held"})), drawn("")]
     assert len(set(pictures)) == 4 and drawn("held") == pictures[0]
     assert drawn("held", label="a" * 200) == drawn("held", label="a" * 199)  # shortened
+
+
+def test_the_heat_map_shows_bits_however_large() -> None:
+    def drawn(*bits: float) -> bytes:
+        made = HeatMap("audit-layer", "Saturation", (bits, (1.0, 2.0)))
+        return figures([AuditSection("layer", "A layer", maps=(made,))])["audit-layer"]
+
+    pictures = [drawn(*x) for x in ((1, 2), (1, 9), (1, 1e200), (math.inf, 0))]
+    assert len(set(pictures)) == 4
+    assert drawn(1, 1e300) == drawn(1, 2), "beyond floats: as dark as it gets"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.paths import ROOT
 from support.third_party import ThirdParty, third_party
 
 from attncert.cli import main
@@ -221,6 +222,7 @@ def test_the_command(
         "schemaVersion": 1, "label": "attncert", "message": badge, "color": colour
     }  # fmt: skip
     assert content["sections"][0]["badge"] == badge
+    assert content["sections"][0]["numbers"]["tolerance"] == "9", "and not the property's"
     assert "### The property" in (files / "out/audit.md").read_text()
 
 
@@ -253,10 +255,36 @@ def test_bad_properties(text: str, tmp_path: Path) -> None:
     assert BAD[text] in str(error.value) and "\n" not in str(error.value)
 
 
+def test_the_first_examples_and_their_masks(files: Path) -> None:
+    """A file's mask is for all examples of the data, whichever are asked for."""
+    mask = np.ones((T, N), dtype=np.int8)
+    mask[1, :2] = 0
+    np.savez(files / "mask.npz", mask=mask)
+    words = ("--mask", str(files / "mask.npz"), "--tolerance", "9", "--examples")
+    some, every = (run(files, *words, count)[1]["sections"][0]["numbers"] for count in ("3", "5"))
+    assert some["errors"] == every["errors"][:3]
+    assert every["masked"] and len(every["errors"]) == T
+
+
 def test_options_that_need_a_layer(capsys: pytest.CaptureFixture[str]) -> None:
     for option in ("--property", "--prefix", "--heads"):
         assert main(["audit", "digits", option, "1"]) == 2
         assert f"{option}: must be given with --layer" in capsys.readouterr().err
+
+
+def test_the_error_of_a_property_is_the_tolerance(tmp_path: Path) -> None:
+    weights = weights_of(LAYER, tmp_path)
+    for limit, asked in ((None, Fraction(1, 10)), (Fraction(2), Fraction(2))):
+        question = Question(weights, tolerance=limit, asked=property_of({"error": "0.1"}))
+        assert question.limit == asked
+
+
+@pytest.mark.slow
+def test_a_certificate_of_long_numbers_is_its_own_layer(tmp_path: Path) -> None:
+    """The README's own: a readout of more digits than Python's integers are parsed with."""
+    path = str(ROOT / "docs" / "gallery" / "digits-paper" / "certificate.json")
+    words = ["audit", path, "--layer", path, "--tolerance", "0", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
 
 
 def test_weights_without_labels_cannot_be_judged(tmp_path: Path) -> None:

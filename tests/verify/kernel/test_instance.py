@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.kernel import EXECUTABLE, KERNEL, needed
+from support.near_cases import case
 from support.requires import require
 from support.small_certificates import CASES, changed, written
 
@@ -104,6 +105,12 @@ def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path
     verdict, theorem = instance.instance(written(CASES[name](), tmp_path))
     assert verdict.status == "holds" and theorem is not None
     assert f" /\\\n  saturates {value} s c /\\\n  rounded {value} r.\n" in theorem.text
+
+
+def test_a_claim_that_coq_does_not_state_is_one_line(tmp_path: Path) -> None:
+    path = written(case("shared"), tmp_path)
+    with pytest.raises(attncert.InputError, match="must be of a claim that is stated in Coq"):
+        instance.instance(path)
 
 
 def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.generated_certificates import generated
 from support.kernel import KERNEL, needed, verified_status
-from support.small_certificates import CASES, sealed, written
+from support.small_certificates import CASES, changed, sealed, written
 
 from attncert.verify.checker import check_file
 from attncert.verify.fast import check as fast
@@ -39,6 +39,32 @@ def agreed(path: str) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_true_certificates_hold(name: str, tmp_path: Path) -> None:
     assert verified_status(written(CASES[name](), tmp_path)) == "holds"
+
+
+@pytest.mark.usefixtures("executable")
+@pytest.mark.parametrize(
+    ("place", "value", "status"),
+    [
+        ("saturation.bits", 60, "wrong"),
+        ("saturation.bits", 0, "unusable"),
+        ("saturation.own", 1, "unusable"),
+        ("saturation", False, "unusable"),
+        ("rounding.grid", "2", "wrong"),
+        ("rounding.grid", "-1", "unusable"),
+        ("rounding.largest_change", "1/3", "wrong"),
+        ("rounding.data.queries.0.0", "7/5", "wrong"),
+        ("rounding.data.labels.0.0", "99", "wrong"),
+        ("data_file", {}, "unusable"),
+        ("saturation.bits", 2**23, "over limit"),
+    ],
+)
+def test_what_attncert_2_adds_is_judged(
+    place: str, value: object, status: str, tmp_path: Path
+) -> None:
+    certificate = CASES["interpolation, second"]()
+    path = written(changed(certificate, place, value), tmp_path)
+    assert verified_status(path) == status
+    assert check_file(path).status == ("wrong" if status == "over limit" else status)
 
 
 @pytest.mark.usefixtures("executable")
@@ -81,7 +107,7 @@ def test_keys_and_texts_that_are_escaped(tmp_path: Path) -> None:
     """Characters written as escapes count as themselves; a key twice is found behind them."""
     certificate = sealed(CASES["full-rank"]() | {"produced_by": {"\u00e9\U0001f600\x7f\n": "\\"}})
     text = json.dumps(certificate)
-    for changed in (
+    for other in (
         text,
         json.dumps(certificate, ensure_ascii=False, indent=3),
         text.replace('"claim"', '"\\u0063laim"'),
@@ -90,7 +116,7 @@ def test_keys_and_texts_that_are_escaped(tmp_path: Path) -> None:
         text.replace('"\\ud83d', '"\\ud83d\\ud83d'),
         text.replace("\\u00e9", "\\u00E9"),
     ):
-        agreed(written(changed, tmp_path))
+        agreed(written(other, tmp_path))
 
 
 GAPS = ["Admitted.", "Axiom x : False.", "  admit.", "Parameter x : False."]

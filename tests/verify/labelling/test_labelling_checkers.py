@@ -263,15 +263,27 @@ def test_long_values_are_reduced_once(part: str, tmp_path: Path) -> None:
     assert time.process_time() - start < 0.6
 
 
-def test_memory_of_many_tokens_is_counted(tmp_path: Path) -> None:
-    """All weights of a block of examples are held at once."""
-    path = written(alike(100, 300, 2, heads=10), tmp_path)
+@pytest.mark.parametrize("sizes", [(60, 100, 2, 4), (280, 2, 10, 10)], ids=["tokens", "rows"])
+def test_memory_of_a_block_is_counted(sizes: tuple[int, int, int, int], tmp_path: Path) -> None:
+    """All weights of its examples are held at once, and all its rows."""
+    path = written(alike(*sizes), tmp_path)
+    assert fast.check_file(path).status == "wrong"  # what is imported first is not the file's
     tracemalloc.start()
-    assert fast.check_file(path).status == "wrong"
+    fast.check_file(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     found = fast.check_file(path, 600.0, 0.7 * peak / 2**20)
     assert found.status == "over limit"
+
+
+def test_many_labels_take_what_they_are_said_to(tmp_path: Path) -> None:
+    """200 rows of one example: 512 times 200 were counted."""
+    heads = [Head([[1], [2]], [[1], [0]], [[x], [x]], [[1] * 200]) for x in (1, -1)]
+    file = certificate_of([([[1, 0], [0, 3]], [1, 2])], heads, 200)
+    assert (
+        fast.check_file(written(with_small_prime(file), tmp_path), 600.0, 64.0).status
+        != "over limit"
+    )
 
 
 def test_the_fast_check_says_which_primes_it_cannot_use(tmp_path: Path) -> None:

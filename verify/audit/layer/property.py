@@ -177,7 +177,8 @@ def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], asked:
                 if off <= limit:
                     continue
                 place = {"head": h + 1, "example": example, "row": row}
-                if off > limit:
+                total = sum(weights[h][t], arb(0))
+                if all(total - weight > limit for weight in weights[h][t]):
                     level, witness = Level.REFUTED, place
                 elif level is not Level.REFUTED:
                     level, witness = Level.UNDECIDED, place | {"reason": "at the limit itself"}

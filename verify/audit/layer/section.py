@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from attncert.constructions.arrays import BoolArray
@@ -34,14 +34,24 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 class Question:
     """weights: from a file or a module. unit, scale, mask: conventions (`Attention`); None: as the
     weights say. tolerance: the largest error that counts; None: below `default_tolerance`.
-    property: what is judged in place of error and rank."""
+    asked: what is judged in place of error and rank."""
 
     weights: StoredLayer
     unit: str | None = None
     scale: str | None = None
     mask: BoolArray | None = None
     tolerance: Fraction | None = None
-    property: Property | None = None
+    asked: Property | None = None
+
+    @property
+    def limit(self) -> Fraction | None:
+        """The tolerance; without one, the error that the property allows, if it names one."""
+        asked = None if self.asked is None else self.asked.error
+        return asked if self.tolerance is None else self.tolerance
+
+    def first(self, examples: int | None) -> Question:
+        """The same of the first so many examples; None: of all."""
+        return self if self.mask is None else replace(self, mask=self.mask[:examples])
 
     def attention(self, data: Dataset) -> Attention:
         """The layer on the data. Raises InputError."""
@@ -122,12 +132,12 @@ def section(scope: Scope) -> AuditSection:
             got = f"{len(stored.groups)} groups of {sum(map(len, stored.groups))} examples"
             raise InputError("groups", must, got)
     found = audit_layer(
-        attention, tolerance=asked.tolerance, groups=stored.groups, progress=scope.progress
+        attention, tolerance=asked.limit, groups=stored.groups, progress=scope.progress
     )
     equal = found[ids.LAYER_ERROR].numbers["error"][1] == "0"
     near = None if equal else exact_near(attention)  # these are exact themselves
     exact = () if near is None else (near.claim,)
-    judged = () if asked.property is None else judge(asked.property, attention)
+    judged = () if asked.asked is None else judge(asked.asked, attention)
     grouped = stored.groups is not None
     return AuditSection(
         "layer",

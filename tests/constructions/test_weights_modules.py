@@ -1,0 +1,206 @@
+"""Modules as PyTorch's describe themselves, made of NumPy: weights and forward passes without it.
+
+tests/constructions/test_weights_torch.py asks the same of PyTorch's own, where it is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.third_party import third_party
+
+import attncert
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.recording import Recording
+from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.audit.layer.section import Question
+
+D, HEADS, N, BATCH = 4, 2, 3, 2
+RNG = np.random.default_rng(8)
+
+
+class Tensor:
+    def __init__(self, array: Any) -> None:
+        self.array, self.layout = np.asarray(array), "torch.strided"
+        self.dtype = f"torch.{self.array.dtype}"
+
+    def detach(self) -> Tensor:
+        return self
+
+    cpu = detach
+
+    def numpy(self) -> Any:
+        return self.array
+
+
+class Module:
+    """What of torch.nn.Module is used; hooks are called as PyTorch calls them."""
+
+    def __init__(self, parts: dict[str, Module] | None = None, **arrays: Any) -> None:
+        self.parts, self.arrays = parts or {}, arrays
+        self.before: list[Callable[..., Any]] = []
+        self.after: list[tuple[Callable[..., Any], bool]] = []
+
+    def state_dict(self) -> dict[str, Tensor]:
+        own = {name: Tensor(x) for name, x in self.arrays.items()}
+        for name, part in self.parts.items():
+            own |= {f"{name}.{key}": x for key, x in part.state_dict().items()}
+        return own
+
+    def modules(self) -> list[Module]:
+        return [self, *(inner for part in self.parts.values() for inner in part.modules())]
+
+    def children(self) -> list[Module]:
+        return list(self.parts.values())
+
+    def get_submodule(self, name: str) -> Module:
+        return self.parts[name]
+
+    def register_forward_pre_hook(self, hook: Any) -> Any:
+        self.before.append(hook)
+        return SimpleNamespace(remove=lambda: self.before.remove(hook))
+
+    def register_forward_hook(self, hook: Any, with_kwargs: bool = False) -> Any:
+        self.after.append((hook, with_kwargs))
+        return SimpleNamespace(remove=lambda: self.after.remove((hook, with_kwargs)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return Tensor(x.array @ self.arrays["weight"].T + self.arrays["bias"])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for hook in self.before:
+            hook(self, args)
+        result = self.forward(*args, **kwargs)
+        for hook, with_kwargs in self.after:
+            hook(self, args, *([kwargs] if with_kwargs else []), result)
+        return result
+
+
+class Attention(Module):
+    def __init__(self, is_causal: bool = False) -> None:
+        self.layer = third_party("q_proj out_proj", RNG, d=D, heads=HEADS, dtype=np.float64)
+        names = ("q_proj", "k_proj", "v_proj", "out_proj")
+        super().__init__(
+            {
+                name: Module(**{x: self.layer.state[f"{name}.{x}"] for x in ("weight", "bias")})
+                for name in names
+            }
+        )
+        self.num_heads, self.is_causal = HEADS, is_causal
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Any:
+        q, k, v = (
+            self.parts[f"{name}_proj"](x).array.reshape(BATCH, -1, HEADS, 2) for name in "qkv"
+        )
+        n = x.array.shape[1]
+        seen = np.tril(np.ones((n, n), dtype=bool)) if self.is_causal else np.ones((n, n), bool)
+        if attention_mask is not None:
+            seen = attention_mask.array == 0 if "float" in attention_mask.dtype else (
+                attention_mask.array
+            )  # fmt: skip
+        logits = np.einsum("blhc,bshc->bhls", q, k) / np.sqrt(2)
+        p = np.exp(np.where(seen, logits, -np.inf))
+        with np.errstate(invalid="ignore"):  # a query that sees nothing
+            p = p / p.sum(axis=3, keepdims=True)
+        mixed = np.einsum("bhls,bshc->blhc", p, v)
+        return self.parts["out_proj"](Tensor(mixed.reshape(BATCH, n, -1))), None
+
+
+def agrees(module: Attention, taken: Recording) -> None:
+    attention = Question(attncert.Weights.from_torch(module), mask=taken.mask).attention(taken.data)
+    gaps = (attention.outputs().tolist(), attention.data.label_matrix.tolist())
+    for found, label in zip(*gaps, strict=True):
+        for x, y in zip(found, label, strict=True):
+            assert float(x.mid()) == pytest.approx(int(y.p) / int(y.q), abs=1e-12)
+
+
+def test_a_forward_pass_is_recorded() -> None:
+    for causal in (False, True):
+        module = Attention(causal)
+        with attncert.record(module) as taken:
+            module(Tensor(RNG.normal(size=(BATCH, N, D))))
+        assert taken.data.T == BATCH * N and (taken.mask is not None) == causal
+        agrees(module, taken)
+        with attncert.record(module, positions=[0, -1]) as some:
+            for n in (2, N):
+                module(Tensor(RNG.normal(size=(BATCH, n, D))))
+        assert some.data.T == 4 * BATCH and some.mask is not None
+        agrees(module, some)
+    hooked = [part for part in module.modules() if part.before or part.after]
+    assert not hooked, "hooks are taken off"
+
+
+def test_masks_are_carried(tmp_path: Path) -> None:
+    module = Attention()
+    x = Tensor(RNG.normal(size=(BATCH, N, D)))
+    seen = np.ones((BATCH, 1, N, N), dtype=bool)
+    seen[0, 0, 1] = [True, False, True]
+    low = np.where(seen, 0, np.finfo(np.float32).min).astype(np.float32)
+    for mask in (seen, low):
+        with attncert.record(module) as taken:
+            module(x, attention_mask=Tensor(mask))
+        assert taken.mask is not None
+        assert taken.mask.tolist() == seen[:, 0].reshape(BATCH * N, N).tolist()
+        agrees(module, taken)
+    data, beside = taken.save(tmp_path / "batch.npz")
+    again = attncert.load(data)
+    assert (again.sha256, beside.name) == (taken.data.sha256, "batch.mask.npz")
+    mask = read_mask(str(beside), again)
+    assert mask is not None and (mask == taken.mask).all()
+    seen[0, 0, 2] = False  # this query sees nothing: it is left out
+    with attncert.record(module) as taken:
+        module(x, attention_mask=Tensor(seen))
+    assert taken.data.T == BATCH * N - 1
+    for wrong, line in ((low / 1e38, "one that moves logits"), (None, "the same for all heads")):
+        mask = np.array([[[[1, 0, 1]], [[1, 1, 1]]]]) if wrong is None else wrong
+        with pytest.raises(InputError, match=line), attncert.record(module):
+            module(x, attention_mask=Tensor(mask))
+
+
+def test_labels_of_ones_own(tmp_path: Path) -> None:
+    module = Attention()
+    with attncert.record(module, positions=[-1]) as taken:
+        module(Tensor(RNG.normal(size=(BATCH, N, D))))
+    assert taken.labelled([3, 4]).labels.strings() == [["3"], ["4"]]
+    (path,) = taken.save(tmp_path / "batch.npz", labels=[3, 4])
+    assert attncert.load(path).labels.strings() == [["3"], ["4"]]
+    with pytest.raises(InputError, match=r"path: must be one that ends in \.npz"):
+        taken.save(tmp_path / "batch")
+
+
+def test_what_is_refused() -> None:
+    model = Module({"layers": Module({"a": Attention(), "b": Attention()})})
+    with pytest.raises(InputError, match=r"must be one of layers\.a, layers\.b, not left out"):
+        attncert.Weights.from_torch(model)
+    with pytest.raises(InputError, match="module: must be a PyTorch module, not of type int"):
+        attncert.Weights.from_torch(3)
+    with (
+        pytest.raises(InputError, match=r"the attention module itself, not one with it at inner"),
+        attncert.record(Module({"inner": Attention()})),
+    ):
+        pass
+    module = Attention()
+    with pytest.raises(InputError, match="positions: must be from -3 to 2"):  # noqa: SIM117
+        with attncert.record(module, positions=[3]):
+            module(Tensor(RNG.normal(size=(BATCH, N, D))))
+    with attncert.record(module) as taken:
+        pass
+    with pytest.raises(InputError, match="must be run once at least inside"):
+        taken.data  # noqa: B018
+    module.parts["q_proj"].arrays["weight"] = module.parts["q_proj"].arrays["weight"].astype(int)
+    with pytest.raises(InputError, match=r"q_proj\.weight: must be of float16, bfloat16"):
+        attncert.Weights.from_torch(module)
+
+
+def test_weights_of_a_file(tmp_path: Path) -> None:
+    layer = third_party("mha", RNG)
+    np.savez(tmp_path / "x.npz", **layer.state)
+    weights = attncert.Weights.load(tmp_path / "x.npz", heads=3)
+    assert isinstance(weights, attncert.Weights)
+    assert (weights.format, weights.scale, weights.name) == ("torch-mha", "sqrt-d", "x")
+    assert repr(weights).startswith("Weights('x', layer=Layer(heads=3, d=7, head_width=2")
