@@ -119,7 +119,7 @@ def readings(rows: Sequence[Row]) -> list[dict[str, Any]]:
         for series in dict.fromkeys(row["series"] for row in sorted(rows, key=_place)):
             some = [
                 row
-                for row in [*rows, *_joining(series, rows)]
+                for row in rows
                 if row["contexts"] == contexts and row["labels"] == "real" and row.get("T")
                 and (row["series"] == series or row in _joining(series, rows))
             ]  # fmt: skip
@@ -146,7 +146,9 @@ def _growing(rows: Sequence[Row]) -> dict[str, Any]:
     numbers = f"T = {numbers} (N from {first['bounds']['N']} to {last['bounds']['N']})"
     found = [row["T"] for row in rows]
     grown, fallen = max(found) > _SAME * min(found), max(found) > _SAME * last["T"]
-    return _reading("2. grows with n", None if grown and fallen else grown, numbers)
+    room = last["bounds"]["N"] > _SAME * max(found)  # then a larger T was not found, no more
+    said = None if (grown and fallen) or (room and not grown) else grown
+    return _reading("2. grows with n", said, numbers)
 
 
 def _up_to_n(rows: Sequence[Row]) -> dict[str, Any]:

@@ -107,7 +107,8 @@ def test_values_as_wide_as_a_group_are_enough(construction: str, tmp_path: Path)
     assert proof.standing is Level.PROVED and certified(proof, tmp_path / "c.json")
     assert proof.trace["hypothesis.value-width"].level is Level.REFUTED
     assert proof.trace["theorem"].level is Level.NOT_APPLICABLE
-    assert proof.trace.standing("universal") is Level.ARGUED
+    assert proof.trace["reduction"].level is Level.KERNEL
+    assert proof.trace.standing("universal") is Level.PROVED
     assert proof.layer is not None
     for head in proof.layer.heads:
         assert head.value is not None and {int(x.p) for x in head.value.entries()} <= {0, 1}
