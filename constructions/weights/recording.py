@@ -101,6 +101,10 @@ def record(
     causal: whether position i sees rows up to i alone; default: what the module says. Queries that
     see nothing are left out. Put the model in eval mode: dropout is no part of a layer. Raises
     InputError where the module, or a mask that is more than a mask, is none of ours.
+
+    >>> with record(model.layers[3].self_attn) as seen:  # doctest: +SKIP
+    ...     model(batch)
+    >>> seen.save("layer-3.npz")  # doctest: +SKIP
     """
     if not hasattr(module, "state_dict") or not hasattr(module, "register_forward_hook"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")

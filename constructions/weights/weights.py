@@ -11,7 +11,12 @@ from attncert.constructions.weights.stored import StoredLayer
 
 
 class Weights(StoredLayer):
-    """An attention layer from elsewhere, exactly as it is stored (`StoredLayer`)."""
+    """An attention layer from elsewhere, exactly as it is stored (`StoredLayer`).
+
+    >>> weights = Weights.load("examples/trained/after.npz", heads=3)
+    >>> weights.format, weights.dtype, len(weights.layer.heads)
+    ('hf', 'float32', 3)
+    """
 
     @classmethod
     def from_torch(

@@ -109,7 +109,7 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
         "equal outputs. It follows that for every layer "
         f"{_sum(terms, 'output')} = 0, while for the labels {_sum(terms, 'label')} = {gap}. That "
         "the inputs are tied in this way is checked on the numbers; that tied inputs give tied "
-        "outputs is a written argument (docs/tightness.md, section 3).",
+        "outputs is a theorem (docs/tightness.md, section 3; in Coq: docs/kernel.md).",
         "Nothing about other labels for the same inputs; nothing about layers that see more than "
         "these contexts and queries, such as positions or a second layer.",
     )

@@ -27,7 +27,7 @@ BELIEVED = {
     "interpolation": "exp(k ln 2) is 2 to the power of k",
     "full-rank": "independent rows serve every labelling",
     "dependent-set": "The sum is the claim",
-    "impossible": "docs/tightness.md, section 3): that inputs tied in this way force",
+    "impossible": "(docs/kernel.md: tied_features, impossible): that inputs tied in this way",
     "interpolation-near": "Banach's fixed point theorem",
     "every-labelling": "the implicit function theorem",
 }
