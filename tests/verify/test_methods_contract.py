@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.shares import share
 
 import attncert
 from attncert.constructions.data import generators
@@ -118,7 +119,7 @@ def test_a_lost_edge_is_seen(name: str) -> None:
         assert rules["trace.edges"].level is Level.REFUTED, claim_id
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 3))
 def test_the_command_repeats_the_run(name: str, tmp_path: Path) -> None:
     proof, files = proved(name)
     data = tmp_path / f"{DATA.name}.json"

@@ -35,7 +35,7 @@ def made(name: str, folder: Path, size: int = SIZE) -> str:
     return written(MAKERS[name](size), folder)
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name not in (*EARLY, *LITTLE)])
+@pytest.mark.parametrize("name", share(sorted({*MAKERS} - {*EARLY, *LITTLE}), 3))
 def test_operations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was counted before is no less than what is counted now, nor more than ten times it."""
     monkeypatch.setattr(checker, "integer", lambda text: Counted(Decimal(text)))
@@ -47,7 +47,7 @@ def test_operations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert 1 <= Noting.last.arithmetic / Counted.seconds <= 10
 
 
-@pytest.mark.parametrize("name", [*MAKERS, *CASES])
+@pytest.mark.parametrize("name", share([*MAKERS, *CASES], 3))
 def test_memory(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(name, tmp_path) if name in MAKERS else written(CASES[name](), tmp_path)
     monkeypatch.setattr(checker, "Work", Noted)
@@ -69,7 +69,7 @@ HUGE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("name", share(HUGE, 3))
 def test_what_costs_too_much_is_refused_at_once(name: str, tmp_path: Path) -> None:
     path = made(name, tmp_path, HUGE[name])
     start = time.process_time()

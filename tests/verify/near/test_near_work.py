@@ -14,6 +14,7 @@ import pytest
 from support.adversarial_near import MAKERS, near, table
 from support.counted_work import Counted, Noting, gcd, lcm
 from support.near_cases import CASES, case
+from support.shares import share
 from support.small_certificates import written
 
 from attncert.verify import checker, checker_near
@@ -41,7 +42,7 @@ def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "Work", Noted)
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name != "colliding_unknowns"])
+@pytest.mark.parametrize("name", share(sorted({*MAKERS} - {"colliding_unknowns"}), 3))
 def test_operations(
     name: str, tmp_path: Path, to_the_end: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,18 +56,18 @@ def test_operations(
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_memory(check: Any, tmp_path: Path, to_the_end: None) -> None:
-    check(written(case("shared"), tmp_path))  # imports and caches
-    for name in [*MAKERS, *CASES]:
-        path = written(MAKERS[name](SIZE) if name in MAKERS else case(name), tmp_path)
-        tracemalloc.start()
-        try:
-            check(path)
-            peak = tracemalloc.get_traced_memory()[1] - 30_000  # of frames and the like
-        finally:
-            tracemalloc.stop()
-        assert peak <= Noting.last.peak, name
-        assert Noting.last.peak <= 10 * peak or Noting.last.peak < 10**6, name
+@pytest.mark.parametrize("name", share([*MAKERS, *CASES], 3))
+def test_memory(name: str, check: Any, tmp_path: Path, to_the_end: None) -> None:
+    path = written(MAKERS[name](SIZE) if name in MAKERS else case(name), tmp_path)
+    check(path)  # imports and caches
+    tracemalloc.start()
+    try:
+        check(path)
+        peak = tracemalloc.get_traced_memory()[1] - 30_000  # of frames and the like
+    finally:
+        tracemalloc.stop()
+    assert peak <= Noting.last.peak
+    assert Noting.last.peak <= 10 * peak or Noting.last.peak < 10**6
 
 
 HUGE = {
@@ -76,7 +77,7 @@ HUGE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("name", share(HUGE, 3))
 def test_what_costs_too_much_is_refused_at_once(name: str, tmp_path: Path) -> None:
     path = written(MAKERS[name](HUGE[name]), tmp_path)
     start = time.process_time()

@@ -31,7 +31,7 @@ def balanced(rng: np.random.Generator, shape: tuple[int, ...], p: int = P) -> np
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-@pytest.mark.parametrize("per_thread", [1, 2, 20])
+@pytest.mark.parametrize("per_thread", share([1, 2, 20], 3))
 def test_the_kernel_compiles_for_sm_90(tmp_path: Path, per_thread: int) -> None:
     (tmp_path / "panel.cu").write_text(SOURCE)
     command = ["nvcc", "-arch=compute_90", "-Werror", "all-warnings", f"-DPER_THREAD={per_thread}"]
