@@ -92,7 +92,8 @@ def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, Any
             warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
             content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        code = any(word in str(error) for word in ("Unsupported global", "unrecognized"))
+        said = str(error).lower()
+        code = "unsupported global" in said or "unrecognized" in said
         why = "one with code in it, which is not run" if code else "a pickle of another kind"
         raise InputError(shown, must, why) from None
     except Exception as error:  # whatever a file made by anyone leads PyTorch's reader to

@@ -31,10 +31,10 @@ _NORM = ("output.LayerNorm.",)
 
 
 def _naming(
-    *modules: str, outside: tuple[str, ...] = (), conv: bool = False, note: str = ""
+    *modules: str, outside: tuple[str, ...] = (), note: str = "", gpt: bool = False
 ) -> Naming:
     *inputs, output = linear(*modules)
-    return Naming("hf", tuple(inputs), output, outside, conv, note)
+    return Naming("hf", tuple(inputs), output, outside, conv=gpt, causal=gpt, note=note)
 
 
 NAMINGS = (
@@ -45,6 +45,6 @@ NAMINGS = (
     _naming("attention.query", "attention.key", "attention.value", "output.dense"),
     _naming("q_lin", "k_lin", "v_lin", "out_lin"),
     _naming("to_q", "to_k", "to_v", "to_out.0"),
-    _naming("c_attn", "c_proj", outside=("bias", "masked_bias"), conv=True, note=_CAUSAL),
+    _naming("c_attn", "c_proj", outside=("bias", "masked_bias"), gpt=True, note=_CAUSAL),
     _naming("qkv", "proj"),
 )

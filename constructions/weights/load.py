@@ -52,7 +52,7 @@ class Asked:
         more = ", …" if len(names) > _SHOWN else ""
         kind = "any known format" if self.format == "auto" else f"the format {self.format}"
         must = f"one with the query, key, value and output weights of a layer, in {kind}"
-        raise InputError(shown, must, f"one of {there}{more}")
+        raise InputError(shown, must, f"one with {there}{more}")
 
 
 def load_weights(
@@ -75,6 +75,7 @@ def load_weights(
         "pt": torch,
         "pth": torch,
         "bin": torch,
+        "ckpt": torch,
     }
     return loading.read_source(source, readers, _FILE)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.arrays import AnyArray
@@ -27,12 +28,34 @@ def of_module(module: Any, heads: int | None = None, prefix: str | None = None) 
         return {name: of_tensor(state[name], name) for name in choose(list(state))}
 
     asked = Asked("auto", prefix, heads if heads is not None else heads_of(inner))
-    return of_state(read, type(module).__name__, "module", asked)
+    stored = of_state(read, type(module).__name__, "module", asked)
+    return replace(stored, scale=_scale(inner, stored))
+
+
+def _scale(module: Any, stored: StoredLayer) -> str:
+    """The format's, unless the module or a part of it multiplies its logits by 1 (`scaling`, or
+    `scale`, as libraries call it). Raises InputError for any other factor."""
+    for part in _parts(module):
+        for name in ("scaling", "scale"):
+            factor = getattr(part, name, None)
+            if not isinstance(factor, float) or stored.scale == "none":
+                continue
+            if factor == 1:
+                return "none"
+            if not math.isclose(factor**2 * stored.layer.head_width, 1, rel_tol=1e-6):
+                must = "one that divides its logits by √d_h or leaves them as they are"
+                raise InputError("module", must, f"one with {name} = {factor}")
+    return stored.scale
+
+
+def _parts(module: Any) -> list[Any]:
+    """The module and those directly in it."""
+    return [module, *(module.children() if hasattr(module, "children") else ())]
 
 
 def heads_of(module: Any) -> int | None:
     """What the module, its parts or its configuration say of the number of heads; None: nothing."""
-    children: Sequence[Any] = list(module.children()) if hasattr(module, "children") else []
+    module, *children = _parts(module)
     for one in (module, getattr(module, "config", None), *children):
         for name in _HEADS:
             if whole(found := getattr(one, name, None)):

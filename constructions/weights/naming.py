@@ -21,14 +21,15 @@ Names = tuple[str, str]  # of a projection: its weight, its bias
 class Naming:
     """format: as --format has it. inputs: query, key and value, or one projection for all three,
     in that order, head by head. output: of the output. outside: beginnings of further names that
-    are no part of attention. conv: a fused weight may be stored (in, out), as Conv1D does. note:
-    what a reader must know."""
+    are no part of attention. conv: a fused weight may be stored (in, out), as Conv1D does. causal:
+    so are modules with these names that do not say. note: what a reader must know."""
 
     format: str
     inputs: tuple[Names, ...]
     output: Names
     outside: tuple[str, ...] = ()
     conv: bool = False
+    causal: bool = False
     note: str = ""
 
     @property
@@ -95,7 +96,9 @@ def choose(found: Sequence[Place], prefix: str | None) -> Place:
         return found[0]
     fits = [place for place in found if place.shown == prefix.removesuffix(".")]
     if not fits:
-        raise InputError("--prefix", f"one of {_cut(there)}", prefix or "''")
+        alone = "left out, for a layer whose arrays have none"
+        must = f"one of {_cut(there)}" if any(place.prefix for place in found) else alone
+        raise InputError("--prefix", must, prefix or "''")
     return fits[0]
 
 

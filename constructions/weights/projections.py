@@ -8,8 +8,8 @@ queries) head h takes number ⌊hG/H⌋. A fused weight has the rows of query, t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
-import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.arrays import AnyArray
@@ -32,53 +32,49 @@ def of_projections(
         )
     require_positive(**{"--heads": heads})
     naming, at = place.naming, place.prefix
-    output = _matrix(arrays[at + naming.output[0]], at + naming.output[0])
-    if naming.conv and _stored_turned(arrays, place):
-        arrays = {key: x.T if x.ndim == 2 else x for key, x in arrays.items()}
-        output = output.T
+    exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
+    if naming.conv and _stored_turned(exact, place):
+        exact = {key: ExactArray(x.stored.T, x.denominator) for key, x in exact.items()}
+    output = _matrix(exact[at + naming.output[0]], at + naming.output[0])
     m, inner = output.shape
     if inner % heads:
         must = f"a divisor of {inner}, the width of all heads together"
         raise InputError("--heads", must, heads)
     width = inner // heads
-    parts = _parts(arrays, place, heads, width)
+    parts = _parts(exact, place, heads, width)
     d = parts["query"][0].shape[1]
-    biases = {
-        part: None if bias is None else ExactArray.of(bias, part)
-        for part, (_, bias) in parts.items()
-    }
-    offset = arrays.get(at + naming.output[1])
+    offset = exact.get(at + naming.output[1])
     if offset is not None and offset.shape != (m,):
         raise InputError(at + naming.output[1], f"of shape {(m,)}", offset.shape)
-    biased = offset is not None or any(bias is not None for bias in biases.values())
-    exact = {part: ExactArray.of(weight, part) for part, (weight, _) in parts.items()}
+    biased = offset is not None or any(bias is not None for _, bias in parts.values())
     made = []
     for h in range(heads):
         by_part = []
         for part in ("key", "query", "value"):
-            own = h * (len(exact[part]) // width) // heads  # itself, or its group's
+            weight, bias = parts[part]
+            own = h * (len(weight) // width) // heads  # itself, or its group's
             rows = slice(own * width, (own + 1) * width)
-            matrix = exact[part][rows].matrix().transpose()  # d×d_h
+            matrix = weight[rows].matrix().transpose()  # d×d_h
             if biased:
-                row = None if part == "key" or biases[part] is None else biases[part]
+                row = None if part == "key" else bias
                 matrix = _above(matrix, None if row is None else row[rows], d, width)
             by_part.append(matrix)
         made.append(Head(*by_part))
-    layer = Layer(tuple(made), ExactArray.of(output, "output").matrix().transpose())
+    layer = Layer(tuple(made), output.matrix().transpose())
     return StoredLayer(
         layer,
         kinds(arrays),
         name,
         scale="sqrt-d",
         biased=biased,
-        offset=None if offset is None else ExactArray.of(offset[None], "output").matrix(),
+        offset=None if offset is None else offset.reshape((1, m)).matrix(),
         format=naming.format,
         prefix=place.shown,
         note=naming.note,
     )
 
 
-def _stored_turned(arrays: Mapping[str, AnyArray], place: Place) -> bool:
+def _stored_turned(arrays: Mapping[str, ExactArray], place: Place) -> bool:
     """Whether a fused weight is (in, 3·in) and not (3·in, in)."""
     name = place.prefix + place.naming.inputs[0][0]
     rows, columns = _matrix(arrays[name], name).shape
@@ -86,8 +82,8 @@ def _stored_turned(arrays: Mapping[str, AnyArray], place: Place) -> bool:
 
 
 def _parts(
-    arrays: Mapping[str, AnyArray], place: Place, heads: int, width: int
-) -> dict[str, tuple[AnyArray, AnyArray | None]]:
+    arrays: Mapping[str, ExactArray], place: Place, heads: int, width: int
+) -> dict[str, tuple[ExactArray, ExactArray | None]]:
     """Weight (rows, d) and bias (rows,) or None of query, key and value. Raises InputError."""
     names = [(place.prefix + w, place.prefix + b) for w, b in place.naming.inputs]
     weights = [_matrix(arrays[weight], weight) for weight, _ in names]
@@ -102,9 +98,10 @@ def _parts(
         if others <= 0 or rest:
             must = f"of {inner} rows for the queries, and as many for keys as for values"
             raise InputError(names[0][0], must, f"{len(weight)} rows")
-        cuts = [inner, inner + others]
-        weights = np.split(weight, cuts)
-        biases = [None] * 3 if bias is None else list(np.split(bias, cuts))
+        ends = (0, inner, inner + others, inner + 2 * others)
+        cuts = [slice(*pair) for pair in pairwise(ends)]
+        weights = [weight[cut] for cut in cuts]
+        biases = [None if bias is None else bias[cut] for cut in cuts]
         names *= 3
     d = weights[0].shape[1]
     for (name, _), weight, part in zip(names, weights, _PARTS, strict=True):
@@ -119,8 +116,8 @@ def _parts(
     return dict(zip(_PARTS, zip(weights, biases, strict=True), strict=True))
 
 
-def _matrix(array: AnyArray, name: str) -> AnyArray:
-    if array.ndim != 2 or 0 in array.shape:
+def _matrix(array: ExactArray, name: str) -> ExactArray:
+    if len(array.shape) != 2 or 0 in array.shape:
         raise InputError(name, "a matrix, no size 0", f"of shape {array.shape}")
     return array
 

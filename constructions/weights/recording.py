@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,8 +26,8 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.files import of_tensor
-from attncert.constructions.weights.load import Asked
-from attncert.constructions.weights.naming import Place
+from attncert.constructions.weights.load import NAMINGS, Asked
+from attncert.constructions.weights.naming import Place, places
 
 _MASKED = 0.5  # of the lowest number of a dtype: below it a float mask means "not seen"
 
@@ -52,7 +53,7 @@ class Recording:
     def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
         if not self._T:
             must = "run once at least inside `with record(module)`"
-            raise InputError("the module", must, "run, or past PyTorch's fast path")
+            raise InputError("the module", must, "run")
         longest = max(contexts.shape[1] for _, contexts, _, _ in self.passes)
         queries, contexts, outputs, mask = zip(*self.passes, strict=True)
         wide = [np.pad(x, ((0, 0), (0, longest - x.shape[1]), (0, 0))) for x in contexts]
@@ -98,9 +99,12 @@ def record(
 
     module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`).
     positions: of the queries that become examples, in each sequence, -1 the last; default: all.
-    causal: whether position i sees rows up to i alone; default: what the module says. Queries that
-    see nothing are left out. Put the model in eval mode: dropout is no part of a layer. Raises
-    InputError where the module, or a mask that is more than a mask, is none of ours.
+    causal: whether position i sees rows up to i alone, where no mask is passed; default: what the
+    module says in `is_causal`, else yes for GPT-2's names (c_attn) and no for others. A module that
+    masks by itself and has no such attribute needs it. Queries that see nothing are left out.
+    PyTorch's fast path is off in the block: it goes past modules. Raises InputError where the
+    module, or a mask that is more than a mask, is none of ours, and where a pass is run in training
+    mode: dropout is no part of a layer.
 
     >>> with record(model.layers[3].self_attn) as seen:  # doctest: +SKIP
     ...     model(batch)
@@ -108,38 +112,63 @@ def record(
     """
     if not hasattr(module, "state_dict") or not hasattr(module, "register_forward_hook"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
-    place = Asked().place(list(module.state_dict()), "module")
-    if place is None or place.prefix:
-        must = "the attention module itself"
-        inside = "another" if place is None else f"one with it at {place.shown}"
-        raise InputError("module", must, inside)
-    taken, made = Recording(name=type(module).__name__), _Pass(positions, causal, module)
+    names, must = list(module.state_dict()), "the attention module itself"
+    if inside := [place.shown for place in places(names, NAMINGS) if place.prefix]:
+        raise InputError("module", must, f"one with it at {', '.join(inside)}")
+    if (place := Asked().place(names, "module")) is None:
+        raise InputError("module", must, "another")
+    taken = Recording(name=type(module).__name__)
+    made = _Pass(positions, causal, module, place.naming.causal)
     fused = place.naming.format == "torch-mha"
     handles = (_hooks_on_arguments if fused else _hooks_on_projections)(module, place, made, taken)
     try:
-        yield taken
+        with _every_module_called():
+            yield taken
     finally:
         for handle in handles:
             handle.remove()
 
 
+@contextmanager
+def _every_module_called() -> Iterator[None]:
+    """Without PyTorch's fast path of encoders, which goes past the modules in them and turns padded
+    batches into nested tensors."""
+    mha = getattr(getattr(sys.modules.get("torch"), "backends", None), "mha", None)
+    if mha is None:
+        yield
+        return
+    before = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(before)
+
+
 @dataclass
 class _Pass:
-    """One forward pass: seen: query, context, output, by name."""
+    """One forward pass: seen: query, context, output, by name. usual: whether modules with these
+    names are causal where they do not say."""
 
     positions: Sequence[int] | None
     causal: bool | None
     module: Any
+    usual: bool
     seen: dict[str, AnyArray] = field(default_factory=dict)
 
     @property
     def is_causal(self) -> bool:
         if self.causal is not None:
             return self.causal
-        return any(getattr(part, "is_causal", False) is True for part in self.module.modules())
+        said = [getattr(part, "is_causal", None) for part in self.module.modules()]
+        said = [word for word in said if isinstance(word, bool)]
+        return any(said) if said else self.usual
 
     def finished(self, mask: BoolArray | None) -> tuple[Any, ...]:
         """Queries, contexts, outputs and mask, flat; mask: (B or 1, L or 1, S), True where seen."""
+        if getattr(self.module, "training", False):
+            must = "in eval mode while it is recorded: dropout is no part of a layer"
+            raise InputError("the model", must, "in training mode")
         queries, contexts, outputs = (
             _batched(self.seen[name]) for name in ("query", "context", "output")
         )

@@ -115,16 +115,20 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no prefix": (MODEL, {}, "--prefix: must be one of h.0.attn, h.1.attn, h.2.attn, not left out"),
     "another prefix": (MODEL, {"prefix": "h.9.attn"}, "--prefix: must be one of h.0.attn, h.1"),
     "a part of one": (MODEL, {"prefix": "h.0.att"}, "--prefix: must be one of h.0.attn, h.1"),
+    "a prefix of a layer alone": (
+        _state(), {"prefix": "h.0", "heads": 3},
+        "--prefix: must be left out, for a layer whose arrays have none, not h.0",
+    ),
     "no heads": (MODEL, {"prefix": "h.0.attn"}, "--heads: must be given for weights of the for"),
     "heads that do not divide": (_state(), {"heads": 4}, "--heads: must be a divisor of 6, the"),
     "zero heads": (_state(), {"heads": 0}, "--heads: must be a positive integer, not 0"),
     "another format": (
         _state(), {"format": "torch-mha"}, "the query, key, value and output weights of a layer, "
-        "in the format torch-mha, not one of 'q_proj.weight', 'q_proj.bias', "
+        "in the format torch-mha, not one with 'q_proj.weight', 'q_proj.bias', "
     ),
     "an unknown format": (_state(), {"format": "jax"}, "--format: must be one of auto, attncert"),
     "our format": (_state(), {"format": "attncert"}, "made of query, key, value and output"),
-    "no layer": ({"fc.weight": np.ones((2, 2))}, {}, "in any known format, not one of 'fc.weight'"),
+    "no layer": ({"fc.weight": np.ones((2, 2))}, {}, "in any known format, not one with 'fc."),
     "a projection missing": (_state(**{"k_proj.weight": None}), {}, "in any known format, not"),
     "normalized queries": (
         _state(**{"q_norm.weight": np.ones(2)}), {"heads": 3},
@@ -151,7 +155,13 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"qkv.weight": np.ones((7, 6)), "proj.weight": np.ones((6, 6))}, {"heads": 3},
         "qkv.weight: must be of 6 rows for the queries, and as many for keys as for values, not 7",
     ),
-    "a NaN": (_state(**{"q_proj.bias": np.full(6, np.nan)}), {"heads": 3}, "not nan"),
+    "a NaN": (
+        _state(**{"q_proj.bias": np.full(6, np.nan)}), {"heads": 3}, "q_proj.bias[0]: must be an",
+    ),
+    "a NaN among fused keys": (
+        {"qkv.weight": np.where(np.arange(108) == 43, np.nan, 1.0).reshape(18, 6),
+         "proj.weight": np.ones((6, 6))}, {"heads": 3}, "qkv.weight[7][1]: must be an integer, a",
+    ),
     "heads of ours": (
         {name: np.ones((2, 2)) for name in ("query", "key", "value", "output")}, {"heads": 3},
         "--heads: must be 1, as the file says, not 3",

@@ -5,7 +5,9 @@ tests/constructions/test_weights_torch.py asks the same of PyTorch's own, where 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -111,7 +113,30 @@ class Attention(Module):
         return self.parts["out_proj"](Tensor(mixed.reshape(BATCH, n, -1))), None
 
 
-def agrees(module: Attention, taken: Recording) -> None:
+class Fused(Module):
+    """As nanoGPT's: causal inside, and no attribute says so."""
+
+    num_heads = HEADS
+
+    def __init__(self) -> None:
+        self.layer = third_party("nanogpt", RNG, d=D, heads=HEADS, dtype=np.float64)
+        state = self.layer.state
+        parts = {
+            name: Module(**{x: state[f"{name}.{x}"] for x in ("weight", "bias")})
+            for name in ("c_attn", "c_proj")
+        }
+        super().__init__(parts)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.parts["c_attn"](x)
+        B, n, d = x.array.shape
+        alone = replace(self.layer, parts=self.layer.parts | {"o": np.eye(d), "bo": np.zeros(d)})
+        mask = np.tile(np.tril(np.ones((n, n), dtype=bool)), (B, 1))
+        mixed = alone.outputs(np.repeat(x.array, n, axis=0), x.array.reshape(-1, d), mask)
+        return self.parts["c_proj"](Tensor(mixed.reshape(B, n, d)))
+
+
+def agrees(module: Module, taken: Recording) -> None:
     attention = Question(attncert.Weights.from_torch(module), mask=taken.mask).attention(taken.data)
     gaps = (attention.outputs().tolist(), attention.data.label_matrix.tolist())
     for found, label in zip(*gaps, strict=True):
@@ -133,6 +158,53 @@ def test_a_forward_pass_is_recorded() -> None:
         agrees(module, some)
     hooked = [part for part in module.modules() if part.before or part.after]
     assert not hooked, "hooks are taken off"
+
+
+def test_gpt_names_are_causal_where_the_module_does_not_say() -> None:
+    module, x = Fused(), Tensor(RNG.normal(size=(BATCH, N, D)))
+    with attncert.record(module) as taken:
+        module(x)
+    agrees(module, taken)
+    module.is_causal = False  # type: ignore[attr-defined]
+    for asked in (None, True):
+        with attncert.record(module, causal=asked) as taken:
+            module(x)
+        assert (taken.mask is None) == (asked is None)
+
+
+def test_a_module_says_how_it_scales() -> None:
+    module = Attention()
+    for factor, scale in ((2**-0.5, "sqrt-d"), (1.0, "none")):  # heads of width 2
+        module.scaling = factor  # type: ignore[attr-defined]
+        assert attncert.Weights.from_torch(module).scale == scale
+    module.scaling = 0.25  # type: ignore[attr-defined]
+    with pytest.raises(
+        InputError, match=r"module: must be one that .*, not one with scaling = 0.25"
+    ):
+        attncert.Weights.from_torch(module)
+
+
+def test_a_pass_in_training_mode_is_refused() -> None:
+    module = Attention()
+    module.training = True  # type: ignore[attr-defined]
+    with (
+        pytest.raises(InputError, match="the model: must be in eval mode"),
+        attncert.record(module),
+    ):
+        module(Tensor(RNG.normal(size=(BATCH, N, D))))
+
+
+def test_the_fast_path_is_off_while_a_pass_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = [True]
+    mha = SimpleNamespace(
+        get_fastpath_enabled=lambda: fast[-1], set_fastpath_enabled=lambda x: fast.append(x)
+    )
+    torch = SimpleNamespace(backends=SimpleNamespace(mha=mha))
+    monkeypatch.setitem(sys.modules, "torch", torch)  # type: ignore[arg-type]
+    with pytest.raises(KeyError), attncert.record(Attention()):
+        assert not fast[-1]
+        raise KeyError
+    assert fast == [True, False, True]
 
 
 def test_masks_are_carried(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def test_a_layer_inside_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """The ten lines of the documentation; past PyTorch's fast path, with a padding mask."""
     torch.manual_seed(3)
     layer = torch.nn.TransformerEncoderLayer(D, HEADS, 16, batch_first=True)
-    model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    model = torch.nn.TransformerEncoder(layer, 2).eval()
     batch = torch.randn(BATCH, N, D)
     padding = torch.zeros(BATCH, N, dtype=torch.bool)
     padding[1, 4] = True
@@ -167,7 +168,12 @@ def test_what_is_refused(tmp_path: Path) -> None:
         def __reduce__(self) -> Any:
             return Path.touch, (tmp_path / "ran",)
 
-    for name, content in (("code", {"w": Code()}), ("module", multihead())):
+    class Blocked:
+        def __reduce__(self) -> Any:
+            return os.system, (f"touch {tmp_path / 'ran'}",)
+
+    contents = {"code": {"w": Code()}, "blocked": {"w": Blocked()}, "module": multihead()}
+    for name, content in contents.items():
         torch.save(content, tmp_path / f"{name}.pt")
         with pytest.raises(InputError, match="not one with code in it, which is not run"):
             load_weights(tmp_path / f"{name}.pt", heads=HEADS)
