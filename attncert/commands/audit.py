@@ -57,7 +57,6 @@ def audit(
 ) -> int:
     """Run edge cases, weakened hypotheses and planted defects; audit DATA, if given."""
     from attncert.constructions.data.loading import load
-    from attncert.reports.audit.page import report
     from attncert.verify.audit.layer.section import Source, question
     from attncert.verify.audit.records import Scope
     from attncert.verify.audit.records import audit as run
@@ -83,6 +82,8 @@ def audit(
                 logit_unit,
                 tolerance,
             ).first(examples)
+        from attncert.reports.audit.page import report  # draws: a second to import, not to refuse
+
         scope = Scope(chosen, weights, quick, seed, progress)
         return report(run(scope, sections(scope)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +21,7 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import audit_layer
+from attncert.verify.audit.layer.error import audit_layer, default_tolerance
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.property import judge, load_property, property_of
 from attncert.verify.audit.layer.section import Question, section
@@ -277,6 +278,22 @@ def test_the_error_of_a_property_is_the_tolerance(tmp_path: Path) -> None:
     for limit, asked in ((None, Fraction(1, 10)), (Fraction(2), Fraction(2))):
         question = Question(weights, tolerance=limit, asked=property_of({"error": "0.1"}))
         assert question.limit == asked
+
+
+def test_what_the_report_says_of_the_tolerance(tmp_path: Path) -> None:
+    weights, asked = weights_of(LAYER, tmp_path), property_of({"error": "0.1"})
+    for limit, origin in ((None, "the property's error"), (Fraction(1, 10), "--tolerance")):
+        found = section(Scope(DATA, Question(weights, tolerance=limit, asked=asked)))
+        assert any(f"Tolerance: 1/10, as given ({origin})." in text for text in found.text)
+    found = section(Scope(DATA, Question(weights)))
+    gap = float(default_tolerance(DATA))
+    assert re.match(rf"\d of 5 below about {gap:.3g} \(half the least gap", found.answer)
+
+
+def test_undecided_is_no_statement(tmp_path: Path) -> None:
+    equal = replace(DATA, stated=Dataset.of(CONTEXTS, QUERIES, OUTPUTS + 1e6 * OFF).labels)
+    found = section(Scope(equal, Question(weights_of(LAYER, tmp_path), tolerance=Fraction(1))))
+    assert any("Whether exact weights are near these is undecided" in text for text in found.text)
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from flint import arb, fmpq
+
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -28,6 +30,8 @@ from attncert.verify.audit.layer.tables import (
 from attncert.verify.audit.records import Audit, AuditSection, Finding, Scope, Table, audit
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+
+_BRIEF = 12  # characters of a tolerance that is written in full in the answer
 
 
 @dataclass(frozen=True)
@@ -145,9 +149,9 @@ def section(scope: Scope) -> AuditSection:
         text=(
             _text(found, asked),
             *_format(stored),
-            _asked(found),
+            _asked(found, asked),
             *_rescaled(found),
-            *_said(exact),
+            *_near(exact),
         ),
         tables=(
             *_property(judged),
@@ -194,11 +198,14 @@ def section(scope: Scope) -> AuditSection:
     )
 
 
-def _said(near: tuple[Claim, ...]) -> tuple[str, ...]:
+def _near(exact: tuple[Claim, ...]) -> tuple[str, ...]:
     """For these labels, whatever the rank of $Z$ says about all."""
+    labels = "in the maximum norm, for these labels alone"
     return tuple(
-        f"{claim.statement} ({claim.level.value}; in the maximum norm, for these labels alone)"
-        for claim in near
+        f"{claim.statement} ({claim.level.value}; {labels})"
+        if claim.level.holds
+        else f"Whether exact weights are near these is {claim.level.value} ({labels})."
+        for claim in exact
     )
 
 
@@ -212,7 +219,7 @@ def _answer(found: LayerAudit) -> str:
     beyond, undecided = memorizes.numbers["beyond"], memorizes.numbers["open"]
     within = "below" if found.strict else "within"
     why = " (half the least gap between labels)" if found.strict else ""
-    said = f"{T - len(beyond) - len(undecided)} of {T} {within} {short(found.tolerance)}{why}"
+    said = f"{T - len(beyond) - len(undecided)} of {T} {within} {_brief(found.tolerance)}{why}"
     for word, some in (("failing", beyond), ("undecided", undecided)):
         said += f"; {word}: {listed(tuple(some))}" if some else ""
     if rank.level.holds:
@@ -224,6 +231,14 @@ def _answer(found: LayerAudit) -> str:
     size = interval(*error.numbers["error"])
     size += " (every output equals its label)" if size == "0" else ""
     return " ".join((f"{said}. Largest error {size}; {full}.", *_rescaled(found)))
+
+
+def _brief(limit: Fraction) -> str:
+    """For one line: half a gap between floats has dozens of digits, which the report holds."""
+    text = short(limit)
+    if len(text) <= _BRIEF:
+        return text
+    return f"about {arb(fmpq(limit.numerator, limit.denominator)).str(3, radius=False)}"
 
 
 def _rescaled(found: LayerAudit) -> tuple[str, ...]:
@@ -272,9 +287,10 @@ def _cell(value: object) -> str:
     return interval(*ends) if len(ends) == 2 else str(value)
 
 
-def _asked(found: LayerAudit) -> str:
+def _asked(found: LayerAudit, question: Question) -> str:
     """What the tolerance is, and what an error within or below it does not say."""
-    origin = "as given (--tolerance). An error within it is not equality"
+    given = "--tolerance" if question.tolerance is not None else "the property's error"
+    origin = f"as given ({given}). An error within it is not equality"
     if found.strict:
         origin = (
             "half the least gap between two different labels (--tolerance sets another): an output "
