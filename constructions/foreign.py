@@ -51,7 +51,7 @@ def escaped(line: str) -> str:
     )
 
 
-def safe_name(text: str, default: str) -> str:
+def safe_name(text: str, default: str, most: int = MOST_NAME) -> str:
     """A name: ASCII letters, digits, '.', '_' and '-', at most 64, no '.' or '-' at either end.
 
     Everything else becomes '-'; `default` where nothing is left.
@@ -59,4 +59,4 @@ def safe_name(text: str, default: str) -> str:
     >>> safe_name("../../up/my data", "data"), safe_name("$x$", "data"), safe_name("..", "data")
     ('up-my-data', 'x', 'data')
     """
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:MOST_NAME].strip(".-") or default
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:most].strip(".-") or default

@@ -34,7 +34,7 @@ def evened(contexts: Any) -> Any:
     if len(counts) == 1 or 0 in counts:
         return contexts
     most = math.lcm(*counts)
-    widest = max(len(row) for table in contexts for row in table)
+    widest = max(1, max(len(row) for table in contexts for row in table))
     if most > MOST_TOKENS or len(contexts) * most * widest > MOST_NUMBERS:
         must = f"of token counts with a least common multiple of at most {MOST_TOKENS}"
         must += f", and {MOST_NUMBERS:,} numbers with every context of so many tokens"

@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.archives import read_arrays
-from attncert.constructions.data.loading import json_value
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
 from attncert.constructions.errors import InputError, path_errors, whole
 from attncert.constructions.foreign import printable, safe_name
 
@@ -34,6 +35,8 @@ ARRAYS = ("queries", "contexts", "kept")
 _SHARD = re.compile(r"[A-Za-z0-9_-]{1,64}\.npz")
 _MOST_SHARDS = 10**5
 _MOST_INPUTS = 10**6
+_MOST_NUMBERS = 2**30  # in the queries of all inputs
+_MOST_TOLD, _MOST_LEVELS = 100, 4  # texts of a provenance, and objects in objects
 _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
@@ -63,7 +66,7 @@ class Embeddings:
     def contexts(self) -> Iterator[tuple[int, AnyArray]]:
         """(number of the input, its context (n, d)), one shard in memory at a time."""
         for name in self.shards:
-            arrays = _read(self.folder / name, self.tokens, self.queries.shape[1])
+            arrays = _read(self.folder / name, self.tokens, *self.queries.shape[::-1])
             for number, context in zip(arrays["kept"].tolist(), arrays["contexts"], strict=True):
                 _require_finite("contexts", context, f"of input {number}")
                 yield number, context
@@ -74,22 +77,27 @@ def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
     with path_errors(str(folder), _MUST, path):
-        content = (path / MANIFEST).read_bytes()
-    manifest = json_value(content, MANIFEST)
+        _require_file(path / MANIFEST)
+        with (path / MANIFEST).open("rb") as file:
+            manifest = json_value(file.read(MAX_JSON_BYTES + 1), MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InputError(MANIFEST, f'an object with "format": "{FORMAT}"', "another")
     inputs, n, d = (_positive(manifest, key) for key in ("inputs", "tokens", "width"))
     if inputs > _MOST_INPUTS:
         raise InputError(MANIFEST, f"of at most {_MOST_INPUTS} inputs", inputs)
+    if inputs * d > _MOST_NUMBERS:
+        raise InputError(MANIFEST, f"of at most {_MOST_NUMBERS} numbers in queries", inputs * d)
     stated = {k: _positive(manifest, k) if k in manifest else None for k in ("heads", "head_width")}
-    queries, kept, names = [], list[int](), list[str]()
+    queries, kept, names = list[AnyArray](), list[int](), list[str]()
     for entry in _entries(manifest):
         name, wanted = entry.get("file"), entry.get("sha256")
         if not isinstance(name, str) or not _SHARD.fullmatch(name) or name in names:
             raise InputError(f"{MANIFEST}: file", "the name of an .npz in its folder, once", name)
+        _require_file(path / name)
         if wanted is not None and (got := file_sha256(path / name)) != wanted:
             raise InputError(name, f"the file with SHA-256 {printable(wanted, 64)}", got)
-        arrays = _read(path / name, n, d, contexts=False)
+        room = inputs - sum(map(len, queries))
+        arrays = _read(path / name, n, d, room, contexts=False)
         _require_finite("queries", arrays["queries"], f"in {name}")
         queries.append(arrays["queries"])
         kept += arrays["kept"].tolist()
@@ -104,7 +112,7 @@ def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
     return Embeddings(
         safe_name(title if isinstance(title, str) else "", "embeddings"), found, n,
         stated["heads"], stated["head_width"], tuple(kept),
-        dict(_told(told | _object(manifest, "provenance"))), path, tuple(names),
+        _provenance(told | _object(manifest, "provenance")), path, tuple(names),
     )  # fmt: skip
 
 
@@ -130,8 +138,14 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read(path: Path, n: int, d: int, contexts: bool = True) -> dict[str, AnyArray]:
-    """The arrays of a shard; without `contexts` those are not read, only their shape compared."""
+def _require_file(path: Path) -> None:
+    """A pipe would block, a device never end. Raises InputError."""
+    if path.exists() and not path.is_file():
+        raise InputError(path.name, "a file", "a directory, a pipe or a device")
+
+
+def _read(path: Path, n: int, d: int, inputs: int, contexts: bool = True) -> dict[str, AnyArray]:
+    """The arrays of a shard of at most so many inputs; without `contexts` those are not read."""
     name = path.name
 
     def choose(keys: list[str]) -> tuple[str, ...]:
@@ -144,8 +158,10 @@ def _read(path: Path, n: int, d: int, contexts: bool = True) -> dict[str, AnyArr
         queries, *others, kept = shapes
         if len(queries) != 2 or queries[1] != d:
             raise InputError(f"{name}: queries", f"of shape (B, {d})", queries)
-        if len(kept) != 1:
-            raise InputError(f"{name}: kept", "of shape (C,)", kept)
+        if queries[0] > inputs:
+            raise InputError(f"{MANIFEST}: inputs", "as many as in its shards", f"less, at {name}")
+        if len(kept) != 1 or kept[0] > inputs:
+            raise InputError(f"{name}: kept", f"of shape (C,), with at most {inputs} inputs", kept)
         if others and others[0] != (kept[0], n, d):
             raise InputError(f"{name}: contexts", f"of shape {(kept[0], n, d)}", others[0])
 
@@ -187,11 +203,21 @@ def _object(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
-def _told(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _provenance(value: Mapping[str, Any]) -> dict[str, str]:
+    found = dict(islice(_told(value), _MOST_TOLD + 1))
+    if len(found) > _MOST_TOLD:
+        raise InputError(f"{MANIFEST}: provenance", f"of at most {_MOST_TOLD} texts", "of more")
+    return found
+
+
+def _told(value: Mapping[str, Any], prefix: str = "", level: int = 1) -> Iterator[tuple[str, str]]:
     """Flat, and as text that a report may show."""
     for key, x in value.items():
         name = f"{prefix}{printable(key, 40)}"
         if isinstance(x, dict):
-            yield from _told(x, f"{name}: ")
+            if level == _MOST_LEVELS:
+                must = f"of at most {_MOST_LEVELS} objects in objects"
+                raise InputError(f"{MANIFEST}: provenance", must, "deeper")
+            yield from _told(x, f"{name}: ", level + 1)
         else:
             yield name, printable(x, 120)

@@ -7,10 +7,12 @@ come as stored; bfloat16 as float32, which holds every one of them exactly.
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import tempfile
 import warnings
+import zipfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -22,12 +24,17 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.errors import InputError
 
 MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
+MAX_NUMBERS = 2**24  # of one layer: each becomes a rational
+_MOST_NAME = 1000  # characters of a tensor's name, with those of the dictionaries around it
 
 Choose = Callable[[Sequence[str]], Collection[str]]  # of the names in a file, those to read
 
 
 def from_npz(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
-    return read_arrays(file, shown, lambda names: sorted(choose(names)), limit=MAX_BYTES)
+    def check(shapes: list[tuple[int, ...]]) -> None:
+        _require_small(sum(map(math.prod, shapes)), shown)
+
+    return read_arrays(file, shown, lambda names: sorted(choose(names)), check, MAX_BYTES)
 
 
 def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
@@ -42,7 +49,7 @@ def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, An
         with _path(file, shown) as path, safe_open(path, framework="numpy") as content:
             names = sorted(choose(list(content.keys())))
             described = {name: content.get_slice(name) for name in names}
-            _require_small(sum(map(_bytes, described.values())), shown)
+            _require_small(sum(math.prod(x.get_shape()) for x in described.values()), shown)
             brief = [name for name, one in described.items() if one.get_dtype() == "BF16"]
             return _bfloats(path, brief) | {
                 name: content.get_tensor(name) for name in names if name not in brief
@@ -54,10 +61,6 @@ def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, An
             raise
         must = "a .safetensors file of float16, bfloat16, float32 or float64"
         raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
-
-
-def _bytes(one: Any) -> int:
-    return int(np.prod(one.get_shape(), dtype=object)) * 8
 
 
 def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
@@ -90,28 +93,47 @@ def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, Any
     try:
         with _path(file, shown) as path, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
+            _require_stored(path, shown)
             content = torch.load(path, map_location="cpu", weights_only=True)
+            tensors = _tensors(content)
+            names = choose(list(tensors))
+            _require_small(sum(tensors[name].numel() for name in names), shown)
+            return {name: of_tensor(tensors[name], name) for name in names}
+    except InputError:
+        raise
     except pickle.UnpicklingError as error:
         code = any(word in str(error) for word in ("Unsupported global", "unrecognized"))
         why = "one with code in it, which is not run" if code else "a pickle of another kind"
         raise InputError(shown, must, why) from None
     except Exception as error:  # whatever a file made by anyone leads PyTorch's reader to
         raise InputError(shown, must, f"unreadable ({type(error).__name__})") from None
-    tensors = dict(_tensors(content, ""))
-    names = choose(list(tensors))
-    _require_small(sum(tensors[name].numel() * 8 for name in names), shown)
-    return {name: of_tensor(tensors[name], name) for name in names}
 
 
-def _tensors(content: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    if not isinstance(content, dict):
-        return
-    for key, value in content.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, dict):
-            yield from _tensors(value, f"{name}.")
-        elif hasattr(value, "numel"):
-            yield name, value
+def _require_stored(path: str, shown: str) -> None:
+    """PyTorch reads a whole archive, and does not compress what it writes."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        if size > os.path.getsize(path):
+            raise InputError(shown, "a .pt file that is not compressed", f"of {size} bytes within")
+
+
+def _tensors(content: Any) -> dict[str, Any]:
+    """By name. A dictionary counts where it is met first, and what lies under texts alone: a file
+    may hold one in itself, or one in many, and its names would have no end."""
+    found: dict[str, Any] = {}
+    left, seen = [("", content)], {id(content)}
+    while left:
+        prefix, part = left.pop()
+        for key, value in part.items() if isinstance(part, dict) else ():
+            if not isinstance(key, str) or len(prefix) + len(key) > _MOST_NAME:
+                continue
+            if hasattr(value, "numel"):
+                found[prefix + key] = value
+            elif isinstance(value, dict) and id(value) not in seen:
+                seen.add(id(value))
+                left.append((f"{prefix}{key}.", value))
+    return found
 
 
 def of_tensor(tensor: Any, name: str) -> AnyArray:
@@ -127,9 +149,9 @@ def of_tensor(tensor: Any, name: str) -> AnyArray:
     return array
 
 
-def _require_small(size: int, shown: str) -> None:
-    if size > 2 * MAX_BYTES:
-        raise InputError(shown, f"a layer of at most {MAX_BYTES // 4} numbers", size // 8)
+def _require_small(count: int, shown: str) -> None:
+    if count > MAX_NUMBERS:
+        raise InputError(shown, f"a layer of at most {MAX_NUMBERS} numbers", count)
 
 
 @contextmanager

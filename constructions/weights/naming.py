@@ -20,9 +20,9 @@ Names = tuple[str, str]  # of a projection: its weight, its bias
 @dataclass(frozen=True)
 class Naming:
     """format: as --format has it. inputs: query, key and value, or one projection for all three,
-    in that order, head by head. output: of the output. outside: beginnings of further names that
-    are no part of attention. conv: a fused weight may be stored (in, out), as Conv1D does. note:
-    what a reader must know."""
+    in that order, head by head. output: of the output. outside: further names that are no part of
+    attention, or beginnings of some, with a dot. conv: a fused weight may be stored (in, out), as
+    Conv1D does. note: what a reader must know."""
 
     format: str
     inputs: tuple[Names, ...]
@@ -56,8 +56,9 @@ class Place:
         others below the prefix change what it computes."""
         below = [name for name in names if name.startswith(self.prefix)]
         used = {self.prefix + name for name in self.naming.arrays}
-        outside = tuple(self.prefix + name for name in self.naming.outside)
-        strange = [x for x in below if x not in used and not (outside and x.startswith(outside))]
+        used.update(self.prefix + name for name in self.naming.outside)
+        parts = tuple(name for name in used if name.endswith("."))
+        strange = [x for x in below if x not in used and not x.startswith(parts)]
         if strange:
             must = "made of query, key, value and output projections alone"
             raise InputError(self.shown or "layer", must, f"of {strange[0]!r} as well")

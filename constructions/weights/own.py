@@ -27,6 +27,7 @@ from flint import fmpq, fmpz
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.loading import MAX_EXAMPLES
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.stored import StoredLayer, kinds
@@ -145,8 +146,10 @@ def _by_head(numbers: AnyArray | None, heads: int) -> tuple[tuple[int, ...], ...
     """The examples of each head, from the head of each example."""
     if numbers is None:
         return None
-    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and numbers.size
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and 0 < numbers.size <= MAX_EXAMPLES
     if not whole or numbers.min() < 0 or numbers.max() >= heads:
         must = f"an integer array (T,), for each example its head, from 0 to {heads - 1}"
         raise InputError("groups", must, f"{numbers.dtype} of shape {numbers.shape}")
-    return tuple(tuple(map(int, np.flatnonzero(numbers == h))) for h in range(heads))
+    order = np.argsort(numbers, kind="stable")
+    cuts = np.searchsorted(numbers[order], np.arange(1, heads))
+    return tuple(tuple(part.tolist()) for part in np.split(order, cuts))

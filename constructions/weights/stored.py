@@ -28,6 +28,8 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Layer
 
+_MOST_PREFIX = 200  # characters
+
 
 @dataclass(frozen=True)
 class StoredLayer:
@@ -36,7 +38,7 @@ class StoredLayer:
 
     unit, scale: of the logits: "e" or "ln2", "none" or "sqrt-d" (divided by √d_h). groups: which
     examples each head is for (None: not said). offset: b_O, 1×m, or None. format, prefix: where
-    they were found. note: what a reader must know of this format.
+    they were found, the prefix made safe. note: what a reader must know of this format.
     """
 
     layer: Layer
@@ -58,6 +60,7 @@ class StoredLayer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", safe_name(self.name, "layer"))
+        object.__setattr__(self, "prefix", safe_name(self.prefix, "", _MOST_PREFIX))
 
     def on(self, data: Dataset) -> Dataset:
         """The data as `layer` takes them: with biases ([E 1], [e 1], y - b_O), else the same.

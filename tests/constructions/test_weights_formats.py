@@ -112,6 +112,10 @@ def _state(**change: Any) -> dict[str, Any]:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "a table of biases": (
+        MODEL | {"h.0.attn.bias_table": np.ones((2, 2))}, {"prefix": "h.0.attn", "heads": 3},
+        "h.0.attn: must be made of query, key, value and output projections alone",
+    ),
     "no prefix": (MODEL, {}, "--prefix: must be one of h.0.attn, h.1.attn, h.2.attn, not left out"),
     "another prefix": (MODEL, {"prefix": "h.9.attn"}, "--prefix: must be one of h.0.attn, h.1"),
     "a part of one": (MODEL, {"prefix": "h.0.att"}, "--prefix: must be one of h.0.attn, h.1"),
@@ -201,3 +205,9 @@ def test_widths_are_compared_with_the_data(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", **layer.state)
     with pytest.raises(InputError, match=r"query of head 1: must be of d = 6 rows, .* not 5"):
         load_weights(tmp_path / "x.npz", heads=3).on(DATA)
+
+
+def test_a_prefix_reaches_no_page_as_markup(tmp_path: Path) -> None:
+    state = third_party("q_proj out_proj", RNG, prefix="$x$ <b>\x1b[31m `.a_1.").state
+    save_file(state, tmp_path / "x.safetensors")
+    assert load_weights(tmp_path / "x.safetensors", heads=3).prefix == "x-b-31m-.a_1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -292,3 +293,30 @@ def test_one_hundred_random_layers(style: str, tmp_path: Path) -> None:
         verdicts += found["layer.memorizes"].numbers["beyond"] == expected
     print(json.dumps({"style": style, "largest difference": worst, "equal verdicts": verdicts}))
     assert worst < 1e-11 and verdicts == 100
+
+
+def test_files_that_ask_for_much(tmp_path: Path) -> None:
+    """Dictionaries in themselves and in many others; tensors without numbers; compressed ones."""
+    one = torch.eye(2)
+    state: dict[str, Any] = {f"{x}_proj.weight": one for x in ("q", "k", "v", "out")}
+
+    def read(content: Any) -> StoredLayer:
+        torch.save(content, tmp_path / "x.pt")
+        return load_weights(tmp_path / "x.pt", heads=1)
+
+    shared: dict[str, Any] = {"x": 1}
+    for _ in range(40):
+        shared = {"a": shared, "b": shared}
+    around = {**state, "shared": shared}
+    around["around"] = around
+    assert len(read(around).layer.heads) == 1
+    for change in (lambda x: x.to("meta"), torch._neg_view):
+        with pytest.raises(InputError, match="tensors alone, as"):
+            read({name: change(x) for name, x in state.items()})
+    torch.save(state | {"other": torch.zeros(10**6)}, tmp_path / "x.pt")
+    packing = zipfile.ZipFile(tmp_path / "y.pt", "w", zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(tmp_path / "x.pt") as stored, packing as packed:
+        for name in stored.namelist():
+            packed.writestr(name, stored.read(name))
+    with pytest.raises(InputError, match="that is not compressed"):
+        load_weights(tmp_path / "y.pt", heads=1)

@@ -230,8 +230,15 @@ def _mask_in_archive(file: BinaryIO, name: str, source: str) -> Any:
 
 
 def _mask_in_json(file: BinaryIO, name: str, source: str) -> Any:
+    """Objects, not yet an array: NumPy would make every entry as wide as the longest text."""
     value = json_value(file.read(MAX_JSON_BYTES + 1), source)
-    return value.get("mask") if isinstance(value, dict) else value
+    value = value.get("mask") if isinstance(value, dict) else value
+    try:
+        array = np.array(value, dtype=object)
+    except ValueError:
+        return None
+    good = all(isinstance(x, int) and x in (0, 1) for x in array.flat)
+    return array.astype(bool) if good else None
 
 
 def read_mask(text: str, data: Dataset) -> BoolArray | None:

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from flint import arb, arb_mat, ctx
 
 from attncert.constructions.data.conversion import describe
-from attncert.constructions.data.loading import read_source
+from attncert.constructions.data.loading import MAX_EXAMPLES, read_source
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.numerals import short
 from attncert.verify.audit.layer.attention import Attention
@@ -37,8 +37,10 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.ball import certify_full_row_rank
 
 _MAX_BYTES = 2**20
+_MOST_DOTS = 20  # of a line: tomllib takes time quadratic in the parts of a dotted key
 _SELECT, _ASK = ("examples", "heads"), ("error", "saturation", "rank", "exact-within")
 _MOST_BITS = 10**6
+_WORK_BITS = 10**9  # of all softmax weights together, at the precision that `saturation` asks for
 _SOURCE = "ours; docs/third-party-weights.md"
 
 
@@ -64,6 +66,8 @@ def _read(file: BinaryIO, name: str, shown: str) -> Property:
     content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise InputError(shown, f"of at most {_MAX_BYTES} bytes", "larger")
+    if any(line.count(b".") > _MOST_DOTS for line in content.splitlines()):
+        raise InputError(shown, f"of lines with at most {_MOST_DOTS} dots", "with more")
     try:
         value = tomllib.loads(content.decode("utf-8"), parse_float=str)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
@@ -117,10 +121,10 @@ def _indices(value: dict[str, Any], key: str, first: int) -> tuple[int, ...] | N
     if found == "all":
         return None
     numbers = found if isinstance(found, list) else []
-    if not numbers or not all(whole(x) and x >= first for x in numbers):
-        must = f'"all", or a list of whole numbers from {first}, none twice'
+    if not numbers or not all(whole(x) and first <= x <= MAX_EXAMPLES for x in numbers):
+        must = f'"all", or a list of whole numbers from {first} to {MAX_EXAMPLES}, none twice'
         raise InputError(key, must, describe(found))
-    if len(set(numbers)) < len(numbers):
+    if len(set(numbers)) < len(numbers):  # short ones: of long ones many have one hash
         raise InputError(key, "a list with no number twice", "one with")
     return tuple(x - first for x in numbers)
 
@@ -166,6 +170,10 @@ def _error(on: Attention, some: Sequence[int], limit: Fraction) -> Claim:
 def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], asked: Property) -> Claim:
     """Off-peak weights are enclosed at a precision far beyond the bits asked for."""
     bits = asked.saturation or 0
+    count = on.data.T * len(on.layer.heads) * on.data.n
+    most = _WORK_BITS // count - BITS
+    if bits > most:
+        raise InputError("saturation", f"at most {most} for {count} softmax weights", bits)
     level: Level = Level.ENCLOSED
     witness: dict[str, Any] | None = None
     with ctx.workprec(BITS + bits):

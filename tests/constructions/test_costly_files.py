@@ -1,0 +1,114 @@
+"""Small files that ask for much: refused in one line, before time or memory is spent."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.data_files import traced
+from support.embedding_cases import random_states, write_folder
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.models.embeddings import load_embeddings
+from attncert.constructions.weights.files import MAX_NUMBERS
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.attention import Attention, read_mask
+from attncert.verify.audit.layer.property import judge, load_property, property_of
+
+DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
+STATES = random_states(6, 3, 4)
+
+
+def small_layer(tmp_path: Path, **more: Any) -> StoredLayer:
+    arrays = {name: np.ones((1, 2, 1)) for name in ("query", "key", "value")}
+    arrays |= {"output": np.ones((1, 1))} | more
+    np.savez_compressed(tmp_path / "x.npz", **arrays)
+    return load_weights(tmp_path / "x.npz")
+
+
+def test_numbers_of_a_layer_are_counted_not_bytes(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a layer of at most 16777216 numbers, not 16777222"):
+        small_layer(tmp_path, output=np.zeros((1, MAX_NUMBERS), dtype=np.int8))
+
+
+def test_groups_are_of_examples_that_a_file_may_have(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="groups: must be an integer array"):
+        small_layer(tmp_path, groups=np.zeros(10**6 + 1, dtype=np.int8))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (".".join(["a"] * 22) + " = 1", "at most 20 dots"),
+        (f"error = 0\nexamples = [{2**61 - 1}, {2**62 - 2}]", "whole numbers from 0 to 1000000"),
+    ],
+)
+def test_property_files(text: str, said: str, tmp_path: Path) -> None:
+    """tomllib takes time quadratic in the parts of a key; whole numbers can share a hash."""
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(InputError, match=said):
+        load_property(str(tmp_path / "x.toml"))
+
+
+def test_bits_of_all_softmax_weights_count(tmp_path: Path) -> None:
+    attention = Attention(
+        Dataset.of([[0, 0]] * 400, [[1, 2], [3, 1], [1, 1]], [5, 7, 1]), small_layer(tmp_path).layer
+    )
+    with pytest.raises(InputError, match="saturation: must be at most 833077 for 1200 softmax"):
+        judge(property_of({"saturation": 10**6}), attention)
+
+
+@pytest.mark.parametrize("value", [["a" * 99, 1], [[1, 0], [1]], [[2, 0]], [0.5, 1], {"mask": {}}])
+def test_masks_in_json_hold_bits_alone(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(value))
+    with pytest.raises(InputError, match="--mask: must be an array of 0 and 1"):
+        read_mask(str(tmp_path / "x.json"), DATA)
+
+
+def test_a_long_text_in_a_mask_makes_no_entry_longer(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(["a" * 10**5, *[1] * 100]))
+    with traced() as peak, pytest.raises(InputError):
+        read_mask(str(tmp_path / "x.json"), DATA)
+    assert peak() < 5 * 2**20
+
+
+def test_empty_rows_are_counted_when_repeated() -> None:
+    contexts = [[[]] * 4096, *[[[]]] * 10_000]
+    with pytest.raises(InputError, match="numbers with every context of so many tokens"):
+        Dataset.of(contexts, [[1]] * 10_001, None)
+
+
+def folder(tmp_path: Path, **changes: Any) -> Path:
+    made = write_folder(tmp_path, STATES, [1, 4])
+    path = made / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    return made
+
+
+def test_a_manifest_limits_what_its_shards_hold(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="inputs: must be as many as in its shards, not less"):
+        load_embeddings(folder(tmp_path, inputs=5))
+    with pytest.raises(InputError, match="of at most 1073741824 numbers in queries"):
+        load_embeddings(folder(tmp_path, inputs=10**6, width=2048))
+
+
+@pytest.mark.parametrize("told", [{str(k): 1 for k in range(101)}, {"a": {"b": {"c": {"d": {}}}}}])
+def test_a_provenance_is_short(told: Any, tmp_path: Path) -> None:
+    """Each text has the names around it in its own: 1 MB of them could say gigabytes."""
+    with pytest.raises(InputError, match="provenance: must be of at most"):
+        load_embeddings(folder(tmp_path, provenance=told))
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "part-0.npz"])
+def test_a_pipe_in_a_folder_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    made = folder(tmp_path)
+    (made / name).unlink()
+    os.mkfifo(made / name)
+    with pytest.raises(InputError, match=f"{name}: must be a file, not"):
+        load_embeddings(made)
