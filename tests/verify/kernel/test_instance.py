@@ -43,6 +43,9 @@ def test_a_theorem_is_named_with_its_file_and_hash() -> None:
     assert told.endswith(hashlib.sha256((KERNEL / "theory" / "real.v").read_bytes()).hexdigest())
     assert names_a_theorem(told)
     assert not names_a_theorem(told[:-1])
+    two = in_coq("real.theorem_1", "reduction.reduction")
+    assert two.startswith(f"{told}; theorem reduction of ") and names_a_theorem(two)
+    assert not names_a_theorem(two[:-1]) and not names_a_theorem(f"{told}; ")
     with pytest.raises(ValueError, match="no headline"):
         in_coq("real.theorem_2")
 
