@@ -29,7 +29,7 @@ STATES = random_states(6, 3, 4)
 
 
 def small_layer(tmp_path: Path, **more: Any) -> StoredLayer:
-    arrays = {name: np.ones((1, 2, 1)) for name in ("query", "key", "value")}
+    arrays: dict[str, Any] = {name: np.ones((1, 2, 1)) for name in ("query", "key", "value")}
     arrays |= {"output": np.ones((1, 1))} | more
     np.savez_compressed(tmp_path / "x.npz", **arrays)
     return load_weights(tmp_path / "x.npz")
@@ -82,7 +82,7 @@ def test_a_long_text_in_a_mask_makes_no_entry_longer(tmp_path: Path) -> None:
 
 
 def test_empty_rows_are_counted_when_repeated() -> None:
-    contexts = [[[]] * 4096, *[[[]]] * 10_000]
+    contexts: list[Any] = [[[]] * 4096, *[[[]]] * 10_000]
     with pytest.raises(InputError, match="numbers with every context of so many tokens"):
         Dataset.of(contexts, [[1]] * 10_001, None)
 
