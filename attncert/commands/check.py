@@ -101,7 +101,7 @@ def _in_kernel(path: str, **limits: float) -> Verdict:
     rests += f", and {len(words)} operations on 63-bit words with their laws" if words else ""
     message = (
         f"checked by Coq's kernel in {found.seconds:.0f} s and {found.mib:.0f} MiB: "
-        f"{verdict.message}; the theorem rests on: {rests}"
+        f"{verdict.message}; theorem Certificate.holds of {target} rests on: {rests}"
     )
     return verdict._replace(message=message)
 

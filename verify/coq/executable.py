@@ -99,16 +99,17 @@ def check_file(
     if _ENDS.get(done.returncode) != status:
         message = f"the executable ended with status {done.returncode}"
         return Verdict("over limit", None, f"verified: {message}", {})
-    claim = _claim(path, limit_mib) if status in ("holds", "wrong") else None
-    return Verdict(status, claim, f"verified: {message}", {})
+    claim, dims = _told(path, limit_mib) if status in ("holds", "wrong") else (None, {})
+    return Verdict(status, claim, f"verified: {message}", dims)
 
 
-def _claim(path: str, limit_mib: float) -> str | None:
-    """Of a file that the executable judged: only said beside its verdict."""
+def _told(path: str, limit_mib: float) -> tuple[str | None, dict[str, int]]:
+    """Claim and dims of a file that the executable judged: only said beside its verdict."""
     try:
-        return str(parse(path, Work(math.inf, limit_mib))["claim"])
+        certificate = parse(path, Work(math.inf, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError):
-        return None
+        return None, {}
+    return certificate["claim"], certificate["dims"]
 
 
 def _whole(limit: float) -> int:

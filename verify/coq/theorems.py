@@ -19,23 +19,32 @@ def manifest() -> dict[str, str]:
     return {name: digest for digest, name in (line.split("  ") for line in lines)}
 
 
-@cache
-def in_coq(theorem: str) -> str:
-    """What checked a claim of level *kernel*: the theorem, by its name in headlines.txt.
+_KERNEL = "Coq's kernel: "
+
+
+def in_coq(*theorems: str) -> str:
+    """What checked a claim of level *kernel*: theorems, by their names in headlines.txt.
 
     >>> in_coq("reduction.reduction")[:77]
     "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
     """
+    return _KERNEL + "; ".join(map(_told, theorems))
+
+
+def names_a_theorem(text: str) -> bool:
+    """Whether this is what `in_coq` says of some theorems, files and hashes included."""
+    known = {_told(theorem) for theorem in _headlines()}
+    named = text.removeprefix(_KERNEL).split("; ")
+    return text.startswith(_KERNEL) and known.issuperset(named)
+
+
+@cache
+def _told(theorem: str) -> str:
     if theorem not in _headlines():
         raise ValueError(f"{theorem} is no headline of verify/kernel")
     module, name = theorem.split(".")
     path = next(x for x in manifest() if x.endswith(f"/{module}.v"))
-    return f"Coq's kernel: theorem {name} of verify/kernel/{path}, SHA-256 {manifest()[path]}"
-
-
-def names_a_theorem(text: str) -> bool:
-    """Whether this is what `in_coq` says of some theorem, file and hash included."""
-    return text in {in_coq(theorem) for theorem in _headlines()}
+    return f"theorem {name} of verify/kernel/{path}, SHA-256 {manifest()[path]}"
 
 
 @cache

@@ -178,6 +178,7 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
     first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well.
     """
     placed = sum(map(len, groups))
+    theorems = ["real.steering_real", *(["real.width_one_real"] if width_one else [])]
     width = f"{first}" + (", and of width 1 too (docs/width-one.md)" if width_one else "")
     return Claim(
         ids.PARTITION_MEMORIZES,
@@ -186,7 +187,7 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
         "proof asks for A2 and the partition condition of this grouping alone. "
         "Assumption 1 is not among its premises.",
         Level.KERNEL,
-        arithmetic=in_coq("real.steering_real"),
+        arithmetic=in_coq(*theorems),
         numbers={"examples placed": placed, "examples": of, "heads": len(groups)},
         witness={"groups": [list(group) for group in groups]},
         rests_on=(ids.A2, ids.PARTITION),

@@ -84,7 +84,8 @@ def impossibility(
 
 
 def _tied(data: Dataset, broken: Broken) -> list[Claim]:
-    """The structure, what follows for all weights, and the labels: exact, argued, exact."""
+    """The structure, what follows for all weights, and the labels. Proved in Coq is what follows
+    kind by kind; equal sums of rows tie different kinds, which is argued."""
     structure_kind = kind(data, broken.relation)
     how = "kind of input by kind of input" if broken.checkable else "by equal sums of rows"
     structure = Claim(
@@ -100,8 +101,8 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     escape = Claim(
         ids.IMPOSSIBLE_INESCAPABLE,
         "$\\sum_tc_tz_t=0$ for every choice of weights, in any number of heads of any width.",
-        Level.KERNEL,
-        arithmetic=in_coq("impossible.tied_features"),
+        Level.KERNEL if broken.checkable else Level.ARGUED,
+        arithmetic=in_coq("impossible.tied_features") if broken.checkable else RATIONAL,
         rests_on=(structure.id,),
         source=_ROWS,
     )

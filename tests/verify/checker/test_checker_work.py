@@ -125,7 +125,7 @@ def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool = False) -> 
             ((100, 300, 2, 60, True, True),),
             ((2, 30_000, 1, 2, True),),
         ],
-        4,
+        5,
     ),
 )
 def test_memory_of_the_fast_re_check(

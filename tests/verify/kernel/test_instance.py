@@ -13,7 +13,7 @@ from support.requires import require
 from support.small_certificates import CASES, changed, written
 
 import attncert
-from attncert.verify.checker import Work
+from attncert.verify.checker import Work, check_file
 from attncert.verify.coq import executable, instance
 from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
 
@@ -43,6 +43,9 @@ def test_a_theorem_is_named_with_its_file_and_hash() -> None:
     assert told.endswith(hashlib.sha256((KERNEL / "theory" / "real.v").read_bytes()).hexdigest())
     assert names_a_theorem(told)
     assert not names_a_theorem(told[:-1])
+    two = in_coq("real.theorem_1", "reduction.reduction")
+    assert two.startswith(f"{told}; theorem reduction of ") and names_a_theorem(two)
+    assert not names_a_theorem(two[:-1]) and not names_a_theorem(f"{told}; ")
     with pytest.raises(ValueError, match="no headline"):
         in_coq("real.theorem_2")
 
@@ -128,6 +131,29 @@ def test_verified_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
     wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")
     assert attncert.main(["check", written(wrong, tmp_path), "--verified"]) == 1
     assert capsys.readouterr().out.startswith("wrong: verified: ")
+
+
+def test_claim_and_sizes_stand_beside_the_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho holds: it does\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(executable, "executable", lambda: program)
+    path = written(CASES["impossible"](), tmp_path)
+    expected = check_file(path)._replace(message="verified: it does")
+    assert expected.numbers and executable.check_file(path) == expected
+
+
+def test_the_theorem_is_named_with_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = instance.Checked(("Classical_Prop.classic",), 1.0, 2.0)
+    monkeypatch.setattr(instance, "check", lambda *_: found)
+    path = written(CASES["impossible"](), tmp_path)
+    assert attncert.main(["check", path, "--kernel"]) == 0
+    told = "theorem Certificate.holds of attncert-report/kernel/instance.v rests on: "
+    assert capsys.readouterr().out.endswith(f"; {told}Classical_Prop.classic\n")
 
 
 @pytest.mark.slow

@@ -119,16 +119,25 @@ def test_keys_and_texts_that_are_escaped(tmp_path: Path) -> None:
         agreed(written(other, tmp_path))
 
 
-GAPS = ["Admitted.", "Axiom x : False.", "  admit.", "Parameter x : False."]
+GAPS = ["Admitted.", "Axiom x : False.", "  admit.", "Parameter x : False.", "Admit Obligations."]
+OUTSIDE = [
+    "Variable x : False.",
+    "Hypotheses x y : False.",
+    "Context (x : False).",
+    "Context `{x}.",
+]
+CLEAN = "Section S.\n{} End S.\nLemma x : True.\nProof. exact I. Qed.\n"
 
 
-@pytest.mark.parametrize("gap", [*GAPS, "Unset Guard Checking."])
+@pytest.mark.parametrize(
+    "gap", [*GAPS, *OUTSIDE, "Unset Guard Checking.", "Qed. Parameter x : False."]
+)
 def test_a_planted_gap_is_found(gap: str, tmp_path: Path) -> None:
     planted = tmp_path / "planted.v"
-    planted.write_text(f"Lemma x : True.\nProof. exact I. Qed.\n{gap}\n")
+    planted.write_text(CLEAN.format("") + f"{gap}\n")
     search = ["sh", str(KERNEL / "no_gaps.sh")]
     found = subprocess.run([*search, planted], capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert gap.strip() in found.stdout
-    planted.write_text("Lemma x : True.\nProof. exact I. Qed.\n")
+    planted.write_text(CLEAN.format(" ".join(OUTSIDE)))
     assert subprocess.run([*search, planted], check=False).returncode == 0

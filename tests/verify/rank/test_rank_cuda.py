@@ -41,8 +41,10 @@ def test_the_kernel_compiles_for_sm_90(tmp_path: Path, per_thread: int) -> None:
 
 
 @needs_host_compiler
-@pytest.mark.parametrize(("threads", "per_thread"), share([(4, 10), (40, 1), (8, 5)], 3))
-@pytest.mark.parametrize("p", [11, P])
+@pytest.mark.parametrize(
+    ("threads", "per_thread", "p"),
+    share([(*cut, p) for p in (11, P) for cut in ((4, 10), (40, 1), (8, 5))], 4),
+)
 def test_a_panel_equals_the_array_panel(
     folder: Path, threads: int, per_thread: int, p: int
 ) -> None:

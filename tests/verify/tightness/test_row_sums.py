@@ -83,6 +83,7 @@ def test_the_checker_cannot_check_it_and_no_certificate_says_so(tmp_path: Path) 
     claims = {claim.id: claim for claim in impossibility(data, 9)}
     assert claims["impossible.structure"].numbers["kind"] == "equal sums of rows"
     assert claims["impossible.given"].level is Level.REFUTED
+    assert claims["impossible.inescapable"].level is Level.ARGUED, "Coq has no ties between kinds"
 
 
 def test_a_relation_that_the_checker_can_check_is_preferred() -> None:
@@ -93,6 +94,8 @@ def test_a_relation_that_the_checker_can_check_is_preferred() -> None:
     broken = broken_relation(data)
     assert broken is not None and broken.checkable
     assert broken.relation == Relation((0, 4), (1, -1))
+    claims = {claim.id: claim for claim in impossibility(data, 9)}
+    assert claims["impossible.inescapable"].level is Level.KERNEL
     assert prove(data, Settings()).certificate is not None
 
 

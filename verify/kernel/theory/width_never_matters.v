@@ -67,7 +67,7 @@ by apply: exp_sum_prod => i; apply: BE.
 Qed.
 
 (* Different exponents are told apart by heads u v_h^T: first u with u^T D_h not 0 where D_h is not 0, then vectors v_h
-   off the hyperplanes (u^T D_h)_h. *)
+   off the hyperplanes (u^T D_h)_h. No axiom: ssrbool.contra_notT, as boolp has a classical one of this name. *)
 Lemma tell_apart (ds : seq {ffun 'I_H -> 'M[A]_d}) : all (fun D => D != 0) ds ->
   exists (u : 'cV[A]_d) (v : 'I_H -> 'cV[A]_d), all (fun D : {ffun _} => pairing D (fun h => u *m (v h)^T) != 0) ds.
 Proof.
@@ -79,7 +79,7 @@ have /avoid_hyperplanes [y /allP y_off] : all (fun r => r != 0) rows.
   apply/allP => _ /mapP [D Dds ->]; have /ffunP D0 : ~ (D =1 (0 : {ffun _})).
     by move=> D0; case/eqP: (ds0 D Dds); apply/ffunP.
   have [[h j] /= Dhj] : exists hj : 'I_H * 'I_d, col hj.2 (D hj.1) != 0.
-    apply/existsP; apply: contra_notT D0 => /existsPn none; apply/ffunP => h; rewrite ffunE.
+    apply/existsP; apply: ssrbool.contra_notT D0 => /existsPn none; apply/ffunP => h; rewrite ffunE.
     by apply/matrixP => i j; have := none (h, j); rewrite negbK => /eqP/colP/(_ i); rewrite !mxE.
   have /w_off : embm (col j (D h))^T \in filter (fun c => c != 0) columns.
     rewrite mem_filter; apply/andP; split; last by apply/allpairsP; exists (D, (h, j)); rewrite mem_enum.
