@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention, read_mask
+from attncert.verify.audit.layer.error import default_tolerance
 from attncert.verify.audit.layer.property import judge, load_property, property_of
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
@@ -26,7 +29,7 @@ STATES = random_states(6, 3, 4)
 
 
 def small_layer(tmp_path: Path, **more: Any) -> StoredLayer:
-    arrays = {name: np.ones((1, 2, 1)) for name in ("query", "key", "value")}
+    arrays: dict[str, Any] = {name: np.ones((1, 2, 1)) for name in ("query", "key", "value")}
     arrays |= {"output": np.ones((1, 1))} | more
     np.savez_compressed(tmp_path / "x.npz", **arrays)
     return load_weights(tmp_path / "x.npz")
@@ -79,7 +82,7 @@ def test_a_long_text_in_a_mask_makes_no_entry_longer(tmp_path: Path) -> None:
 
 
 def test_empty_rows_are_counted_when_repeated() -> None:
-    contexts = [[[]] * 4096, *[[[]]] * 10_000]
+    contexts: list[Any] = [[[]] * 4096, *[[[]]] * 10_000]
     with pytest.raises(InputError, match="numbers with every context of so many tokens"):
         Dataset.of(contexts, [[1]] * 10_001, None)
 
@@ -112,3 +115,20 @@ def test_a_pipe_in_a_folder_is_not_waited_for(name: str, tmp_path: Path) -> None
     os.mkfifo(made / name)
     with pytest.raises(InputError, match=f"{name}: must be a file, not"):
         load_embeddings(made)
+
+
+def test_the_least_gap_between_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As all pairs give it; by sorted first numbers, and never by their hashes."""
+    rng = np.random.default_rng(5)
+    for m in (1, 2, 3):
+        labels = rng.integers(-40, 40, size=(30, m))
+        different = {tuple(y) for y in labels.tolist()}
+        gaps = [max(abs(x - y) for x, y in zip(a, b, strict=True))
+                for a, b in combinations(different, 2)]  # fmt: skip
+        data = Dataset.of([[1]], [[1]] * 30, [[f"{x}/7" for x in y] for y in labels.tolist()])
+        assert default_tolerance(data) == Fraction(min(gaps), 14)
+    same_hash = [[str((2**61 - 1) * k)] for k in range(1, 8001)]
+    assert default_tolerance(Dataset.of([[1]], [[1]] * 8000, same_hash)) == Fraction(2**61 - 1, 2)
+    monkeypatch.setattr("attncert.verify.audit.layer.error._MOST_COMPARED", 1000)
+    with pytest.raises(InputError, match="--tolerance: must be given where over 1000 numbers"):
+        default_tolerance(Dataset.of([[1]], [[1]] * 60, [[0, k] for k in range(60)]))

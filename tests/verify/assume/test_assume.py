@@ -147,7 +147,8 @@ def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_folder(tmp_path / "x", random_states(9, 3, 5), [1, 2], heads=2, head_width=1)
+    told = {"provenance": {"$x$": "$y$ | <b>", "model": "mine"}}
+    write_folder(tmp_path / "x", random_states(9, 3, 5), [1, 2], heads=2, head_width=1, **told)
     words = ["assume", str(tmp_path / "x"), "--subsets", "20", "--float32", "20"]
     assert attncert.main([*words, "--out", str(tmp_path / "o")]) == 0
     said = capsys.readouterr().out
@@ -158,6 +159,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [row["sets"] for row in found] == kinds
     assert all(float(row["sigma min"]) > 0 for row in found)
     page = (tmp_path / "o" / "report.md").read_text()
+    assert "$x$" not in page and "$y$" not in page and "| `model` | `mine` |" in page
     for name in re.findall(r"\]\(([a-z/.-]+)\)", page):
         assert (tmp_path / "o" / name).exists()
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,7 @@ __all__ = [
     "rank_claim",
 ]
 
+_MOST_COMPARED = 10**7  # numbers of labels, for the least gap between two
 BITS = 256  # of the balls for weights, features and singular values
 _SOURCE = "ours; docs/audit-of-layers.md"
 
@@ -147,18 +148,21 @@ def default_tolerance(data: Dataset) -> Fraction:
     >>> default_tolerance(Dataset.of([[1]], [[1], [2], [3]], [0, 1, "1/3"]))
     Fraction(1, 6)
     """
-    labels = sorted({tuple(y) for y in data.labels.fractions()})
+    labels = [y for y, _ in groupby(sorted(data.labels.numerators.tolist()))]  # in no set: hashes
     if len(labels) == 1:
         raise InputError("--tolerance", "given where all labels are equal", "left out")
-    if data.m == 1:
-        gaps = [b[0] - a[0] for a, b in pairwise(labels)]
-    else:
-        gaps = [
-            max(abs(x - y) for x, y in zip(a, b, strict=True))
-            for k, a in enumerate(labels)
-            for b in labels[:k]
-        ]
-    return min(gaps) / 2
+    least, compared = 0, 0
+    for k, a in enumerate(labels):
+        for j in range(k - 1, -1, -1):
+            b = labels[j]
+            if least and a[0] - b[0] >= least:  # so are those before b
+                break
+            gap = max(abs(x - y) for x, y in zip(a, b, strict=True))
+            least, compared = min(least or gap, gap), compared + data.m
+            if compared > _MOST_COMPARED:
+                must = f"given where over {_MOST_COMPARED} numbers of labels are to be compared"
+                raise InputError("--tolerance", must, "left out")
+    return Fraction(least, 2 * data.labels.denominator)
 
 
 # Error.
