@@ -267,4 +267,4 @@ def test_the_readme_certificate_is_its_own_layer(
     for data in (["digits", "--examples", "25"], [certificate]):
         words = ["audit", *data, "--layer", certificate, "--out", str(tmp_path / "a")]
         assert attncert.main(words) == 0
-        assert "Largest error 0 (every output equals its label), " in capsys.readouterr().out
+        assert "Largest error 0 (every output equals its label); " in capsys.readouterr().out
