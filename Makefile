@@ -25,12 +25,14 @@ unit: setup
 	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify
 
 # Two halves of about the same length: each test module is loaded in one process alone, what tests
-# share is made once, and so is what numba compiles.
+# share is made once, and so is what numba compiles. The tests of the checker run with the others.
+CHECKER := tests/verify/checker
+
 unit-others: setup
-	$(BIN)/python -m pytest -q --ignore=tests/verify
+	$(BIN)/python -m pytest -q $(addprefix --ignore=,$(filter-out $(CHECKER),$(wildcard tests/verify/*)))
 
 unit-verify: setup
-	$(BIN)/python -m pytest -q tests/verify
+	$(BIN)/python -m pytest -q tests/verify --ignore=$(CHECKER)
 
 check: setup
 	$(BIN)/ruff check .
