@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 STEP, BIT = 1.2e-7, 2e-12  # seconds: of a product in Python, and for each bit by each bit of it
@@ -28,6 +30,20 @@ class Noting:
         before = self.seconds
         super().quotients(*counts)  # type: ignore[misc]
         self.arithmetic += self.seconds - before
+
+
+def require_memory_counted(check: Callable[[str], Any], path: str) -> None:
+    """The memory that a check takes is at most what its `Noting` work counted, and no less than a
+    tenth of that, small amounts apart."""
+    check(path)  # imports and caches
+    tracemalloc.start()
+    try:
+        check(path)
+        peak = tracemalloc.get_traced_memory()[1] - 30_000  # of frames and the like
+    finally:
+        tracemalloc.stop()
+    assert peak <= Noting.last.peak
+    assert Noting.last.peak <= 10 * peak or Noting.last.peak < 10**6
 
 
 class Counted(int):

@@ -9,9 +9,9 @@ less, and decided: the partition condition (docs/mathematics.md, section 2).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -251,7 +251,4 @@ def digest(values: tuple[float, ...]) -> dict[str, float]:
 
 def counts(contexts: tuple[Spectrum, ...]) -> dict[str, int]:
     """How many stand how."""
-    found: dict[str, Any] = {}
-    for spectrum in contexts:
-        found[spectrum.standing.value] = found.get(spectrum.standing.value, 0) + 1
-    return found
+    return dict(Counter(spectrum.standing.value for spectrum in contexts))

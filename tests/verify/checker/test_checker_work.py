@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.adversarial_certificates import MAKERS, layer
-from support.counted_work import Counted, Noting, gcd, lcm
+from support.counted_work import Counted, Noting, gcd, lcm, require_memory_counted
 from support.shares import share
 from support.small_certificates import CASES, Certificate, sealed, written
 
@@ -51,15 +51,7 @@ def test_operations(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_memory(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(name, tmp_path) if name in MAKERS else written(CASES[name](), tmp_path)
     monkeypatch.setattr(checker, "Work", Noted)
-    checker.check_file(path)  # imports and caches
-    tracemalloc.start()
-    try:
-        checker.check_file(path)
-        peak = tracemalloc.get_traced_memory()[1] - 30_000  # of frames and the like
-    finally:
-        tracemalloc.stop()
-    assert peak <= Noting.last.peak
-    assert Noting.last.peak <= 10 * peak or Noting.last.peak < 10**6
+    require_memory_counted(checker.check_file, path)
 
 
 HUGE = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import tracemalloc
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.adversarial_near import MAKERS, near, table
-from support.counted_work import Counted, Noting, gcd, lcm
+from support.counted_work import Counted, Noting, gcd, lcm, require_memory_counted
 from support.near_cases import CASES, case
 from support.shares import share
 from support.small_certificates import written
@@ -59,15 +58,7 @@ def test_operations(
 @pytest.mark.parametrize("name", share([*MAKERS, *CASES], 3))
 def test_memory(name: str, check: Any, tmp_path: Path, to_the_end: None) -> None:
     path = written(MAKERS[name](SIZE) if name in MAKERS else case(name), tmp_path)
-    check(path)  # imports and caches
-    tracemalloc.start()
-    try:
-        check(path)
-        peak = tracemalloc.get_traced_memory()[1] - 30_000  # of frames and the like
-    finally:
-        tracemalloc.stop()
-    assert peak <= Noting.last.peak
-    assert Noting.last.peak <= 10 * peak or Noting.last.peak < 10**6
+    require_memory_counted(check, path)
 
 
 HUGE = {

@@ -125,16 +125,7 @@ def section(scope: Scope) -> AuditSection:
         raise InputError("--layer", "given with a data set", "without one")
     stored = asked.weights
     attention = asked.attention(data)
-    if stored.groups is not None:
-        fits = sum(map(len, stored.groups)) == data.T and len(stored.groups) <= len(
-            stored.layer.heads
-        )
-        if not fits:
-            must = (
-                f"of the {data.T} examples, one group for each of {len(stored.layer.heads)} heads"
-            )
-            got = f"{len(stored.groups)} groups of {sum(map(len, stored.groups))} examples"
-            raise InputError("groups", must, got)
+    _require_groups(stored, data)
     found = audit_layer(
         attention, tolerance=asked.limit, groups=stored.groups, progress=scope.progress
     )
@@ -164,38 +155,55 @@ def section(scope: Scope) -> AuditSection:
         findings=tuple(
             map(_finding, judged or (found[ids.LAYER_MEMORIZES], found[ids.LAYER_RANK]))
         ),
-        numbers={
-            "dtype": stored.dtype,
-            "format": stored.format,
-            "prefix": stored.prefix,
-            "biases": stored.biased,
-            "logit unit": attention.unit,
-            "scale": attention.scale,
-            "masked": asked.mask is not None,
-            "tolerance": numeral(found.tolerance),
-            "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
-            "error": found[ids.LAYER_ERROR].numbers["error"],
-            "errors": found.errors,
-            "singular value": [found.sigma.lower, found.sigma.upper],
-            "heads": [
-                {
-                    "rank of M": head.rank,
-                    "carries": head.group,
-                    "peaks": head.peaks,
-                    "saturated": head.saturated,
-                    "second singular value off group": head.off_group,
-                    "error without it": found.ablation.without[h],
-                    "gives most to": found.ablation.most_for(h),
-                }
-                for h, head in enumerate(found.heads)
-            ],
-            "beyond the tolerance": found[ids.LAYER_MEMORIZES].numbers["beyond"],
-            "undecided": found[ids.LAYER_MEMORIZES].numbers["open"],
-        },
+        numbers=_numbers(found, asked),
         claims=(*judged, *found.claims, *exact),
         answer=_answer(found),
         badge=verdict(judged) if judged else "",
     )
+
+
+def _require_groups(stored: StoredLayer, data: Dataset) -> None:
+    """Raises InputError where the groups of the file are not of these examples."""
+    groups, heads = stored.groups, len(stored.layer.heads)
+    if groups is None:
+        return
+    members = sum(map(len, groups))
+    if members != data.T or len(groups) > heads:
+        must = f"of the {data.T} examples, one group for each of {heads} heads"
+        raise InputError("groups", must, f"{len(groups)} groups of {members} examples")
+
+
+def _numbers(found: LayerAudit, asked: Question) -> dict[str, object]:
+    """What audit.json says beside the claims."""
+    stored, attention = asked.weights, found.attention
+    return {
+        "dtype": stored.dtype,
+        "format": stored.format,
+        "prefix": stored.prefix,
+        "biases": stored.biased,
+        "logit unit": attention.unit,
+        "scale": attention.scale,
+        "masked": asked.mask is not None,
+        "tolerance": numeral(found.tolerance),
+        "errors must be": "below the tolerance" if found.strict else "at most the tolerance",
+        "error": found[ids.LAYER_ERROR].numbers["error"],
+        "errors": found.errors,
+        "singular value": [found.sigma.lower, found.sigma.upper],
+        "heads": [
+            {
+                "rank of M": head.rank,
+                "carries": head.group,
+                "peaks": head.peaks,
+                "saturated": head.saturated,
+                "second singular value off group": head.off_group,
+                "error without it": found.ablation.without[h],
+                "gives most to": found.ablation.most_for(h),
+            }
+            for h, head in enumerate(found.heads)
+        ],
+        "beyond the tolerance": found[ids.LAYER_MEMORIZES].numbers["beyond"],
+        "undecided": found[ids.LAYER_MEMORIZES].numbers["open"],
+    }
 
 
 def _near(exact: tuple[Claim, ...]) -> tuple[str, ...]:
