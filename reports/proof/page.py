@@ -23,6 +23,7 @@ from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import (
     certificate_bytes,
     certificate_sha256,
+    first_layer_bytes,
     one_line,
     summary_dict,
     timings_dict,
@@ -37,6 +38,7 @@ from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.text import markdown, sentence
 from attncert.reports.words.witness import readable
+from attncert.verify import checker_mixing
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
@@ -110,8 +112,12 @@ def render(proof: Proof) -> dict[str, bytes]:
         "references.bib": references(proof).encode(),
     }
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    certificate = certificate_bytes(proof)
-    return files if certificate is None else files | {"certificate.json": certificate}
+    certificate, first = certificate_bytes(proof), first_layer_bytes(proof)
+    files |= {} if certificate is None else {"certificate.json": certificate}
+    if first is not None:
+        beside = Path(checker_mixing.__file__).read_bytes()
+        files |= {"first-layer.json": first, "checker_mixing.py": beside}
+    return files
 
 
 def markdown_page(proof: Proof) -> bytes:
@@ -189,6 +195,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
+        "first_layer": first_layer_bytes(proof) is not None,
         "built": proof.layer is not None,
         "references": references(proof).strip(),
     }
