@@ -118,7 +118,7 @@ def main(argv: list[str]) -> int:
     if len(words) != 2:
         print("usage: python checker_mixing.py first-layer.json certificate.json [--json]")
         return checker.EXIT["unusable"]
-    found = check_files(*words)
+    found = check_files(words[0], words[1])
     print(json.dumps(found._asdict()) if "--json" in argv else f"{found.status}: {found.message}")
     return checker.EXIT[found.status]
 

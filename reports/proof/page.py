@@ -38,7 +38,6 @@ from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.text import markdown, sentence
 from attncert.reports.words.witness import readable
-from attncert.verify import checker_mixing
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
@@ -114,10 +113,7 @@ def render(proof: Proof) -> dict[str, bytes]:
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
     certificate, first = certificate_bytes(proof), first_layer_bytes(proof)
     files |= {} if certificate is None else {"certificate.json": certificate}
-    if first is not None:
-        beside = Path(checker_mixing.__file__).read_bytes()
-        files |= {"first-layer.json": first, "checker_mixing.py": beside}
-    return files
+    return files if first is None else files | {"first-layer.json": first}
 
 
 def markdown_page(proof: Proof) -> bytes:
