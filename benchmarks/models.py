@@ -89,10 +89,10 @@ CASES = {
         "0 at k = n; 0.932 at k = 354", 1000,  # of 0.12 s each
     ),
     "gpt2-large-random": Case(
-        "GPT-2-large, random weights, after one layer, 1,400 passages of 256 tokens",
+        "GPT-2-large, random weights, after one layer, 1,400 passages of 128 tokens",
         "gpt2-large", "text",
-        ("--random", "--layer", "1", "--length", "256", "--count", "1400", "--tokenizer", "bpe"),
-        "n = 1,024: 1.0 at k = n, 0 at k = d",
+        ("--random", "--layer", "1", "--length", "128", "--count", "1400", "--tokenizer", "bpe"),
+        "n = 1,024: 1.0 at k = n, 0 at k = d", 1000,
     ),
     "gpt2-raw": Case(
         "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "text",
@@ -152,7 +152,7 @@ def page() -> str:
     _, _, after = rest.partition(END)
     found = json.loads(RESULTS.read_text())["cases"]
     head = ("model", "the paper", "float32 at n", "exact at n", "float32 at d", "exact at d",
-            "A2", "σ_min of d queries", "proved to be memorized")  # fmt: skip
+            "A2", "σ_min of d queries", "certified T")  # fmt: skip
     rows = [head, ("---",) * len(head)]
     rows += [_row(name, found[name]) for name in CASES if name in found]
     times = [("model", "embedding", "memory", "assumptions", "of it the float32 test",
@@ -209,14 +209,15 @@ def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
     at_n = none if sampled is None else f"{sampled['independent']:,} of {sampled['subsets']:,}"
     last = None if sweep is None else sweep["steps"][-1]
     at_d = none if last is None else f"{last['independent']} of {sweep['permutations']}"
-    contexts = "; ".join(f"{count} {words}" for words, count in report["contexts"].items())
+    contexts = "; ".join(f"{count:,} {words}" for words, count in report["contexts"].items())
     subsets = report["subsets"].get(str(d), {})
     best = max(report["layer"], key=lambda made: made["memorized"])
     return (
         f"[{case.title}](models/{name}/report.md)", case.paper, _full(float32.get(n)), at_n,
         _full(float32.get(d)), at_d, contexts,
         "; ".join(f"{count} {words}" for words, count in subsets.items()),
-        f"{best['memorized']} by H = {report['data']['heads']}",
+        f"{best['memorized']} by H = {report['data']['heads']}, "
+        f"d_h = {report['data']['head_width']}",
     )  # fmt: skip
 
 

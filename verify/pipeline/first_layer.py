@@ -81,7 +81,7 @@ def mixing_claim(before: Dataset, after: Dataset) -> Claim:
         ids.MIXING,
         "Contexts and queries are what the first layer makes of the given ones: one head with keys "
         "and queries 0, so that all rows get the same attention, values and output that copy, and "
-        "a skip connection. Contexts keep their rank.",
+        "a skip connection.",
         not wrong,
         {"reason": wrong},
         numbers={"different queries before": distinct[0], "different queries after": distinct[1]},
