@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from attncert.constructions.mixing import mixed
 from attncert.verify.checker_mixing import check_files
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.rules import trace_claims
+from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.pipeline.first_layer import mixing_claim
 
 MIX = Settings(heads=2, mix=True)
@@ -46,6 +49,17 @@ def test_one_query_is_memorized_in_two_layers(folder: Path) -> None:
     page = (folder / "report.md").read_text()
     assert "The layer is the second of two" in page and "--mix" in page
     assert f"`{DATA.sha256}`" in page and "the first of two layers" in page
+
+
+def test_the_trace_must_hold_the_first_layer() -> None:
+    proof = prove(DATA, MIX)
+    assert all(claim.level is Level.PROVED for claim in trace_claims(proof))
+    claims = [claim for claim in proof.trace if claim.id != ids.MIXING]
+    lost = [replace(c, rests_on=tuple(i for i in c.rests_on if i != ids.MIXING)) for c in claims]
+    without_edge = [*lost, proof.trace[ids.MIXING]]
+    for kept, said in ((lost, ids.TRACE_COMPLETE), (without_edge, ids.TRACE_EDGES)):
+        found = trace_claims(replace(proof, trace=ProofTrace(kept)))
+        assert [claim.id for claim in found if claim.level is Level.REFUTED] == [said]
 
 
 def test_the_two_layers_output_the_labels(folder: Path) -> None:
