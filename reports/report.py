@@ -73,7 +73,15 @@ def figure_file(name: str) -> str:
 PROOF = Kind(
     "prove",
     "report.md",
-    ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
+    (
+        "certificate.json",
+        "first-layer.json",
+        "checker_mixing.py",
+        "trace.json",
+        "timings.json",
+        "tables.tex",
+        "references.bib",
+    ),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
     checkers=("checker.py", "checker_rank.py", "checker_data.py"),
 )

@@ -23,6 +23,7 @@ from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import (
     certificate_bytes,
     certificate_sha256,
+    first_layer_bytes,
     one_line,
     summary_dict,
     timings_dict,
@@ -110,8 +111,9 @@ def render(proof: Proof) -> dict[str, bytes]:
         "references.bib": references(proof).encode(),
     }
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    certificate = certificate_bytes(proof)
-    return files if certificate is None else files | {"certificate.json": certificate}
+    certificate, first = certificate_bytes(proof), first_layer_bytes(proof)
+    files |= {} if certificate is None else {"certificate.json": certificate}
+    return files if first is None else files | {"first-layer.json": first}
 
 
 def markdown_page(proof: Proof) -> bytes:
@@ -189,6 +191,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
+        "first_layer": first_layer_bytes(proof) is not None,
         "built": proof.layer is not None,
         "references": references(proof).strip(),
     }

@@ -47,6 +47,7 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
         "digits-generic",
         "digits-all",
         "a1-false",
+        "two-layers",
         "trained-layer",
         "tightness",
         "capacity",
