@@ -44,6 +44,8 @@ class Settings:
     a1_work: nominal seconds (`kruskal --work`) for each question whether every k queries are
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
+    time_limit: seconds, by the clock, after which `prove` raises OutOfTime
+    (verify/pipeline/time_limit.py); not part of `command`, since it changes no answer.
     seed: of the random searches. Raises InputError for values that make no sense.
 
     >>> Settings("width-one", heads=3).command(7)
@@ -65,6 +67,7 @@ class Settings:
     a1_work: float = A1_WORK
     device: DeviceChoice = "auto"
     memory: float = 4.0
+    time_limit: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -89,6 +92,9 @@ class Settings:
             raise InputError("--a1-work", f"a number of seconds from 0 to {MOST:,}", self.a1_work)
         if not 0 < self.memory <= 2**20:
             raise InputError("--memory", "a number of GiB above 0", self.memory)
+        limit = self.time_limit
+        if limit is not None and not 0 < limit <= MOST:
+            raise InputError("--time-limit", f"seconds above 0, up to {MOST:,}", limit)
         choose_device(self.device)
 
     def _require_saturation(self, method: Method) -> None:

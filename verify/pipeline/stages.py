@@ -34,9 +34,10 @@ from attncert.verify.interpolation.multiprecision import affordable_bits, multip
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
-from attncert.verify.pipeline.grids import of_rounded, remedied
+from attncert.verify.pipeline.grids import of_rounded, remedied, seconds
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.pipeline.summaries import summaries
+from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
 from attncert.verify.saturation import asked as asked_for
@@ -188,13 +189,15 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         told = conclusions.too_long(data, bits, narrow=run.narrow)
         return Answer("interpolation", built.layer, told)
+    limit, what = run.settings.time_limit, f"an exact readout of about {bits:,} bits"
+    require_time(limit, seconds(bits, data.T, 0), what)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
-    seconds, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
-    if seconds > LIMIT_SECONDS or mib > LIMIT_MIB:
-        size = f"about {seconds:.2g} s and {mib:.2g} MiB"
+    time, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
+    if time > LIMIT_SECONDS or mib > LIMIT_MIB:
+        size = f"about {time:.2g} s and {mib:.2g} MiB"
         file, uncertified = None, f"checking it would take {size}, more than the checker allows"
     if uncertified and wanted == "auto":
         return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
