@@ -46,6 +46,7 @@ class Settings:
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     time_limit: seconds, by the clock, after which `prove` raises OutOfTime
     (verify/pipeline/time_limit.py); not part of `command`, since it changes no answer.
+    data_file: the data stand in a file beside the certificate (verify/data_file.py).
     seed: of the random searches. Raises InputError for values that make no sense.
 
     >>> Settings("width-one", heads=3).command(7)
@@ -68,6 +69,7 @@ class Settings:
     device: DeviceChoice = "auto"
     memory: float = 4.0
     time_limit: float | None = None
+    data_file: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -151,6 +153,7 @@ class Settings:
         words += [f"--round {self.round_to}"] if self.round_to is not None else []
         words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
         words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
+        words += ["--data-file"] if self.data_file else []
         return " ".join([*words, f"--seed {self.seed}"])
 
 

@@ -49,6 +49,9 @@ def prove(
     time_limit: Annotated[
         str | None, typer.Option(help="such as 60s or 1h: without a proof by then, undecided")
     ] = None,
+    data_file: Annotated[
+        bool, typer.Option("--data-file", help="the data in a file beside the certificate")
+    ] = False,
     seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
@@ -71,6 +74,7 @@ def prove(
         a1_work=a1_work,
         device=cast(Any, device),
         memory=memory,
+        data_file=data_file,
         time_limit=None if time_limit is None else seconds(time_limit, "--time-limit"),
         seed=seed,
     )

@@ -29,6 +29,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.data_file import data_file
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
@@ -222,6 +223,7 @@ def _certified(
     """The certificate of this layer (prime: of its rank); or None, and why the checker would not
     read it."""
     try:
+        file = data_file(run.data, run.settings.data_file)
         return certificate(
             run.data,
             layer,
@@ -230,7 +232,7 @@ def _certified(
             produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
-            more=run.further_keys,
+            more=run.further_keys | ({} if file is None else {"data_file": file}),
         ), ""
     except TooLarge as reason:
         return None, str(reason)

@@ -47,9 +47,7 @@ def test_a_proof_within_its_limit_is_as_without() -> None:
 def test_what_is_estimated_at_more_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "seconds", lambda bits, examples, weights: 2000.0)
     monkeypatch.setattr(stages, "readout", lambda *_: pytest.fail("the readout was begun"))
-    with pytest.raises(
-        OutOfTime, match=r"readout of .* takes about 2e\+03 s, and .*600"
-    ):
+    with pytest.raises(OutOfTime, match=r"readout of .* takes about 2e\+03 s, and .*600"):
         prove(TINY, Settings(heads=2, time_limit=600))
 
 
