@@ -153,7 +153,7 @@ def integer(text: str) -> int:
 def integers(work: Work, value: Any, where: str, *shape: int) -> tuple[Any, int, int]:
     """Nested lists of numbers as integers over one denominator; that; the most bits of one."""
     if hasattr(value, "integers"):  # a table of the fast check: nothing that JSON can hold
-        return value.integers(where, *shape)  # type: ignore[no-any-return]
+        return value.integers(where, *shape)
     if where == "contexts" and len(typed(value, list, where)) == 1:
         shape = (1, *shape[1:])  # one context may serve all examples
     texts = [value]

@@ -114,7 +114,7 @@ def data_file(cert: Any, path: str, work: Any, tables: Any) -> Any:
     .npz (the fast check).
     """
     name, size = cert["data_file"]["name"], typed(cert["data_file"]["bytes"], int, "bytes")
-    plain = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))
+    plain: Any = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))
     need(plain, "data_file.name must be letters, digits, _ or -, and .json or .npz: no folder")
     beside = os.path.join(os.path.dirname(os.path.abspath(path)), name)
     need(os.path.isfile(beside), f"{name} is missing: it belongs beside the certificate")

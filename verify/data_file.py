@@ -51,5 +51,5 @@ def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
     if any(array.denominator > 1 or array.stored.dtype == object for array in given.values()):
         raise TooLarge(f"the data have {numbers:,} numbers, not all of them integers of 64 bits")
     out = io.BytesIO()
-    np.savez(out, **{name: array.stored for name, array in given.items()})  # type: ignore[arg-type]
+    np.savez(out, **{name: array.stored for name, array in given.items()})
     return DataFile("certificate-data.npz", out.getvalue())
