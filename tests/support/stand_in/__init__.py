@@ -50,7 +50,10 @@ class RawKernel:
 class _Pool:
     def free_all_blocks(self) -> None: ...
 
-    def total_bytes(self) -> int:
+    def free_bytes(self) -> int:
+        return 0
+
+    def used_bytes(self) -> int:
         return Memory.live
 
 
