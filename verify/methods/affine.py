@@ -11,6 +11,7 @@ import numpy as np
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import distinct
 from attncert.constructions.progress import Progress
 from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids
@@ -30,7 +31,7 @@ def _hypotheses(data: Dataset, settings: Asked) -> Iterator[Claim]:
 
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
     tables = data.contexts.stored.tolist()
-    counts = {len(set(map(tuple, table))) for table in tables}
+    counts = {len(distinct(table)) for table in tables}
     if counts == {data.n}:
         return {}
     return {
