@@ -12,7 +12,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import Key, distinct
 from attncert.constructions.given import pairs
 from attncert.verify.rank.directions import direction
-from attncert.verify.tightness import rows
+from attncert.verify.tightness.relations import rows
 from attncert.verify.tightness.relations.sums import same_sums
 from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank
 
