@@ -11,7 +11,8 @@ from attncert.terminal.output import print_json, say
 
 def attack(
     construction: Annotated[
-        str | None, typer.Option(help="paper | width-one | MODULE:NAME; default: width-one")
+        str | None,
+        typer.Option(help="paper | width-one | affine | MODULE:NAME; default: width-one"),
     ] = None,
     target: Annotated[
         str | None,

@@ -59,6 +59,8 @@ def instance(
     seen: list[tuple[dict[str, Any], Work]] = []
 
     def judged(cert: dict[str, Any], work: Work) -> str:
+        outside = cert.get("data_file") is not None
+        checker.need(not outside, "--kernel reads no certificate with a data_file")
         seen.append((cert, work))
         message: str = checker.judge(cert["claim"])(cert, work)
         return message

@@ -12,9 +12,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import Key, distinct
 from attncert.constructions.given import pairs
 from attncert.verify.rank.directions import direction
-from attncert.verify.tightness import rows
-from attncert.verify.tightness.shared import largest_rank
-from attncert.verify.tightness.sums import same_sums
+from attncert.verify.tightness.relations import rows
+from attncert.verify.tightness.relations.sums import same_sums
+from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank
 
 P = 2**61 - 1  # the hash of P k is 0
 MANY = [P * k for k in range(1, 15_001)]  # in a set: seconds; sorted, or by keys: none
