@@ -42,6 +42,7 @@ def mixes(first: Any, cert: Any, work: Any) -> str:
     """What the first layer makes of its data is the data of the certificate; else Rejected."""
     typed(first, dict, "the first layer", KEYS)
     need(first["format"] == FORMAT, f"the format is not {FORMAT}")
+    need(cert["data"] is not None, "the certificate must hold its data itself")
     need("contexts" in cert["data"], "the certificate must be about examples")
     checker.same_digests(first)
     need(first["second"] == cert["digest"], "second is the digest of another certificate", "wrong")

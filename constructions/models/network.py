@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.errors import InputError, require_seed, whole
 from attncert.constructions.models.embeddings import file_sha256
 from attncert.constructions.models.inputs import MISSING, Pixels
 
@@ -138,17 +139,19 @@ def build(
         raise InputError("MODEL", "a model with hidden states in layers", name)
     if not 0 <= layer <= layers:
         raise InputError("--layer", f"from 0 to {layers}, the layers of this model", layer)
-    facts = _facts(config)
-    told |= {"configuration sha256": _config_sha256(config), "layers": layers}
-    place = _place_of_blocks(_skeleton(torch, transformers, config), layers)
-    if place:
-        config.num_hidden_layers = max(1, layer)
-    else:
-        told["built"] = "the whole model, whose hidden_states are taken"
-    _require_memory(_skeleton(torch, transformers, config), BYTES[dtype], memory)
+    with _foreign(name):
+        facts = _facts(config)
+        told |= {"configuration sha256": _config_sha256(config), "layers": layers}
+        place = _place_of_blocks(_skeleton(torch, transformers, config), layers)
+        if place:
+            config.num_hidden_layers = max(1, layer)
+        else:
+            told["built"] = "the whole model, whose hidden_states are taken"
+        _require_memory(_skeleton(torch, transformers, config), BYTES[dtype], memory)
     if random:
         torch.manual_seed(seed)
-        model = transformers.AutoModel.from_config(config)
+        with _foreign(name):
+            model = transformers.AutoModel.from_config(config)
         told |= {"weights": "random", "seed": seed}
     else:
         model = _stored(transformers, name, config)
@@ -156,7 +159,8 @@ def build(
     model.eval().to(getattr(torch, dtype))
     told["arithmetic"] = dtype
     blocks = model.get_submodule(place) if place else None
-    pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
+    with _foreign(name):
+        pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
     told |= {"torch": str(torch.__version__), "transformers": transformers.__version__}
     return Network(model, blocks, layer, layers, pixels=pixels, told=told, **facts)
 
@@ -187,6 +191,18 @@ def bytes_needed(network: Network, batch: int, tokens: int, dtype: str) -> int:
     return BYTES[dtype] * (2 * weights + batch * tokens * each)
 
 
+@contextmanager
+def _foreign(name: str) -> Iterator[None]:
+    """Whatever a configuration made by anyone leads the libraries to, as InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        must = "a model that its configuration describes"
+        raise InputError("MODEL", must, f"{name} ({type(error).__name__}: {error})") from None
+
+
 def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dict[str, Any]]:
     if random and name in SHAPES and not os.path.lexists(name):
         kind, changed = SHAPES[name]
@@ -196,7 +212,7 @@ def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dic
         raise InputError("MODEL", f"{must}; this name is for --random", name)
     try:
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # whatever a file made by anyone leads the library to
         more = f"; or with --random one of {', '.join(SHAPES)}" if random else ""
         raise InputError("MODEL", must + more, f"{name} ({type(error).__name__})") from None
     told: dict[str, Any] = {"model": Path(name).name if os.path.isdir(name) else name}
@@ -209,7 +225,7 @@ def _stored(transformers: Any, name: str, config: Any) -> Any:
         return transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype="float32", trust_remote_code=False
         )
-    except Exception as error:  # safetensors raises an Exception of its own
+    except Exception as error:  # whatever a file made by anyone leads the libraries to
         must = "a model whose weights are in safetensors files"
         raise InputError("MODEL", must, f"{name} ({error})") from None
 
@@ -230,6 +246,9 @@ def _require_memory(skeleton: Any, each: int, memory: int | None) -> None:
 
 def _facts(config: Any) -> dict[str, Any]:
     heads = getattr(config, "num_attention_heads", None)
+    for key in ("max_position_embeddings", "vocab_size"):
+        if (size := getattr(config, key, None)) is not None and not whole(size):
+            raise InputError("MODEL", f"a model with a whole number as its {key}", size)
     if not isinstance(heads, int) or heads < 1 or config.hidden_size % heads:
         raise InputError("MODEL", "a model whose width is a multiple of its heads", heads)
     return {

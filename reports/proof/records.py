@@ -109,15 +109,11 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
     return out
 
 
-def certificate_bytes(proof: Proof) -> bytes | None:
-    """The certificate in canonical form: keys sorted, no insignificant white space."""
-    return None if proof.certificate is None else canonical_bytes(proof.certificate)
-
-
 def certificate_sha256(proof: Proof) -> str | None:
-    """Of the file's bytes."""
-    text = certificate_bytes(proof)
-    return None if text is None else hashlib.sha256(text).hexdigest()
+    """Of the bytes of certificate.json: keys sorted, no insignificant white space."""
+    if proof.certificate is None:
+        return None
+    return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()
 
 
 def first_layer_bytes(proof: Proof) -> bytes | None:

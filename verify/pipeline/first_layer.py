@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import Key
 from attncert.constructions.mixing import mixed
 from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.checker_mixing import FORMAT
@@ -76,7 +77,7 @@ def mixing_claim(before: Dataset, after: Dataset) -> Claim:
     labels = [None if of.stated is None else of.stated.strings() for of in (before, after)]
     if labels[0] != labels[1]:
         wrong = wrong or "the labels were changed"
-    distinct = [len({tuple(x) for x in part}) for part in queries]
+    distinct = [len({Key(x) for x in of.queries.stored.tolist()}) for of in (before, after)]
     return Claim.checked(
         ids.MIXING,
         "Contexts and queries are what the first layer makes of the given ones: one head with keys "
@@ -97,15 +98,13 @@ def _plus(x: list[Fraction], y: list[Fraction]) -> list[Fraction]:
 def _equal_still(before: Dataset, after: Dataset) -> str:
     """Why two queries are equal after the first layer, where contexts of one mean are the reason;
     else ""."""
-    seen = dict[tuple[Fraction, ...], int]()
-    contexts = before.contexts.fractions()
-    for t, query in enumerate(after.queries.fractions()):
-        s = seen.setdefault(tuple(query), t)
-        if (
-            s != t
-            and not before.shared
-            and before.queries.stored[s].tolist() == (before.queries.stored[t].tolist())
-        ):
+    if before.shared:
+        return ""
+    seen = dict[Key, int]()
+    contexts, queries = before.contexts.fractions(), before.queries.stored.tolist()
+    for t, query in enumerate(after.queries.stored.tolist()):
+        s = seen.setdefault(Key(query), t)
+        if s != t and queries[s] == queries[t]:
             same = sorted(contexts[s]) == sorted(contexts[t])
             how = ", since one is a permutation of the other" if same else ""
             return (

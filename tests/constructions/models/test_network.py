@@ -127,6 +127,26 @@ def test_an_encoder_beside_a_decoder_is_one_line(tmp_path: Path) -> None:
         network.states({"input_ids": np.arange(4).reshape(1, 4)})
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hidden_act": "none of these"},
+        {"vocab_size": -4},
+        {"vocab_size": "40"},
+        {"num_attention_heads": 0},
+        {"hidden_size": 10**30},
+        {"model_type": ["bert"]},
+    ],
+)
+def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_path: Path) -> None:
+    from attncert.constructions.models.network import build
+
+    told = {"model_type": "bert", **SMALL["bert"][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match="MODEL: must be a model"):
+        build(str(tmp_path), layer=1, random=True)
+
+
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
