@@ -60,14 +60,35 @@ def test_a_dry_run_goes_the_same_way(
 
 @pytest.mark.slow
 def test_the_whole_dry_run(tmp_path: Path) -> None:
-    environment = dict(os.environ) | {"ATTNCERT_REQUIRE": ""}
-    command = ["make", "gpu", "DRY=1", f"OUT={tmp_path}", f"PYTHON={sys.executable}"]
+    path = os.pathsep.join([str(ROOT / "benchmarks"), str(ROOT), *sys.path])
+    environment = dict(os.environ) | {"PYTHONPATH": path}
+    command = [sys.executable, "-m", "gpu", "--dry", "--seconds", "3000", "--out", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     files = sorted(path.name for path in tmp_path.iterdir())
     assert len(files) <= 8 and "table.md" in files
     for name in files:
         assert "dry run" in (tmp_path / name).read_text()
+
+
+def test_make_passes_on_what_it_is_told() -> None:
+    words = ["make", "-n", "gpu", "DRY=1", "PART=2", "AGAIN=1", "OUT=there", "SITE=wheels"]
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "--part 2" in said and "--again" in said and "--dry" in said and "--out there" in said
+    assert ":wheels" in said and "-m gpu" in said
+
+
+def test_the_page_has_the_expected_times(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner.place, "has_torch", lambda: True)
+    text, whole = (ROOT / "docs" / "gpu.md").read_text(), 0.0
+    for number, part in enumerate(runner.parts.PARTS, 1):
+        seconds = runner.parts.expected(number)
+        line = next(line for line in text.splitlines() if line.startswith(f"| {number} {part} |"))
+        assert line.endswith(f"| {seconds:.0f} s |") and seconds <= 540
+        whole += seconds
+    assert f"All in all {whole / 60:.0f} minutes" in text
 
 
 class Jobs:
