@@ -25,9 +25,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import distinct
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.features import rank_of
-from attncert.verify.tightness.probes import Reached
+from attncert.verify.tightness.relations.probes import Reached
 
 _ATTEMPTS = 40  # doublings of s
 _DRAWS = 64  # vectors v tried for each bound on their entries
@@ -106,7 +107,7 @@ def _separate(data: Dataset, examples: Sequence[int]) -> tuple[list[int], list[i
         found: list[tuple[int, list[int], list[int]]] = []
         for v in rng.integers(-bound, bound, (_DRAWS, data.d), endpoint=True).tolist():
             alphas = [sum(int(x) * y for x, y in zip(row, v, strict=True)) for row in queries]
-            told_apart = set(map(abs, alphas)) if data.n <= 2 else set(alphas)
+            told_apart = distinct(map(abs, alphas) if data.n <= 2 else alphas)
             if len(told_apart) == len(alphas) and all(np.array(alphas, dtype=object)[nonzero]):
                 found.append((max(map(abs, alphas)), alphas, v))
         if found:

@@ -35,22 +35,23 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
-from attncert.constructions.arrays import IntegerArray
+from attncert.constructions.arrays import IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.keys import Key
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.rank import rational
-from attncert.verify.rank.directions import direction
+from attncert.verify.rank.directions import Direction, direction
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.probes import adversarial_layers, annihilates, random_layer
-from attncert.verify.tightness.sums import Rows, ties
+from attncert.verify.tightness.relations.probes import adversarial_layers, annihilates, random_layer
+from attncert.verify.tightness.relations.sums import Rows, ties
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
-_Kind = tuple[tuple[int, ...], Rows]  # the line of the query, and the rows on it
+_Kind = tuple[Direction, Rows]  # the line of the query, and the rows on it
 
 
 @dataclass(frozen=True)
@@ -164,22 +165,30 @@ def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
     tied = _tied(parts)
     if not tied:
         return ()
-    parts = [parts[t] for t in tied]
+    found = rational.relations(_equations([parts[t] for t in tied]))
+    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
+
+
+def _equations(parts: Sequence[_Parts]) -> ObjectArray:
+    """One row for each example: the total, and the factor of each class, each column made whole by
+    the least unit that serves it."""
     d = len(parts[0].total)
     kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(k for p in parts for k in p.terms))}
+    units = dict.fromkeys(kinds, 1)
+    for part in parts:
+        for kind, factor in part.terms.items():
+            units[kind] = math.lcm(units[kind], factor.denominator)
     table = np.zeros((len(parts), d + len(kinds)), dtype=object)
-    common = math.lcm(*(x.denominator for p in parts for x in p.terms.values()))
     for t, part in enumerate(parts):
         table[t, :d] = part.total
         for kind, factor in part.terms.items():
-            table[t, kinds[kind]] = int(factor * common)
-    found = rational.relations(table)
-    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
+            table[t, kinds[kind]] = int(factor * units[kind])
+    return table
 
 
 def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
     """The parts with what ties the classes of one line resolved; are all such ties known?"""
-    parts, lines = _parts(data), defaultdict[tuple[int, ...], list[Rows]](list)
+    parts, lines = _parts(data), defaultdict[Direction, list[Rows]](list)
     for line, rows in dict.fromkeys(kind for p in parts for kind in p.terms):
         lines[line].append(rows)
     several = {line: tuple(kinds) for line, kinds in lines.items() if len(kinds) > 1}
@@ -222,7 +231,7 @@ def _parts(data: Dataset) -> list[_Parts]:
         if primitive is None or not any(map(any, centred)):
             out.append(_Parts(total, {}))
             continue
-        rows = tuple(sorted(tuple(r * x for x in row) for row in centred))
+        rows = Key(sorted(tuple(r * x for x in row) for row in centred))
         out.append(_Parts(total, {(primitive, rows): Fraction(1, r)}))
     return out
 

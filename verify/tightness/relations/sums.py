@@ -36,11 +36,12 @@ from operator import add, mul
 
 from flint import nmod_mat
 
+from attncert.constructions.exact.keys import Key
 from attncert.verify.features import PRIMES
 
 __all__ = ["Rows", "Ties", "same_sums", "ties"]
 
-Rows = tuple[tuple[int, ...], ...]
+Rows = Key  # of rows, each a tuple of d numbers
 
 MOST_POWERS = 300_000  # evaluated for one line, about two seconds
 MOST_DEGREE = 24  # multisets in a sum, on both sides together
@@ -99,14 +100,14 @@ def same_sums(kinds: Sequence[Rows], weights: Mapping[int, int]) -> bool:
     sides = []
     for sign in (1, -1):
         drawn = [kinds[j] for j, w in weights.items() for _ in range(max(sign * w, 0))]
-        total, ways = Counter({(0,) * len(kinds[0][0]): 1}), 1
+        total, ways = Counter({Key((0,) * len(kinds[0][0])): 1}), 1
         for rows in drawn:
             if len(total) * len(rows) > MOST_TERMS:
                 return False
-            sums: Counter[tuple[int, ...]] = Counter()
+            sums: Counter[Key] = Counter()
             for start, count in total.items():
                 for row in rows:
-                    sums[tuple(map(add, start, row))] += count
+                    sums[Key(map(add, start, row))] += count
             total, ways = sums, ways * len(rows)
         sides.append((total, ways))
     (left, left_ways), (right, right_ways) = sides

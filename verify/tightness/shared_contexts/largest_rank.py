@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
+from attncert.constructions.exact.keys import Key
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
-from attncert.verify.rank.directions import direction
-from attncert.verify.tightness.probes import Reached, best_rank
-from attncert.verify.tightness.rows import same_rows
-from attncert.verify.tightness.separated import separated_layer
+from attncert.verify.tightness.relations.probes import Reached, best_rank
+from attncert.verify.tightness.relations.rows import same_rows
+from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 _SOURCE = "ours; docs/tightness.md, section 4"
 
@@ -52,18 +52,22 @@ def largest_rank(data: Dataset, heads: int) -> Largest:
     Largest(rank=3, by_heads=8, by_queries=3, examples=(0, 2))
     """
     by_heads = heads * (data.n - 1) + 1
-    queries = [direction(query) for query in data.queries.numerators.tolist()]
+    queries = list(map(Key, data.queries.numerators.tolist()))
     if data.n == 1:
         return Largest(1, 1, 1, (0,))
     if data.n == 2:
-        up_to_sign = {(e, abs(r)): t for t, (e, r) in reversed(list(enumerate(queries)))}
+        up_to_sign = {max(e, _minus(e)): t for t, e in reversed(list(enumerate(queries)))}
         occur = set(queries)
-        pair = any(r and (e, -r) in occur for e, r in occur) and (None, 0) not in occur
+        pair = all(map(any, occur)) and any(_minus(e) in occur for e in occur)
         by_queries, first = len(up_to_sign) + pair, sorted(up_to_sign.values())
     else:
         first = sorted({query: t for t, query in reversed(list(enumerate(queries)))}.values())
         by_queries = len(first)
     return Largest(min(by_heads, by_queries), by_heads, by_queries, tuple(first[:by_heads]))
+
+
+def _minus(query: Key) -> Key:
+    return Key(-x for x in query)
 
 
 def shared_capacity(
