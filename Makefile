@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, which should not compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test unit unit-verify unit-others slow check gallery bench fuzz kernel clean
+.PHONY: setup report test unit unit-verify unit-others slow check gallery bench gpu fuzz kernel clean
 
 setup: $(VENV)/.ready
 
@@ -53,6 +53,12 @@ bench: setup
 	$(BIN)/python benchmarks/rank.py --out benchmarks/results/rank.json
 	$(BIN)/python benchmarks/digits.py
 	$(BIN)/python benchmarks/width_one.py --large
+
+# Everything that a GPU is wanted for, docs/gpu.md: no virtual environment, no network. SITE: a folder
+# of unpacked wheels. PART=n: one part; AGAIN=1: from the start; DRY=1: small, without a GPU.
+gpu:
+	PYTHONPATH=$(CURDIR)/benchmarks:$(CURDIR)$(addprefix :,$(SITE) $(PYTHONPATH)) $(PYTHON) -m gpu \
+	  $(if $(PART),--part $(PART)) $(if $(AGAIN),--again) $(if $(DRY),--dry) $(if $(OUT),--out $(OUT))
 
 # The theorems in Coq and the verified checker; verify/kernel/Makefile names the apt packages.
 kernel:
