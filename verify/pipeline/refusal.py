@@ -33,7 +33,7 @@ from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
 from attncert.verify.tightness.impossibility import certificate_of
 from attncert.verify.tightness.limits import limits
-from attncert.verify.tightness.rows import broken_relation
+from attncert.verify.tightness.relations.rows import broken_relation
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for

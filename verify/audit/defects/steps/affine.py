@@ -9,8 +9,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.audit.defects import spoil
 from attncert.verify.audit.defects.defect import Defect
 from attncert.verify.audit.defects.runs import Built, run, runs
-from attncert.verify.audit.defects.steps import family
-from attncert.verify.audit.defects.width_one import alphas_exchanged, one_alpha, tie_in_the_group
+from attncert.verify.audit.defects.steps.shared import family
+from attncert.verify.audit.defects.steps.width_one import (
+    alphas_exchanged,
+    one_alpha,
+    tie_in_the_group,
+)
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.affine import METHOD

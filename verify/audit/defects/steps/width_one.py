@@ -7,7 +7,7 @@ from flint import fmpq_mat
 from attncert.verify.audit.defects import spoil
 from attncert.verify.audit.defects.defect import Defect
 from attncert.verify.audit.defects.runs import Built, runs, width_one
-from attncert.verify.audit.defects.steps import family
+from attncert.verify.audit.defects.steps.shared import family
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.width_one import METHOD

@@ -19,9 +19,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.separated import separated_layer
-from attncert.verify.tightness.shared import applies
+from attncert.verify.tightness.relations.probes import best_rank
+from attncert.verify.tightness.shared_contexts.largest_rank import applies
+from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 KINDS = ("line", "signed pairs", "shifted line", "plane", "powers of two")
 _SHAPES = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (5, 2))  # (n, H)

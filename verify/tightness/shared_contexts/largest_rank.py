@@ -20,9 +20,9 @@ from attncert.constructions.errors import require_positive
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.rank.directions import direction
-from attncert.verify.tightness.probes import Reached, best_rank
-from attncert.verify.tightness.rows import same_rows
-from attncert.verify.tightness.separated import separated_layer
+from attncert.verify.tightness.relations.probes import Reached, best_rank
+from attncert.verify.tightness.relations.rows import same_rows
+from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 _SOURCE = "ours; docs/tightness.md, section 4"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attncert.verify.audit.defects import spoil
 from attncert.verify.audit.defects.defect import Defect
 from attncert.verify.audit.defects.runs import Built, generic, runs
-from attncert.verify.audit.defects.steps import family
+from attncert.verify.audit.defects.steps.shared import family
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import of_head
 from attncert.verify.methods.generic import METHOD

@@ -34,7 +34,7 @@ from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, count
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES, rank_mod
 from attncert.verify.rank import rational
-from attncert.verify.tightness.probes import (
+from attncert.verify.tightness.relations.probes import (
     adversarial_layers,
     annihilates,
     best_rank,

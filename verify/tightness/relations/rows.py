@@ -44,8 +44,8 @@ from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, count
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.probes import adversarial_layers, annihilates, random_layer
-from attncert.verify.tightness.sums import Rows, ties
+from attncert.verify.tightness.relations.probes import adversarial_layers, annihilates, random_layer
+from attncert.verify.tightness.relations.sums import Rows, ties
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
 _SOURCE = "ours; docs/tightness.md, section 3"

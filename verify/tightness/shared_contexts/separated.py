@@ -27,7 +27,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.features import rank_of
-from attncert.verify.tightness.probes import Reached
+from attncert.verify.tightness.relations.probes import Reached
 
 _ATTEMPTS = 40  # doublings of s
 _DRAWS = 64  # vectors v tried for each bound on their entries
