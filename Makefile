@@ -27,15 +27,17 @@ test: setup # lint and types beside the tests, which are most of the work
 unit: setup
 	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify
 
-# Two halves of about the same length: each test module is loaded in one process alone, what tests
-# share is made once, and so is what numba compiles. The tests of the checker run with the others.
+# Two halves of about the same length: each test module is loaded in one process alone, and what
+# tests share is made once. The tests of the checker run with the others. One half begins with the
+# rank and the other half ends with the commands: what Numba compiles for both is compiled once.
 CHECKER := tests/verify/checker
+LATER := $(CHECKER) tests/attncert attncert
 
 unit-others: setup
-	$(BIN)/python -m pytest -q $(addprefix --ignore=,$(filter-out $(CHECKER),$(wildcard tests/verify/*)))
+	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ %/__pycache__/,$(wildcard tests/*/)) $(LATER)
 
 unit-verify: setup
-	$(BIN)/python -m pytest -q tests/verify --ignore=$(CHECKER)
+	$(BIN)/python -m pytest -q tests/verify/rank $(filter-out %/rank $(CHECKER) %/__pycache__,$(wildcard tests/verify/*))
 
 check: setup
 	$(BIN)/ruff check .
