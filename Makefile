@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Tests start many processes, which should not compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup report test unit unit-verify unit-others slow check gallery bench fuzz kernel clean
 
 setup: $(VENV)/.ready
@@ -39,8 +42,8 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-slow: setup
-	$(BIN)/python -m pytest -q -n 2 -m slow
+slow: setup # and the tests over random examples, of which `test` draws a third
+	ATTNCERT_EXAMPLES=all $(BIN)/python -m pytest -q -n 2 -m 'slow or hypothesis'
 
 gallery: setup
 	$(BIN)/python docs/make_gallery.py

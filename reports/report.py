@@ -74,8 +74,8 @@ PROOF = Kind(
     "prove",
     "report.md",
     (
-        "certificate.json", "certificate-data.json", "certificate-data.npz", "trace.json",
-        "timings.json", "tables.tex", "references.bib",
+        "certificate.json", "certificate-data.json", "certificate-data.npz", "first-layer.json",
+        "checker_mixing.py", "trace.json", "timings.json", "tables.tex", "references.bib",
     ),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
     checkers=("checker.py", "checker_rank.py", "checker_data.py"),

@@ -121,8 +121,9 @@ def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
 
 def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
     """Bits of the longest entry when all are written over one denominator."""
-    entries = [x for m in matrices if m is not None for x in m.entries()]
-    common = math.lcm(*{int(x.q) for x in entries})
+    known = [m for m in matrices if m is not None]
+    entries = [x for m in known for x in m.entries()]
+    common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
     longest = max(int(x.p).bit_length() - int(x.q).bit_length() for x in entries)
     return max(longest, 0) + common.bit_length()
 

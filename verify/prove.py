@@ -19,7 +19,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
-from attncert.verify.pipeline import grids, stages
+from attncert.verify.pipeline import first_layer, grids, stages
 from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.time_limit import limited
@@ -49,7 +49,8 @@ def prove(
     """
     settings = settings or Settings()
     with limited(settings.time_limit):
-        return _with_threads(grids.on_grid(Run(data, settings, settings.method, progress)))
+        run = first_layer.behind_first(Run(data, settings, settings.method, progress))
+        return _with_threads(grids.on_grid(run))
 
 
 def prove_layer(
@@ -72,6 +73,8 @@ def prove_layer(
     """
     if settings is not None and settings.round_to is not None:
         raise InputError("--round", "left out: the layer is for these data", settings.round_to)
+    if settings is not None and settings.mix:
+        raise InputError("--mix", "left out: the layer is for these data", "given")
     method = method_of(layer, data)
     given = replace(
         settings or Settings(),
@@ -97,7 +100,7 @@ def _with_threads(run: Run) -> Proof:
 
 def _prove(run: Run) -> Proof:
     stages.afford(run)
-    claims = grids.claims(run) + stages.hypotheses(run)
+    claims = first_layer.claims(run) + grids.claims(run) + stages.hypotheses(run)
     try:
         built = stages.build(run)
     except HypothesisFails as failure:

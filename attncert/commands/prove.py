@@ -41,6 +41,9 @@ def prove(
         str | None,
         typer.Option("--round", help="round the data to multiples of GRID, such as 1/64, or: auto"),
     ] = None,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="two layers: a first one adds to each token the mean")
+    ] = False,
     a1_work: Annotated[
         float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
     ] = 30.0,
@@ -71,6 +74,7 @@ def prove(
         saturate=saturate,
         saturate_own=saturate_own,
         round_to=round_to,
+        mix=mix,
         a1_work=a1_work,
         device=cast(Any, device),
         memory=memory,

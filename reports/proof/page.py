@@ -22,6 +22,7 @@ from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import (
     certificate_sha256,
+    first_layer_bytes,
     one_line,
     summary_dict,
     timings_dict,
@@ -110,6 +111,8 @@ def render(proof: Proof) -> dict[str, bytes]:
         "references.bib": references(proof).encode(),
     }
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
+    first = first_layer_bytes(proof)
+    files |= {} if first is None else {"first-layer.json": first}
     if proof.certificate is None:
         return files
     data = proof.certificate.get("data_file")
@@ -192,6 +195,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
+        "first_layer": first_layer_bytes(proof) is not None,
         "data_file": (proof.certificate or {}).get("data_file"),
         "built": proof.layer is not None,
         "references": references(proof).strip(),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.keys import distinct
 from attncert.verify import checker
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict, Work
 from attncert.verify.coq.executable import home
@@ -266,7 +267,7 @@ def _matrix(rows: list[list[str]]) -> Matrix:
 
 
 def _unit(rows: Iterable[Iterable[Number]]) -> int:
-    return math.lcm(*{q for row in rows for _, q in row})
+    return math.lcm(*distinct(q for row in rows for _, q in row))
 
 
 def _list(value: Any, written: Callable[[Any], str]) -> str:

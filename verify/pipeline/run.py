@@ -43,6 +43,7 @@ class Run:
     progress: StageProgress = silent
     call: str = ""  # in Python, where no command line repeats this run
     rounding: Rounding | None = None  # by which `data` came from what was given
+    before: Dataset | None = None  # what was given, where a first layer made `data` of it
 
     def __post_init__(self) -> None:
         _require_data(self.data)
@@ -131,6 +132,7 @@ class Run:
             ),
             saturation=settings.saturation if built else None,
             rounding=self.rounding,
+            before=self.before,
             asked_as="" if self.call else settings.construction,
             certificate_name=method.certificate_name,
             capacity=method.places(heads, self.r),

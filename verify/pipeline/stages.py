@@ -35,6 +35,7 @@ from attncert.verify.interpolation.multiprecision import affordable_bits, multip
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.pipeline.first_layer import of_mixed
 from attncert.verify.pipeline.grids import of_rounded, remedied, seconds
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.pipeline.summaries import summaries
@@ -280,7 +281,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     blocks = conclusions.in_blocks(data, built.layer, settings.device)
     device = choose_device(settings.device) if blocks else None
     with run.theirs("trace"):
-        trace = ProofTrace(of_rounded(run, claims))
+        trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
     return Proof(
         data=data,
         settings=replace(run.setup(built, device), claim=answer.kind),
