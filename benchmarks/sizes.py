@@ -1,13 +1,13 @@
 """Cost against size, fitted in each dimension, and what much larger sizes would take.
 
     python benchmarks/sizes.py [--quick] [--out benchmarks/results/sizes.json]
-    python benchmarks/sizes.py --table    writes the tables of docs/measured.md, from that file
 
 `layer_rank` of layers with random weights (rank_layers.py): T, n, d and H are varied one at a time
 about one layer. Processor seconds of one thread, the least of the runs: other work on the machine
 makes them longer, and wall time says nothing then. log(seconds) = log a + b log(size), by least
 squares. A fit holds between the sizes it was made from. Beyond them, the elimination is counted:
-T^2 (W - T/3) products and as many sums for a T×W matrix, at the rate of the largest run here. For
+T^2 (W - T/3) products and as many sums for a T×W matrix, at the rate of the largest run here, of
+which the elimination takes nearly all (with --quick it does not: larger sizes are left out). For
 N vectors the fit is that of results/rank.json.
 """
 
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import asked, command, table, write
+from cases import command, table, write
 from rank_growth import fit
 
 OUT = "benchmarks/results/sizes.json"
@@ -40,7 +40,8 @@ DAY = 86_400
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="three sizes of each, once")
-    arguments = asked(parser, OUT, lambda case: case, markdown)
+    parser.add_argument("--out", default=OUT)
+    arguments = parser.parse_args()
     from machine import machine
 
     sizes = {name: found[:3] if arguments.quick else found for name, found in SIZES.items()}
@@ -54,7 +55,7 @@ def main() -> None:
         "machine": machine("numba", "numpy", "python-flint"),
         "base": BASE,
         "rows": rows,
-        "larger": larger(rows),
+        "larger": {} if arguments.quick else larger(rows),
     }
     write(result, arguments.out)
     print(markdown(result))
@@ -153,6 +154,8 @@ def markdown(result: dict[str, Any]) -> str:
     fits = table(["varied", "contexts", "sizes", "processor seconds", "exponent"], lines)
     found = result["larger"]
     big = [[name, f"{found[name]:g}"] for name in found if name not in ("T", "N")]
+    if not big:
+        return fits
     return f"{fits}\n\n{table(['T = 10^6, N = 10^8', ''], big)}"
 
 
