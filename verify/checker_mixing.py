@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 if __package__:
-    from attncert.verify import checker
+    import attncert.verify.checker as checker
 else:
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import checker  # type: ignore

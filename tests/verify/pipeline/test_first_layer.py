@@ -20,6 +20,7 @@ from attncert.constructions.mixing import mixed
 from attncert.verify.checker_mixing import check_files
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.pipeline.first_layer import mixing_claim
@@ -33,15 +34,19 @@ DATA = Dataset.of(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def proof() -> Proof:
+    return prove(DATA, MIX)
+
+
+@pytest.fixture(scope="module")
+def folder(proof: Proof, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("mix") / "o"
-    write_report(prove(DATA, MIX), path)
+    write_report(proof, path)
     return path
 
 
-def test_one_query_is_memorized_in_two_layers(folder: Path) -> None:
+def test_one_query_is_memorized_in_two_layers(proof: Proof, folder: Path) -> None:
     assert prove(DATA, Settings(heads=2)).standing is Level.NOT_APPLICABLE
-    proof = prove(DATA, MIX)
     trace = proof.trace
     assert proof.standing is Level.PROVED and ids.MIXING in trace[ids.MEMORIZATION].rests_on
     told = trace[ids.MIXING]
@@ -51,8 +56,7 @@ def test_one_query_is_memorized_in_two_layers(folder: Path) -> None:
     assert f"`{DATA.sha256}`" in page and "the first of two layers" in page
 
 
-def test_the_trace_must_hold_the_first_layer() -> None:
-    proof = prove(DATA, MIX)
+def test_the_trace_must_hold_the_first_layer(proof: Proof) -> None:
     assert all(claim.level is Level.PROVED for claim in trace_claims(proof))
     claims = [claim for claim in proof.trace if claim.id != ids.MIXING]
     lost = [replace(c, rests_on=tuple(i for i in c.rests_on if i != ids.MIXING)) for c in claims]
