@@ -6,6 +6,7 @@ of what a test asks for, and at least ten; with ATTNCERT_EXAMPLES=all, as in `ma
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -20,6 +21,12 @@ EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 def canvas() -> Iterator[None]:
     with figures.blank():
         yield
+
+
+def pytest_collection_finish() -> None:
+    """What is imported now stays: the collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import Rounding
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails, InputError, whole
+from attncert.constructions.foreign import printable
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.certificate import further_keys, produced_by
@@ -50,7 +51,11 @@ class Run:
 
     @property
     def head_width(self) -> int:
-        return self.method.head_width(self.data, self.settings.head_width)
+        with self.theirs("width"):
+            found = self.method.head_width(self.data, self.settings.head_width)
+            if not whole(found) or found < 1:
+                raise ValueError(f"d_h is {printable(found, 40)}")
+            return found
 
     @property
     def value_width(self) -> int:
@@ -79,9 +84,9 @@ class Run:
         that mean something is an InputError that names the construction, the part and the line."""
         try:
             yield
-        except (InputError, HypothesisFails):
+        except (InputError, HypothesisFails, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             if not registry.foreign(self.method):
                 raise
             whose = f"{part} of construction {self.method.name}"
@@ -113,7 +118,9 @@ class Run:
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         voice, bound = method.voice, method.bound
         with self.theirs("remarks"):
-            remarks = method.remarks(data, built) if built else {}
+            remarks = dict(method.remarks(data, built)) if built else {}
+            if not all(isinstance(x, str) for pair in remarks.items() for x in pair):
+                raise TypeError("remarks are texts by name")
         return Setup(
             construction=method.name,
             claim=settings.claim,

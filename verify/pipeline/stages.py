@@ -101,7 +101,7 @@ def hypotheses(run: Run) -> list[Claim]:
         wanted.append(partial(every, run.r, ids.A1_AT_R))
     claims = [shared.timed(check) for check in wanted]
     with run.theirs("hypotheses"):
-        return [*claims, *run.method.hypotheses(data, run.settings)]
+        return [*claims, *map(_claim, run.method.hypotheses(data, run.settings))]
 
 
 def build(run: Run) -> Construction:
@@ -136,16 +136,22 @@ def steps(run: Run, built: Construction) -> list[Claim]:
     with_ranks = run.data.T <= RANKS_EACH_HEAD
     with run.theirs("steps"):
         for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
-            claims.append(claim)
+            claims.append(_claim(claim))
             if of := ids.head_and_step(claim.id):
                 run.progress("checking heads", of[0], len(built.heads))
     return claims
 
 
+def _claim(made: object) -> Claim:
+    if not isinstance(made, Claim):
+        raise TypeError(f"a {type(made).__name__} and no Claim is returned")
+    return made
+
+
 def follows(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
     with run.theirs("consequences"):
-        return [*run.method.follows(run.data, built)]
+        return [*map(_claim, run.method.follows(run.data, built))]
 
 
 def saturation(run: Run, built: Construction) -> list[Claim]:

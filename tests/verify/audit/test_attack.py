@@ -45,11 +45,11 @@ def sound(case: Case) -> Layer:
 
 @pytest.mark.parametrize("construction", ["width-one", "paper", "affine"])
 def test_no_failure_among_the_first_cases(construction: str) -> None:
-    report = attack(construction, cases=100, seed=1)  # 10,000 below
+    report = attack(construction, cases=50, seed=1)  # 10,000 below
     assert report.failures == ()
-    assert (report.start, report.stop) == (0, 100)
+    assert (report.start, report.stop) == (0, 50)
     total = report.built.total() + report.partition.total() + report.outside.total()
-    assert total == 100 and report.built.total() > 75
+    assert total == 50 and report.built.total() > 35
     assert set(report.outside) <= {"refused", "rank T"}
 
 

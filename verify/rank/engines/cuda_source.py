@@ -1,8 +1,8 @@
 """CUDA source of one panel of the batched elimination, as CuPy compiles it (`cuda.py`).
 
-Kept apart so that it can be compiled and tested without a GPU: the tests build it with nvcc, and
-run it on CPU threads behind a few macros against `batched.ArrayKernels`. Not measured on a GPU
-yet.
+Kept apart so that it can be compiled and tested without a GPU: the tests build it with NVRTC for
+three architectures, and run it thread by thread on the host against `batched.ArrayKernels`. Not
+measured on a GPU yet.
 """
 
 from __future__ import annotations
