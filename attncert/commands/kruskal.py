@@ -40,6 +40,9 @@ def kruskal(
         ),
     ] = None,
     bases: Annotated[int, typer.Option(help="further random bases, as shards")] = 0,
+    all_sets: Annotated[
+        bool, typer.Option("--all-sets", help="all sets of --k as shards, however long it takes")
+    ] = False,
     device: Annotated[str, typer.Option(help="for the subsets: auto | cpu | cuda")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
     shard: Annotated[str | None, typer.Option(help="i/k: run only part i of the shards")] = None,
@@ -70,6 +73,7 @@ def kruskal(
         work=None if work is None else seconds(work, "--work"),
         subsets=subsets,
         bases=bases,
+        all_sets=all_sets,
         seed=seed,
         device=cast(Any, device),
         jobs=jobs,
