@@ -86,7 +86,7 @@ def kruskal(
     folder = report_folder(out, f"{vectors.name}-kruskal")
 
     @contextmanager
-    def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
+    def tools() -> Iterator[tuple[ShardLog | None, Any]]:
         """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
         with ExitStack() as stack:
             kept = None
@@ -103,12 +103,12 @@ def kruskal(
 
     def made(progress: Stages) -> Report:
         _require_apart(log, folder)
-        with tools() as (kept, backend):
+        with tools() as (kept, cluster):
             found = examine(
                 vectors,
                 question,
                 log=kept,
-                backend=backend,
+                cluster=cluster,
                 progress=progress,
                 watch=lambda interval: progress.say(_closing(interval)),
             )
@@ -116,9 +116,9 @@ def kruskal(
 
     if part is None:
         return deliver(made, folder, as_json)
-    with Stages() as progress, tools() as (kept, backend):
+    with Stages() as progress, tools() as (kept, cluster):
         assert kept is not None
-        done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
+        done = run_part(vectors, question, part, kept, cluster=cluster, progress=progress)
     _print_part(part.number, part.of, done, str(log), as_json)
     return 0
 

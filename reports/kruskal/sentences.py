@@ -61,7 +61,7 @@ def shard_lines(
     verified: bool = True,
 ) -> tuple[str, ...]:
     """What subsets, bases and all sets as shards showed, where there were some: a sentence each."""
-    lines = () if sampled is None else (_sampled_line(sampled),)
+    lines: tuple[str, ...] = () if sampled is None else (_sampled_line(sampled),)
     lines += () if searched is None else (bases_line(searched, verified=verified),)
     return lines if sets is None else (*lines, sets_line(sets, verified=verified))
 

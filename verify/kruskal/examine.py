@@ -30,6 +30,7 @@ from attncert.verify.kruskal.sampling.subsets import sampled_of
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
+from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import ShardLog
 
 _SHARE = 0.25
@@ -97,13 +98,13 @@ def examine(
     question: Question,
     *,
     log: ShardLog | None = None,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     progress: StageProgress = silent,
     watch: Watch = lambda interval: None,
 ) -> Findings:
     """Close the interval, then run the shards, until the budget is used.
 
-    log: where finished shards are kept and found again. backend: of joblib, for shards
+    log: where finished shards are kept and found again. cluster: for shards
     (`verify.scale.engine.dask`). watch: called with each narrower interval. Raises InputError.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
@@ -112,7 +113,7 @@ def examine(
     (True, 100, False)
     """
     question.require(vectors)
-    jobs = jobs_of(vectors, question, backend)
+    jobs = jobs_of(vectors, question, cluster)
     jobs.sort(key=lambda job: job.plan.kind != SETS)  # what may settle the question goes first
     others = len(jobs) - question.all_sets
     start = time.monotonic()
@@ -139,7 +140,7 @@ def examine(
             if job.plan.kind == SETS:
                 limit = end - _SHARE * others * question.budget
         results = run_job(
-            job, vectors, question, log=log, backend=backend, deadline=limit, progress=progress
+            job, vectors, question, log=log, cluster=cluster, deadline=limit, progress=progress
         )
         bound = None
         if job.plan.kind == BASES:

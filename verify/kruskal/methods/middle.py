@@ -17,7 +17,7 @@ vectors is to list every such S; there is no other assumption.
 **Slices.** The sums are cut by their first seven coordinates, 5^7 slices that are looked at one
 after the other and hold what memory needs: 64 C(N, 3) / 5^7 words. A relation may be multiplied by
 1, 2, 3 or 4, which moves u between four slices (slice 0 alone stays): one of each four is enough,
-1 + (5^7 - 1) / 4 = 19,532 *representatives*. In all that is 16 C(N, 3) sums, against the C(N, k - 1)
+1 + (5^7 - 1) / 4 = 19,532 *representatives*. In all that is 16 C(N, 3) sums, against C(N, k - 1)
 points of `exhaustive.py`. A slice depends on the vectors and the seed alone, so slices are shards.
 
 **Cost.** Sums of random vectors agree by chance: 4^(k-1) C(N, k) / 5^16 sets of k are looked at.

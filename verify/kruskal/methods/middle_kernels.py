@@ -104,7 +104,7 @@ def pairs_by_slice(scaled):  # type: ignore[no-untyped-def]
                 for a in range(b):
                     for i in range(4):
                         total = _reduced(scaled[a, i] + scaled[b, j])
-                        s = np.int64(_dense(total & _LOW28))
+                        s = np.int64(_dense(total & _LOW28))  # type: ignore[assignment]
                         if fill == 0:
                             offsets[s + 1] += 1
                             continue
@@ -238,7 +238,7 @@ def _sums(target, scaled, pairs, begin, end, triples, seen, out):  # type: ignor
                 address = _address(_reduced((word & ~_LOW28) + x))
                 out[place + t] = address | np.uint64(c) << _24 | (word & _TWO)
             if triples:
-                n += np.int64(many)
+                n += np.int64(many)  # type: ignore[assignment]
                 continue
             for t in range(many):  # no branch
                 out[n] = out[place + t]

@@ -21,7 +21,7 @@ from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
-from attncert.verify.scale.engine import run
+from attncert.verify.scale.engine import Cluster, run
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
 from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
@@ -102,12 +102,12 @@ class Job:
     settings: Mapping[str, Any]
 
 
-def jobs_of(vectors: Vectors, question: Question, backend: str | None = None) -> list[Job]:
+def jobs_of(vectors: Vectors, question: Question, cluster: Cluster | None = None) -> list[Job]:
     """The shards of a question. A worker of a cluster gets one thread, a process its share.
 
     Threads, processes and device are not part of what a result depends on.
     """
-    threads = 1 if backend is not None else question.threads
+    threads = 1 if cluster is not None else question.threads
     seed, found = question.seed, list[Job]()
     if question.drawn:
         k, count, device = question.k, question.drawn, question.device
@@ -143,7 +143,7 @@ def run_job(
     *,
     part: Part | None = None,
     log: ShardLog | None = None,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     deadline: float | None = None,
     progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
@@ -154,7 +154,7 @@ def run_job(
         job.work,
         (vectors.array,),
         jobs=question.jobs,
-        backend=backend,
+        cluster=cluster,
         log=log,
         deadline=deadline,
         progress=lambda _, done, of: progress(job.plan.kind, done, of),
@@ -167,14 +167,14 @@ def run_part(
     part: Part,
     log: ShardLog,
     *,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     progress: StageProgress = silent,
 ) -> int:
     """One part of the shards alone, to its end; the number of them."""
     question.require(vectors)
     return sum(
-        len(run_job(j, vectors, question, part=part, log=log, backend=backend, progress=progress))
-        for j in jobs_of(vectors, question, backend)
+        len(run_job(j, vectors, question, part=part, log=log, cluster=cluster, progress=progress))
+        for j in jobs_of(vectors, question, cluster)
     )
 
 
