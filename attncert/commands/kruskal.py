@@ -85,6 +85,8 @@ def kruskal(
     question.require(vectors)
     folder = report_folder(out, f"{vectors.name}-kruskal")
 
+    told: list[str] = []
+
     @contextmanager
     def tools() -> Iterator[tuple[ShardLog | None, Any]]:
         """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
@@ -96,12 +98,21 @@ def kruskal(
             try:
                 yield kept, None if dask is None else stack.enter_context(connected(dask))
             except KeyboardInterrupt:
-                if kept is None:
+                lines = (
+                    []
+                    if kept is None
+                    else [f"{len(kept.finished)} finished shards are kept in {log}"]
+                )
+                lines += [f"proved so far: {told[-1]}"] if told else []
+                if not lines:
                     raise
-                what = f"{len(kept.finished)} finished shards are kept in {log}"
-                raise Interrupted(f"no report was written; {what}") from None
+                raise Interrupted("; ".join(["no report was written", *lines])) from None
 
     def made(progress: Stages) -> Report:
+        def tell(interval: Interval) -> None:
+            told.append(_closing(interval))
+            progress.say(told[-1])
+
         _require_apart(log, folder)
         with tools() as (kept, cluster):
             found = examine(
@@ -110,7 +121,7 @@ def kruskal(
                 log=kept,
                 cluster=cluster,
                 progress=progress,
-                watch=lambda interval: progress.say(_closing(interval)),
+                watch=tell,
             )
         return report(found)
 

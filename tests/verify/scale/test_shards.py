@@ -359,7 +359,9 @@ class Fake:
     def submit(self, function: Any, *args: Any, pure: bool) -> Any:
         if function is engine._same:
             return args[0]
-        done = {"add_done_callback": lambda put: None if self.die == "never" else put(future)}
+        done: dict[str, Any] = {
+            "add_done_callback": lambda put: None if self.die == "never" else put(future)
+        }
         if self.die == "error":
             killed = type("KilledWorker", (Exception,), {})
             done |= {"status": "error", "exception": lambda: killed("task")}

@@ -162,6 +162,6 @@ def sets_of(
         sum(result["settled"] for result in found),
         sum(result["looked at"] for result in found),
         sum(result["false alarms"] for result in found),
-        tuple(sorted({p for result in found for p in result["primes"]})),
+        tuple(dict.fromkeys(p for result in found for p in result["primes"])),
         smallest(found),
     )
