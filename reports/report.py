@@ -73,10 +73,13 @@ def figure_file(name: str) -> str:
 PROOF = Kind(
     "prove",
     "report.md",
-    ("certificate.json", "trace.json", "timings.json", "tables.tex", "references.bib"),
+    (
+        "certificate.json", "certificate-data.json", "certificate-data.npz", "first-layer.json",
+        "checker_mixing.py", "trace.json", "timings.json", "tables.tex", "references.bib",
+    ),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
     checkers=("checker.py", "checker_rank.py", "checker_data.py"),
-)
+)  # fmt: skip
 TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
 CAPACITY = Kind(

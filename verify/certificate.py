@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq_mat
@@ -28,6 +28,9 @@ from attncert.verify.features import logits
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
+
+if TYPE_CHECKING:
+    from attncert.verify.data_file import DataFile
 
 # Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
@@ -59,9 +62,10 @@ def certificate(
     """
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     claim = "interpolation" if prime is None else "full-rank"
+    file = (more or {}).get("data_file")
     body = layer_body(
         claim, data, layer, unit="ln 2", construction=construction, made=produced_by,
-        width=None if prime is None else value_width,
+        width=None if prime is None else value_width, file=file,
     )  # fmt: skip
     body["groups"] = [list(group) for group in groups]
     if prime is not None:
@@ -117,8 +121,9 @@ def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
 
 def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
     """Bits of the longest entry when all are written over one denominator."""
-    entries = [x for m in matrices if m is not None for x in m.entries()]
-    common = math.lcm(*{int(x.q) for x in entries})
+    known = [m for m in matrices if m is not None]
+    entries = [x for m in known for x in m.entries()]
+    common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
     longest = max(int(x.p).bit_length() - int(x.q).bit_length() for x in entries)
     return max(longest, 0) + common.bit_length()
 
@@ -248,8 +253,9 @@ def layer_body(
     construction: str,
     made: Mapping[str, Any],
     width: int | None = None,
+    file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """What the file of a claim about a layer holds in every case.
+    """What the file of a claim about a layer holds in every case; file: which has the data.
 
     unit: of the logits, "1" or "ln 2". made: as `produced_by` has it. width: of values, where the
     claim is about keys and queries alone; else values and output are written.
@@ -270,10 +276,10 @@ def layer_body(
             "head_width": layer.head_width,
             "value_width": layer.value_width if width is None else width,
         },
-        "data": data.canonical(),
+        "data": data.canonical() if file is None else None,
         "layer": {"logit_unit": unit, "heads": heads, **readout},
         "produced_by": dict(made),
-        "input_sha256": data.sha256,
+        "input_sha256": data.sha256 if file is None else file.sha256,
     }
 
 

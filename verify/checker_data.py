@@ -1,16 +1,22 @@
-"""What checker.py checks of the data alone: relations between vectors or examples, and rounding.
+"""What checker.py checks of the data alone: relations between vectors or examples, rounding, and
+data in a file of their own.
 
 Standard library only; nothing in a certificate is believed.
 """
 
+import os
+import re
 from fractions import Fraction
+from hashlib import sha256
 from math import gcd
 from typing import Any
 
 if __package__:
-    from attncert.verify.checker import dot, integers, need, typed
+    from attncert.verify.checker import CLAIMS, contents, dot, integers, need, typed, values
 else:  # checker.py was run as a file
-    from checker import dot, integers, need, typed  # type: ignore
+    from checker import CLAIMS, contents, dot, integers, need, typed, values  # type: ignore
+
+DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
 
 def dependent_set(cert: Any, work: Any) -> str:
@@ -99,3 +105,26 @@ def rounding(cert: Any, work: Any) -> str:
 def flat(nested: Any) -> Any:
     for x in nested:
         yield from flat(x) if type(x) is list else [x]
+
+
+def data_file(cert: Any, path: str, work: Any, tables: Any) -> Any:
+    """Of attncert/2: `data` from the file that is named, in the folder of the certificate.
+
+    Size and SHA-256 are compared before anything in it is read. tables: reads integers from an
+    .npz (the fast check).
+    """
+    name, size = cert["data_file"]["name"], typed(cert["data_file"]["bytes"], int, "bytes")
+    plain: Any = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))
+    need(plain, "data_file.name must be letters, digits, _ or -, and .json or .npz: no folder")
+    beside = os.path.join(os.path.dirname(os.path.abspath(path)), name)
+    need(os.path.isfile(beside), f"{name} is missing: it belongs beside the certificate")
+    need(os.path.getsize(beside) == size, f"{name} has another size than data_file.bytes", "wrong")
+    if plain[1] == "npz":
+        cost = f"{4e-6 * size:.2g} s and {150 * size / 2**20:.3g} MiB"
+        only = f"{name} is for attncert check --fast; here its numbers would take up to {cost}"
+        need(tables, only, "over limit")
+        return tables(beside, cert, work)
+    raw = contents(beside)
+    work.spend(4e-9 * len(raw), len(raw))
+    need(sha256(raw).hexdigest() == cert["input_sha256"], f"{name} has another SHA-256", "wrong")
+    return typed(values(raw, work), dict, name, CLAIMS[cert["claim"]][2])

@@ -19,9 +19,10 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods.layer import method_of
-from attncert.verify.pipeline import grids, stages
+from attncert.verify.pipeline import first_layer, grids, stages
 from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
+from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.settings import CLAIMS, Settings
 
 __all__ = ["CLAIMS", "Settings", "prove", "prove_layer"]
@@ -37,7 +38,7 @@ def prove(
     Never raises for a false hypothesis or a false claim: those come back as claims with their
     witnesses. progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises
     InputError for arguments that make no sense, and where the data have no labels unless the claim
-    is full-rank.
+    is full-rank; OutOfTime after settings.time_limit.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> proof = prove(data, Settings(heads=2))
@@ -47,7 +48,9 @@ def prove(
     'refuted'
     """
     settings = settings or Settings()
-    return _with_threads(grids.on_grid(Run(data, settings, settings.method, progress)))
+    with limited(settings.time_limit):
+        run = first_layer.behind_first(Run(data, settings, settings.method, progress))
+        return _with_threads(grids.on_grid(run))
 
 
 def prove_layer(
@@ -70,6 +73,8 @@ def prove_layer(
     """
     if settings is not None and settings.round_to is not None:
         raise InputError("--round", "left out: the layer is for these data", settings.round_to)
+    if settings is not None and settings.mix:
+        raise InputError("--mix", "left out: the layer is for these data", "given")
     method = method_of(layer, data)
     given = replace(
         settings or Settings(),
@@ -77,7 +82,9 @@ def prove_layer(
         heads=len(layer.heads),
         head_width=layer.head_width,
     )
-    return _with_threads(Run(data, given, method, progress, "attncert.prove_layer(DATA, LAYER)"))
+    with limited(given.time_limit):
+        call = "attncert.prove_layer(DATA, LAYER)"
+        return _with_threads(Run(data, given, method, progress, call))
 
 
 def _with_threads(run: Run) -> Proof:
@@ -93,7 +100,7 @@ def _with_threads(run: Run) -> Proof:
 
 def _prove(run: Run) -> Proof:
     stages.afford(run)
-    claims = grids.claims(run) + stages.hypotheses(run)
+    claims = first_layer.claims(run) + grids.claims(run) + stages.hypotheses(run)
     try:
         built = stages.build(run)
     except HypothesisFails as failure:

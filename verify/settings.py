@@ -41,9 +41,13 @@ class Settings:
     examples too.
     round_to: contexts and queries are rounded to multiples of this, "1/64", ties to even; "auto":
     the finest power of two on which interpolation is expected to take about a minute at most.
+    mix: the layer is the second of two; the first mixes tokens (constructions/mixing.py).
     a1_work: nominal seconds (`kruskal --work`) for each question whether every k queries are
     independent, where the subsets are too many to look at one by one; 0: sample them.
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
+    time_limit: seconds, by the clock, after which `prove` raises OutOfTime
+    (verify/pipeline/time_limit.py); not part of `command`, since it changes no answer.
+    data_file: the data stand in a file beside the certificate (verify/data_file.py).
     seed: of the random searches. Raises InputError for values that make no sense.
 
     >>> Settings("width-one", heads=3).command(7)
@@ -62,9 +66,12 @@ class Settings:
     saturate: int | None = None
     saturate_own: bool = False
     round_to: str | None = None
+    mix: bool = False
     a1_work: float = A1_WORK
     device: DeviceChoice = "auto"
     memory: float = 4.0
+    time_limit: float | None = None
+    data_file: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -83,12 +90,19 @@ class Settings:
         if self.round_to not in (None, "auto") and not _GRID.fullmatch(str(self.round_to)):
             must = "auto, or a step above 0 of at most 18 digits, like 1/64"
             raise InputError("--round", must, self.round_to)
+        if self.mix and self.round_to is not None:
+            raise InputError("--mix", "given without --round", f"with --round {self.round_to}")
+        if self.mix and self.data_file:
+            raise InputError("--mix", "given without --data-file", "with it")
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
         if not 0 <= self.a1_work <= MOST:
             raise InputError("--a1-work", f"a number of seconds from 0 to {MOST:,}", self.a1_work)
         if not 0 < self.memory <= 2**20:
             raise InputError("--memory", "a number of GiB above 0", self.memory)
+        limit = self.time_limit
+        if limit is not None and not 0 < limit <= MOST:
+            raise InputError("--time-limit", f"seconds above 0, up to {MOST:,}", limit)
         choose_device(self.device)
 
     def _require_saturation(self, method: Method) -> None:
@@ -143,8 +157,10 @@ class Settings:
         words += [f"--saturate {self.saturate}"] if self.saturate is not None else []
         words += ["--saturate-own"] if self.saturate_own else []
         words += [f"--round {self.round_to}"] if self.round_to is not None else []
+        words += ["--mix"] if self.mix else []
         words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
         words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
+        words += ["--data-file"] if self.data_file else []
         return " ".join([*words, f"--seed {self.seed}"])
 
 

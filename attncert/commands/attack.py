@@ -11,7 +11,8 @@ from attncert.terminal.output import print_json, say
 
 def attack(
     construction: Annotated[
-        str | None, typer.Option(help="paper | width-one | MODULE:NAME; default: width-one")
+        str | None,
+        typer.Option(help="paper | width-one | affine | MODULE:NAME; default: width-one"),
     ] = None,
     target: Annotated[
         str | None,
@@ -44,7 +45,7 @@ def attack(
             if found.failures and not as_json:
                 say(*(f"case {number}: {part}" for number, part in found.failures))
             return 1 if found.failures else 0
-        name = construction or "width-one"
+        name = "width-one" if construction is None else construction
         report = attack(name, cases=cases, seed=seed, start=start, progress=seen)
     if as_json:
         print_json(report.as_dict())

@@ -37,6 +37,9 @@ def check(
         float | None,
         typer.Option(help="limit on the estimated memory; default: 2048, with --fast 8192"),
     ] = None,
+    first: Annotated[
+        str | None, typer.Option(help="first-layer.json: the certificate is about a second layer")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
     verified: Annotated[
         bool, typer.Option("--verified", help="by the verified checker (attncert kernel build)")
@@ -52,11 +55,14 @@ def check(
         raise InputError("--fast, --verified and --kernel", "given one at a time", "together")
     if certificate != "-" and not os.path.isfile(certificate):  # never raises
         raise InputError("certificate", "a file, or - for standard input", certificate)
+    if first is not None and not os.path.isfile(first):
+        raise InputError("--first", "a file first-layer.json", first)
     limits = {"limit_seconds": limit_seconds}
     limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
     with as_file(certificate) as path, Stages() as progress:
         progress("checking", 0, 0)
-        verdict = _checker(fast, verified, kernel)(path, **limits)
+        by = _checker(fast, verified, kernel)
+        verdict = by(path, **limits) if first is None else _both(first, path, by, limits)
     if verdict.status == "unusable":
         kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
@@ -80,6 +86,13 @@ def _checker(fast: bool, verified: bool, kernel: bool) -> Callable[..., Verdict]
     else:
         from attncert.verify.checker import check_file
     return check_file
+
+
+def _both(first: str, path: str, by: Callable[..., Verdict], limits: dict[str, float]) -> Verdict:
+    from attncert.verify.checker_mixing import check_files
+
+    verdict: Verdict = check_files(first, path, **limits, by=by)
+    return verdict
 
 
 def _in_kernel(path: str, **limits: float) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,7 @@ def embed(
     from attncert.constructions.models.embed import embed as write
     from attncert.terminal.progress import Stages
 
-    if contexts != "all" and not contexts.isdecimal():
+    if contexts != "all" and not re.fullmatch("[0-9]{1,9}", contexts):
         raise InputError("--contexts", "a whole number, or all", contexts)
     settings = EmbedSettings(
         layer=layer,

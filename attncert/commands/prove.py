@@ -6,6 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from attncert.terminal.durations import seconds
 from attncert.terminal.output import deliver, report_folder
 
 
@@ -40,11 +41,20 @@ def prove(
         str | None,
         typer.Option("--round", help="round the data to multiples of GRID, such as 1/64, or: auto"),
     ] = None,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="two layers: a first one adds to each token the mean")
+    ] = False,
     a1_work: Annotated[
         float, typer.Option("--a1-work", help="nominal seconds to decide A1 in; 0: sample it")
     ] = 30.0,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda")] = "auto",
     memory: Annotated[float, typer.Option(help="GiB the rank check may use")] = 4.0,
+    time_limit: Annotated[
+        str | None, typer.Option(help="such as 60s or 1h: without a proof by then, undecided")
+    ] = None,
+    data_file: Annotated[
+        bool, typer.Option("--data-file", help="the data in a file beside the certificate")
+    ] = False,
     seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="summary as JSON on stdout")] = False,
 ) -> int:
@@ -64,9 +74,12 @@ def prove(
         saturate=saturate,
         saturate_own=saturate_own,
         round_to=round_to,
+        mix=mix,
         a1_work=a1_work,
         device=cast(Any, device),
         memory=memory,
+        data_file=data_file,
+        time_limit=None if time_limit is None else seconds(time_limit, "--time-limit"),
         seed=seed,
     )
     examples_of = load(data, unlabelled=claim == "full-rank")

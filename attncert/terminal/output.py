@@ -26,14 +26,24 @@ def report_folder(out: str | None, name: str) -> str | Path:
 def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
     """Make a report, write it to `folder`, say what came out; returns its exit status.
 
-    A folder that may not be written is refused before the work.
+    A folder that may not be written is refused before the work. Where the time for the work was
+    limited and is over, nothing is written, and one line says so: undecided, 3.
     """
     from attncert.reports.folder import check_folder, write
     from attncert.terminal.progress import Stages
+    from attncert.verify.pipeline.time_limit import OutOfTime
 
     check_folder(folder)
-    with Stages() as progress:
-        report = make(progress)
+    try:
+        with Stages() as progress:
+            report = make(progress)
+    except OutOfTime as over:
+        sentence = f"Undecided: {over}; nothing was written"
+        if as_json:
+            print_json({"verdict": "undecided", "sentence": sentence, "exit_status": 3})
+        else:
+            say(sentence)
+        return 3
     write(report, folder)
     if as_json:
         print_json({**report.summary, "folder": str(Path(folder))})

@@ -26,6 +26,7 @@ MAX_DIRECTORY_BYTES = 2**12  # of the archive's list of members; NumPy writes un
 
 _NPZ = "an .npz archive as numpy.savez writes it"
 _PIECE = 2**18  # bytes of an array that are read at a time
+_LOCAL = 30  # bytes before the name of a member, where it stands in the archive
 
 
 def read_npy(file: BinaryIO, source: str) -> AnyArray:
@@ -83,6 +84,37 @@ def read_arrays(
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise InputError(source, _NPZ, f"unreadable ({error})") from None
+
+
+def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
+    """All arrays of an .npz that is stored and not compressed, read-only and not in memory.
+
+    With the care of `read_arrays`; integers of int8 to int64 alone, in C order. Raises InputError.
+    """
+    try:
+        _require_short_directory(file)
+        size, arrays = file.seek(0, os.SEEK_END), dict[str, AnyArray]()
+        with zipfile.ZipFile(file) as archive:
+            for info in archive.infolist():
+                key = info.filename.removesuffix(".npy")
+                if info.compress_type != zipfile.ZIP_STORED or key in arrays:
+                    raise zipfile.BadZipFile("compressed, or two arrays of one name")
+                with archive.open(info) as member:
+                    header = _header(member, key)
+                file.seek(info.header_offset + _LOCAL - 4)  # of the name and of what follows it
+                lengths = [int.from_bytes(file.read(2), "little") for _ in range(2)]
+                start = info.header_offset + _LOCAL + sum(lengths)
+                if header.start + header.bytes != info.file_size or start + info.file_size > size:
+                    raise zipfile.BadZipFile(f"{key} has another size than its shape says")
+                if header.order != "C" or header.dtype[-2] not in "iu" or not header.bytes:
+                    must = "integers in C order, at least one"
+                    raise InputError(key, must, f"{header.dtype} in order {header.order}")
+                arrays[key] = np.memmap(file, header.dtype, "r", start + header.start, header.shape)
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise InputError(source, f"{_NPZ}, uncompressed", f"unreadable ({error})") from None
+    return arrays
 
 
 def _require_short_directory(file: BinaryIO) -> None:

@@ -139,8 +139,9 @@ def fit(
             why = why if slow <= _PATIENCE else f"no progress in the last {_PATIENCE} steps"
             break
         J = xp.reshape(jacobian(contexts, queries, x, shape, free)[1], (count, free))
+        products = smaller(J)
         while True:
-            change = direction(J, f, damping)
+            change = direction(J, products, f, damping)
             trial = xp.concat((x[:free] + change, x[free:]))
             tried = errors(trial)
             lower, largest = _measure(xp, tried)
@@ -172,15 +173,19 @@ def start(shape: Shape, seed: int) -> FloatArray:
     return weights
 
 
-def direction(J: Array, f: Array, damping: float) -> Array:
-    """The step δ, from the smaller of the two systems."""
+def smaller(J: Array) -> Array:
+    """J Jᵀ or JᵀJ, whichever has fewer rows: one serves every damping that is tried."""
+    turned = array_namespace(J).matrix_transpose(J)
+    return J @ turned if J.shape[0] <= J.shape[1] else turned @ J
+
+
+def direction(J: Array, products: Array, f: Array, damping: float) -> Array:
+    """The step δ, from the smaller of the two systems; products: `smaller(J)`."""
     xp = array_namespace(J)
-    rows, columns = J.shape
     turned = xp.matrix_transpose(J)
-    if rows <= columns:
-        system = J @ turned + damping * xp.eye(rows, dtype=J.dtype, device=device(J))
+    system = products + damping * xp.eye(products.shape[0], dtype=J.dtype, device=device(J))
+    if J.shape[0] <= J.shape[1]:
         return -(turned @ _solve(xp, system, f))
-    system = turned @ J + damping * xp.eye(columns, dtype=J.dtype, device=device(J))
     return -_solve(xp, system, turned @ f)
 
 

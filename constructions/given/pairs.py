@@ -44,6 +44,7 @@ from attncert.constructions.construction import Groups
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.keys import distinct
 from attncert.constructions.exact.modular import PRIMES, echelon_mod, residues
 from attncert.constructions.given.zeros import Zero, head
 from attncert.constructions.layer import Head, Layer
@@ -128,14 +129,14 @@ def separator(data: Dataset, rng: np.random.Generator) -> tuple[IntegerArray, In
     Raises HypothesisFails for a context without two distinct rows.
     """
     E = data.contexts.numerators
-    kinds = [len({tuple(row) for row in context}) for context in E.tolist()]
+    kinds = [len(distinct(context)) for context in E.tolist()]
     if min(kinds) < 2:
         t = kinds.index(1)
         raise HypothesisFails("contexts", f"all rows of context {t} are equal", {"context": t})
     for k in range(_DOUBLINGS):
         u = rng.integers(-(2**k), 2**k + 1, data.d)
         values = integers.product(E.reshape(-1, data.d), u[:, None]).reshape(E.shape[:2])
-        seen = (len(set(row)) for row in values.tolist())
+        seen = (len(distinct(row)) for row in values.tolist())
         if all(a == b for a, b in zip(seen, kinds, strict=True)):
             return u, values
     raise HypothesisFails("search", "no separator was found", {}, decided=False)
@@ -145,7 +146,7 @@ def rates(data: Dataset, values: IntegerArray, direction: IntegerArray) -> list[
     """ĉ_t = |q̂·e_t| γ_t, in units of the denominators of the data. values: E_t u."""
     gaps = []
     for row in values.tolist():
-        levels = sorted(set(row))
+        levels = distinct(row)
         gaps.append((levels[1] - levels[0], levels[-1] - levels[-2]))
     reach = integers.product(data.queries.numerators, direction[:, None])[:, 0].tolist()
     gaps = gaps * data.T if len(gaps) == 1 else gaps

@@ -9,6 +9,7 @@ manifest belongs to.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -166,7 +167,9 @@ def _first_look(network: Network, inputs: Inputs, settings: EmbedSettings) -> tu
     batch = _checked(network, inputs.batch(0, 1))
     place = settings.query or ("last" if network.last else "first")
     tokens = int(network.states(batch).shape[1])
-    if place not in ("first", "last") and not (place.isdecimal() and int(place) < tokens):
+    if place not in ("first", "last") and not (
+        re.fullmatch("[0-9]{1,9}", place) and int(place) < tokens
+    ):
         raise InputError("--query", f"first, last, or a position from 0 to {tokens - 1}", place)
     return tokens, place
 

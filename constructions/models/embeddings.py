@@ -88,7 +88,7 @@ def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
     if inputs * d > _MOST_NUMBERS:
         raise InputError(MANIFEST, f"of at most {_MOST_NUMBERS} numbers in queries", inputs * d)
     stated = {k: _positive(manifest, k) if k in manifest else None for k in ("heads", "head_width")}
-    queries, kept, names = list[AnyArray](), list[int](), list[str]()
+    queries, kept, names, room = list[AnyArray](), list[int](), dict[str, None](), inputs
     for entry in _entries(manifest):
         name, wanted = entry.get("file"), entry.get("sha256")
         if not isinstance(name, str) or not _SHARD.fullmatch(name) or name in names:
@@ -96,12 +96,13 @@ def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
         _require_file(path / name)
         if wanted is not None and (got := file_sha256(path / name)) != wanted:
             raise InputError(name, f"the file with SHA-256 {printable(wanted, 64)}", got)
-        room = inputs - sum(map(len, queries))
         arrays = _read(path / name, n, d, room, contexts=False)
         _require_finite("queries", arrays["queries"], f"in {name}")
         queries.append(arrays["queries"])
         kept += arrays["kept"].tolist()
-        names.append(name)
+        names[name], room = None, room - len(arrays["queries"])
+        if len(kept) > inputs:  # before the next shard adds as many
+            raise InputError("kept", f"increasing numbers from 0 to {inputs - 1}", "more of them")
     found = np.concatenate(queries)
     if len(found) != inputs:
         raise InputError(MANIFEST, f'of "inputs" as in its shards, {len(found)}', inputs)

@@ -19,9 +19,11 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.errors import InputError, path_errors
+from attncert.constructions.models.embeddings import file_sha256
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 _MOST_TEXT = 2**28  # bytes
+_MOST_STRETCHED = 100  # the longer side of an image over the shorter, which is scaled up
 MISSING = "used with the extra `models` (pip install 'attncert[models]')"
 _KINDS = "a folder of images, a text file, or an .npz with images or tokens"
 
@@ -63,8 +65,11 @@ class Folder:
     def of(cls, folder: Path, pixels: Pixels) -> Folder:
         with path_errors(str(folder), _KINDS, folder):
             files = sorted(p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES)
+            other = [path.name for path in files if not path.is_file()]  # a pipe would block
         if not files:
             raise InputError(str(folder), f"a folder with images ({', '.join(SUFFIXES)})", "empty")
+        if other:
+            raise InputError(other[0], "a file, as its name says", "something else")
         return cls(tuple(files), pixels)
 
     @property
@@ -75,7 +80,7 @@ class Folder:
     def told(self) -> Mapping[str, Any]:
         digest = hashlib.sha256()
         for path in self.files:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            digest.update(bytes.fromhex(file_sha256(path)))
         return {"kind": "images", "count": self.count, "sha256": digest.hexdigest()}
 
     def batch(self, start: int, stop: int) -> dict[str, AnyArray]:
@@ -90,11 +95,13 @@ class Folder:
                 warnings.simplefilter("error", Image.DecompressionBombWarning)
                 image = stored.convert("RGB")
                 scale = size / min(image.size)
+                if scale * max(image.size) > _MOST_STRETCHED * size:
+                    raise ValueError(f"one side over {_MOST_STRETCHED} times the other")
                 width, height = (max(size, round(side * scale)) for side in image.size)
                 image = image.resize((width, height), Image.Resampling.BICUBIC)
                 left, top = (width - size) // 2, (height - size) // 2
                 return np.asarray(image.crop((left, top, left + size, top + size)))
-        except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError) as error:
+        except Exception as error:  # whatever a file made by anyone leads the library to
             raise InputError(path.name, "an image", f"unreadable ({error})") from None
 
 
@@ -250,9 +257,9 @@ def open_inputs(
     if count is not None and count < 1:
         raise InputError("--count", "a positive whole number", count)
     with path_errors(source, _KINDS, path):
-        exists, folder = path.exists(), path.is_dir()
-    if not exists:
-        raise InputError(source or "''", _KINDS, "missing")
+        exists, folder, file = path.exists(), path.is_dir(), path.is_file()
+    if not folder and not file:  # a pipe would block, a device never end
+        raise InputError(source or "''", _KINDS, "a pipe or device" if exists else "missing")
     if folder != (pixels is not None) and path.suffix.lower() != ".npz":
         takes = "tokens: a text file" if pixels is None else "images: a folder of them"
         raise InputError(source, f"what this model takes, {takes}, or an .npz", "another kind")

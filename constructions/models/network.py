@@ -4,7 +4,8 @@ The state taken is the one that enters block k + 1, which is the output of block
 the embeddings), read off the model by a hook. So a model built with k blocks gives the state that
 the whole model gives, whatever its last steps are: a final norm, which GPT-2 applies after its last
 block, is not part of it. For k below the number of blocks this is `hidden_states[k]` of the whole
-model.
+model. That is what is taken where the blocks are not one list of modules, one for each layer (the
+layers of ALBERT share theirs): then the whole model is built and run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.errors import InputError, require_seed, whole
 from attncert.constructions.models.embeddings import file_sha256
 from attncert.constructions.models.inputs import MISSING, Pixels
 
@@ -51,11 +53,13 @@ BYTES = {"float32": 4, "float64": 8}
 class Network:
     """The lower layers of a model. Arithmetic: that of its weights, on the CPU.
 
-    layer: k. layers, heads, width: of the whole model. pixels: how it takes images, None for
-    tokens. longest: tokens it takes; vocabulary: ids. last: its queries are last tokens by default.
+    blocks: the modules of layers 1 to k, at least one; None where the whole model is built. layer:
+    k. layers, heads, width: of the whole model. pixels: how it takes images, None for tokens.
+    longest: tokens it takes; vocabulary: ids. last: its queries are last tokens by default.
     """
 
     model: Any
+    blocks: Any
     layer: int
     layers: int
     heads: int
@@ -67,11 +71,30 @@ class Network:
     told: Mapping[str, Any]
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
-        """The states (B, n, d) that enter block k + 1, as the model has them."""
+        """The states (B, n, d) that enter block k + 1, as the model has them. Raises InputError for
+        a model that has no such states of these inputs."""
         import torch
 
+        kind = next(self.model.parameters()).dtype
+        tensors = {key: torch.from_numpy(value) for key, value in batch.items()}
+        inputs = {k: x.to(kind) if x.is_floating_point() else x for k, x in tensors.items()}
+        with torch.inference_mode():
+            try:
+                found = self._whole(inputs) if self.blocks is None else self._hooked(inputs)
+            except (AttributeError, TypeError, ValueError) as error:
+                must = f"a model that turns {' and '.join(inputs)} into hidden states"
+                raise InputError("MODEL", must, f"another ({error})") from None
+        states: AnyArray = found.numpy()
+        if states.ndim != 3 or states.shape[2] != self.width:
+            must = f"a model whose hidden states have {self.width} numbers for each token"
+            raise InputError("MODEL", must, f"of shape {states.shape[1:]}")
+        return states
+
+    def _whole(self, inputs: Mapping[str, Any]) -> Any:
+        return self.model(**inputs, output_hidden_states=True).hidden_states[self.layer]
+
+    def _hooked(self, inputs: Mapping[str, Any]) -> Any:
         caught: list[Any] = []
-        block = self._blocks[max(0, self.layer - 1)]
 
         def before(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
             caught.append(arguments[0] if arguments else named["hidden_states"])
@@ -80,24 +103,14 @@ class Network:
             caught.append(result[0] if isinstance(result, tuple) else result)
 
         if self.layer == 0:
-            hook = block.register_forward_pre_hook(before, with_kwargs=True)
+            hook = self.blocks[0].register_forward_pre_hook(before, with_kwargs=True)
         else:
-            hook = block.register_forward_hook(after)
+            hook = self.blocks[self.layer - 1].register_forward_hook(after)
         try:
-            with torch.inference_mode():
-                tensors = {key: torch.from_numpy(value) for key, value in batch.items()}
-                kind = next(self.model.parameters()).dtype
-                self.model(
-                    **{k: x.to(kind) if x.is_floating_point() else x for k, x in tensors.items()}
-                )
+            self.model(**inputs)
         finally:
             hook.remove()
-        states: AnyArray = caught[0].numpy()
-        return states
-
-    @property
-    def _blocks(self) -> Any:
-        return _blocks(self.model, max(1, self.layer))
+        return caught[0]
 
 
 def build(
@@ -126,23 +139,30 @@ def build(
         raise InputError("MODEL", "a model with hidden states in layers", name)
     if not 0 <= layer <= layers:
         raise InputError("--layer", f"from 0 to {layers}, the layers of this model", layer)
-    facts = _facts(config)
-    told |= {"configuration sha256": _config_sha256(config), "layers": layers}
-    config.num_hidden_layers = max(1, layer)
-    _require_memory(torch, transformers, config, BYTES[dtype], memory)
+    with _foreign(name):
+        facts = _facts(config)
+        told |= {"configuration sha256": _config_sha256(config), "layers": layers}
+        place = _place_of_blocks(_skeleton(torch, transformers, config), layers)
+        if place:
+            config.num_hidden_layers = max(1, layer)
+        else:
+            told["built"] = "the whole model, whose hidden_states are taken"
+        _require_memory(_skeleton(torch, transformers, config), BYTES[dtype], memory)
     if random:
         torch.manual_seed(seed)
-        model = transformers.AutoModel.from_config(config)
+        with _foreign(name):
+            model = transformers.AutoModel.from_config(config)
         told |= {"weights": "random", "seed": seed}
     else:
         model = _stored(transformers, name, config)
         told |= {"weights": "stored", "weights sha256": _weights_sha256(name)}
     model.eval().to(getattr(torch, dtype))
     told["arithmetic"] = dtype
-    _blocks(model, max(1, layer))
-    pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
+    blocks = model.get_submodule(place) if place else None
+    with _foreign(name):
+        pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
     told |= {"torch": str(torch.__version__), "transformers": transformers.__version__}
-    return Network(model, layer, layers, pixels=pixels, told=told, **facts)
+    return Network(model, blocks, layer, layers, pixels=pixels, told=told, **facts)
 
 
 def libraries() -> tuple[Any, Any]:
@@ -161,12 +181,26 @@ def bytes_needed(network: Network, batch: int, tokens: int, dtype: str) -> int:
     """An estimate, rather too high, of what weights and one batch take, in bytes.
 
     Weights twice, as they are read and copied; for each token of a batch the states of a block: the
-    residual, queries, keys, values, the wider layer and its copy, and each head's weights.
+    residual, queries, keys, values, the wider layer and its copy, and each head's weights; of the
+    whole model the states between its blocks, too.
     """
     weights = sum(p.numel() for p in network.model.parameters())
     wide = getattr(network.model.config, "intermediate_size", None) or 4 * network.width
     each = 8 * network.width + 3 * wide + 2 * network.heads * tokens
+    each += 0 if network.blocks is not None else (network.layers + 1) * network.width
     return BYTES[dtype] * (2 * weights + batch * tokens * each)
+
+
+@contextmanager
+def _foreign(name: str) -> Iterator[None]:
+    """Whatever a configuration made by anyone leads the libraries to, as InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        must = "a model that its configuration describes"
+        raise InputError("MODEL", must, f"{name} ({type(error).__name__}: {error})") from None
 
 
 def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dict[str, Any]]:
@@ -178,7 +212,7 @@ def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dic
         raise InputError("MODEL", f"{must}; this name is for --random", name)
     try:
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # whatever a file made by anyone leads the library to
         more = f"; or with --random one of {', '.join(SHAPES)}" if random else ""
         raise InputError("MODEL", must + more, f"{name} ({type(error).__name__})") from None
     told: dict[str, Any] = {"model": Path(name).name if os.path.isdir(name) else name}
@@ -191,17 +225,20 @@ def _stored(transformers: Any, name: str, config: Any) -> Any:
         return transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype="float32", trust_remote_code=False
         )
-    except Exception as error:  # safetensors raises an Exception of its own
+    except Exception as error:  # whatever a file made by anyone leads the libraries to
         must = "a model whose weights are in safetensors files"
         raise InputError("MODEL", must, f"{name} ({error})") from None
 
 
-def _require_memory(
-    torch: Any, transformers: Any, config: Any, each: int, memory: int | None
-) -> None:
-    """Weights twice, as they are read and copied; on the meta device they take no memory."""
+def _skeleton(torch: Any, transformers: Any, config: Any) -> Any:
+    """The model without its weights, which take no memory on the meta device."""
     with torch.device("meta"):
-        count = sum(p.numel() for p in transformers.AutoModel.from_config(config).parameters())
+        return transformers.AutoModel.from_config(config)
+
+
+def _require_memory(skeleton: Any, each: int, memory: int | None) -> None:
+    """Weights twice, as they are read and copied."""
+    count = sum(p.numel() for p in skeleton.parameters())
     if memory is not None and 2 * each * count > memory:
         must = f"at least {-(-2 * each * count // 2**20)} MiB, what these weights take"
         raise InputError("--memory", must, f"{memory // 2**20} MiB")
@@ -209,6 +246,9 @@ def _require_memory(
 
 def _facts(config: Any) -> dict[str, Any]:
     heads = getattr(config, "num_attention_heads", None)
+    for key in ("max_position_embeddings", "vocab_size"):
+        if (size := getattr(config, key, None)) is not None and not whole(size):
+            raise InputError("MODEL", f"a model with a whole number as its {key}", size)
     if not isinstance(heads, int) or heads < 1 or config.hidden_size % heads:
         raise InputError("MODEL", "a model whose width is a multiple of its heads", heads)
     return {
@@ -220,14 +260,18 @@ def _facts(config: Any) -> dict[str, Any]:
     }
 
 
-def _blocks(model: Any, count: int) -> Any:
-    """The list of the model's blocks: the one list of so many modules, the outermost one."""
+def _place_of_blocks(skeleton: Any, layers: int) -> str:
+    """The name of the one outermost list of so many modules: the model's blocks. "" for none, or
+    several, as an encoder beside a decoder."""
     import torch
 
-    lists = [m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == count]
-    if not lists:
-        raise InputError("MODEL", f"a model with one list of {count} blocks", "built otherwise")
-    return lists[0]
+    found = [
+        name
+        for name, module in skeleton.named_modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == layers
+    ]
+    outer = [x for x in found if not any(x.startswith(f"{y}.") for y in found)]
+    return outer[0] if len(outer) == 1 else ""
 
 
 def _config_sha256(config: Any) -> str:

@@ -20,14 +20,23 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 
-from attncert.constructions.arrays import FloatArray, IntegerArray
+from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact import integers
 from attncert.constructions.exact.integers import null_relation
-from attncert.constructions.exact.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
+from attncert.constructions.exact.modular import (
+    PRIMES,
+    echelon_mod,
+    inverse_mod,
+    matmul_mod,
+    reduced,
+    residues,
+)
 from attncert.constructions.numerals import numeral
 
 _PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
+_SHORT = 2147483579  # prime; products of two residues fit in int64
 _SEARCH_STEPS = 20_000  # groups tried before the search gives up
 _RESTARTS = 12
 
@@ -113,8 +122,10 @@ class QuerySpans:
     """Spans of queries, decided mod p first (independent there is independent over Q)."""
 
     def __init__(self, data: Dataset) -> None:
-        self.table = [[int(x) for x in row] for row in data.queries.numerators.tolist()]
+        self.queries = data.queries.numerators
+        self.table = [[int(x) for x in row] for row in self.queries.tolist()]
         self.residues = [[x % _PRIME for x in row] for row in self.table]
+        self.short = np.mod(self.queries, _SHORT).astype(np.int64)
 
     def independent(self, group: Sequence[int]) -> bool:
         rows = [self.residues[t] for t in group]
@@ -129,14 +140,40 @@ class QuerySpans:
         others = [t for t in among if t not in group]
         if not others:
             return True
-        kernel = fmpz_mat([self.table[t] for t in group]).nullspace()
-        basis, nullity = kernel
-        columns = [[row[j] for row in basis.tolist()] for j in range(nullity)]
-        if not columns:
+        basis, nullity = fmpz_mat([self.table[t] for t in group]).nullspace()
+        if nullity == 0:
             return False
-        directions = fmpz_mat(columns).transpose()
-        images = fmpz_mat([self.table[t] for t in others]) * directions
-        return all(any(row) for row in images.tolist())
+        directions = integers.from_flint(basis)[:, :nullity]
+        images = integers.product(self.queries[others], directions)
+        return bool((images != 0).any(axis=1).all())
+
+    def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
+        """An independent closed group of at most `most` of the remaining, taken from the end on.
+
+        What is not in the group is kept modulo its span, mod p: a query may join if it is not 0
+        there, and no other is a multiple of it. That is so over Q wherever it is mod p.
+        """
+        rest, place, group = self.short[list(remaining)], len(remaining), list[int]()
+        while len(group) < most and (group or rest.any(axis=1).all()):  # 0 is in every span
+            alone = np.flatnonzero(_alone(rest)[:place])
+            if not len(alone):
+                break
+            place = int(alone[-1])
+            group.append(remaining[place])
+            column = int(rest[place].argmax())
+            row = rest[place] * pow(int(rest[place, column]), -1, _SHORT) % _SHORT
+            rest = (rest - rest[:, column, None] * row) % _SHORT
+        return group
+
+
+def _alone(rows: IntArray) -> BoolArray:
+    """Which rows of residues mod _SHORT are neither 0 nor multiples of another one: (N,)."""
+    lead = (rows != 0).argmax(axis=1)
+    first = rows[np.arange(len(rows)), lead]
+    units = rows * inverse_mod(np.maximum(first, 1), _SHORT)[:, None] % _SHORT
+    whole = np.ascontiguousarray(units).view(f"V{8 * rows.shape[1]}")[:, 0]
+    _, kind, counts = np.unique(whole, return_inverse=True, return_counts=True)
+    return np.asarray((counts[kind] == 1) & (first != 0))
 
 
 def _greedy(
@@ -147,13 +184,7 @@ def _greedy(
     while len(remaining) > first or not matroid.independent(remaining):
         if len(groups) + 1 >= heads or further == 0:
             return None
-        group: list[int] = []
-        for t in reversed(remaining):
-            trial = [*group, t]
-            if matroid.independent(trial) and matroid.closed(trial, remaining):
-                group = trial
-                if len(group) == further:
-                    break
+        group = set(matroid.last_closed(remaining, further))
         if not group:
             return None
         groups.append(tuple(sorted(group)))

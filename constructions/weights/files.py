@@ -22,6 +22,7 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.errors import InputError
+from attncert.constructions.weights.pickled import require_plain
 
 MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
 MAX_NUMBERS = 2**24  # of one layer: each becomes a rational
@@ -94,6 +95,8 @@ def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, Any
         with _path(file, shown) as path, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
             _require_stored(path, shown)
+            with open(path, "rb") as plain:
+                require_plain(plain)
             content = torch.load(path, map_location="cpu", weights_only=True)
             tensors = _tensors(content)
             names = choose(list(tensors))

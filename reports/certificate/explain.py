@@ -68,7 +68,11 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     The status is the checker's. Raises InputError where the file is no certificate.
     """
     try:
-        content = checker.parse(path, checker.Work(math.inf, checker.LIMIT_MIB))
+        work = checker.Work(math.inf, checker.LIMIT_MIB)
+        content = checker.parse(path, work)
+        if content.get("data_file"):
+            with_data = checker.judge("data_file", "checker_data")
+            content["data"] = with_data(content, path, work, None)
     except checker.Rejected as rejected:
         raise InputError(path, "an attncert certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:

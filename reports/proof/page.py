@@ -21,8 +21,8 @@ from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import (
-    certificate_bytes,
     certificate_sha256,
+    first_layer_bytes,
     one_line,
     summary_dict,
     timings_dict,
@@ -37,6 +37,7 @@ from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.text import markdown, sentence
 from attncert.reports.words.witness import readable
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
@@ -110,8 +111,13 @@ def render(proof: Proof) -> dict[str, bytes]:
         "references.bib": references(proof).encode(),
     }
     files |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    certificate = certificate_bytes(proof)
-    return files if certificate is None else files | {"certificate.json": certificate}
+    first = first_layer_bytes(proof)
+    files |= {} if first is None else {"first-layer.json": first}
+    if proof.certificate is None:
+        return files
+    data = proof.certificate.get("data_file")
+    files |= {} if data is None else {data["name"]: data.content}
+    return files | {"certificate.json": canonical_bytes(proof.certificate)}
 
 
 def markdown_page(proof: Proof) -> bytes:
@@ -189,6 +195,8 @@ def _context(proof: Proof) -> dict[str, object]:
         "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
+        "first_layer": first_layer_bytes(proof) is not None,
+        "data_file": (proof.certificate or {}).get("data_file"),
         "built": proof.layer is not None,
         "references": references(proof).strip(),
     }

@@ -17,9 +17,10 @@ from attncert.reports.words.jsonable import about, jsonable
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.text import plain, sentence
 from attncert.reports.words.witness import readable
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
+from attncert.verify.pipeline.first_layer import first_layer
 
 FORMAT = "attncert-trace/1"
 MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
@@ -108,15 +109,23 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
     return out
 
 
-def certificate_bytes(proof: Proof) -> bytes | None:
-    """The certificate in canonical form: keys sorted, no insignificant white space."""
-    return None if proof.certificate is None else canonical_bytes(proof.certificate)
-
-
 def certificate_sha256(proof: Proof) -> str | None:
-    """Of the file's bytes."""
-    text = certificate_bytes(proof)
-    return None if text is None else hashlib.sha256(text).hexdigest()
+    """Of the bytes of certificate.json: keys sorted, no insignificant white space."""
+    if proof.certificate is None:
+        return None
+    return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()
+
+
+def first_layer_bytes(proof: Proof) -> bytes | None:
+    """first-layer.json, where the certificate is about a second layer and the file not too large
+    to be read."""
+    before, certificate = proof.settings.before, proof.certificate
+    if before is None or certificate is None:
+        return None
+    try:
+        return canonical_bytes(first_layer(before, certificate))
+    except TooLarge:
+        return None
 
 
 def _steered(steered: Steered) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from support import figures
 
 import attncert
 
@@ -28,7 +29,11 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a report."""
     folder = tmp_path_factory.mktemp("proved")
     data, out = _write(folder / "tiny.json", TINY), folder / "out"
-    with redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()) as errors:
+    with (
+        figures.drawn(),
+        redirect_stdout(io.StringIO()) as printed,
+        redirect_stderr(io.StringIO()) as errors,
+    ):
         assert attncert.main(["prove", str(data), "--out", str(out)]) == 0
     assert printed.getvalue().startswith("Proved.") and errors.getvalue() == ""
     return out

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from support import figures
 
 import attncert
 from attncert import Dataset, InputError, Layer, Proof, Settings, prove
@@ -74,7 +75,9 @@ def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
     assert {"saturation", "saturation_against_c", "own_weights", "heads"} <= set(named)
     for name in named:
         figure = getattr(proof.plot, name)()
-        assert isinstance(figure, matplotlib.figure.Figure) and "<svg" in figure._repr_svg_()
+        with figures.drawn():
+            assert isinstance(figure, matplotlib.figure.Figure)
+            assert "</svg>" in figure._repr_svg_()
     with pytest.raises(InputError, match="one with such heads as this figure shows"):
         prove(DATA, Settings(heads=1)).plot.saturation()
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flint import fmpq_mat
@@ -369,6 +370,41 @@ def test_the_command_on_the_page_prints_what_it_shows(
 def test_the_entry_point_on_the_page_is_the_group_that_is_read() -> None:
     (text,) = blocks("toml")
     assert list(tomllib.loads(text)["project"]["entry-points"]) == [registry._GROUP]
+
+
+class _Stopped(BaseException):
+    """What no handler of exceptions expects."""
+
+
+def _stop(*given: object) -> None:
+    raise _Stopped
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": 5}, "construction: name: must be of type str, not int"),
+        ({"aliases": 5}, "construction: aliases: must be of type tuple, not int"),
+        ({"certificate": "../../x\n"}, "construction: must be named in lower case, like my-heads"),
+        ({"outline": None}, "construction: outline: must be of type Outline, not NoneType"),
+        ({"bound": 5}, "construction: bound: must be of type Bound or None, not int"),
+        ({"voice": None}, "construction: voice: must be of type Voice, not NoneType"),
+        ({"hypotheses": lambda data, settings: [1]}, "hypotheses of construction odd: must be"),
+        ({"remarks": lambda data, built: 5}, "remarks of construction odd: must be"),
+        ({"remarks": lambda data, built: {5: None}}, "remarks of construction odd: must be"),
+        ({"follows": lambda data, built: [None]}, "consequences of construction odd: must be"),
+        ({"width": lambda n: -1}, "width of construction odd: must be without errors"),
+        ({"build": _stop}, "build of construction odd: must be without errors, not _Stopped"),
+    ],
+)
+def test_records_and_answers_of_another_type(
+    changes: dict[str, Any], words: str, others: None
+) -> None:
+    """One line that names the construction, and no internal error of ours."""
+    with pytest.raises(InputError) as raised:
+        registry.register(replace(paper.METHOD, **{"name": "odd", "certificate": None} | changes))
+        attncert.prove(TINY, attncert.Settings("odd"))
+    assert str(raised.value).startswith(words)
 
 
 def test_an_attack_that_is_promised_nothing_tries_nothing(others: None) -> None:

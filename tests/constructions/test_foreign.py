@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import unicodedata
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from support.shares import share
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.foreign import escaped, printable, safe_name
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
@@ -185,3 +186,9 @@ def test_whatever_the_arguments_nothing_reaches_the_terminal(
     status = attncert.main([*arguments, f"--{words[0]}"])
     printed = capsys.readouterr()
     assert status in (0, 2) and harmless(printed.out) and harmless(printed.err)
+
+
+def test_half_of_a_character_in_a_path_is_one_line() -> None:
+    said = "--out: must be a path, not one with half of a char"
+    with pytest.raises(InputError, match=said), path_errors("--out", "a folder", "\ud800"):
+        os.stat("\ud800")

@@ -5,16 +5,24 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import support.figures
 from support.paths import ROOT
 from support.small_certificates import sealed
 
 from attncert.verify.fast.check import check_file
 
 SCRIPT = ROOT / "docs" / "make_gallery.py"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def canvas() -> Iterator[None]:
+    with support.figures.drawn():
+        yield
 
 
 def load() -> ModuleType:
@@ -47,6 +55,7 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
         "digits-generic",
         "digits-all",
         "a1-false",
+        "two-layers",
         "trained-layer",
         "tightness",
         "capacity",

@@ -16,8 +16,8 @@ from attncert.verify.kruskal.methods.information_sets import information_set_bou
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.steps.hypotheses import kruskal_at_least
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.rows import broken_relation, row_relations
+from attncert.verify.tightness.relations.probes import best_rank
+from attncert.verify.tightness.relations.rows import broken_relation, row_relations
 from attncert.verify.tightness.universal import bound_from_above
 
 EYE = np.eye(3, dtype=int).tolist()

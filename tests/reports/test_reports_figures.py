@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+import support.figures
 from support import proof_fixtures as fixtures
 from support.paths import TESTS
 from support.proof_fixtures import KINDS
@@ -22,6 +24,13 @@ from support.shares import share
 from attncert import reports
 from attncert.reports.proof import figures
 from attncert.reports.proof.page import markdown_page
+
+
+@pytest.fixture(scope="module", autouse=True)
+def canvas() -> Iterator[None]:
+    with support.figures.drawn():
+        yield
+
 
 # --- figures ------------------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ class FakeNetwork:
     spoiled: int = -1  # the token that gives NaN
     calls: int = 0
     pixels = None
+    blocks = ()
     last = False
 
     @property

@@ -151,8 +151,9 @@ def file_name(content: bytes, scratch: Path) -> str:
 
 
 def _filed(name: str, scratch: Path) -> str:
-    if _commands(name, scratch) != _plain(_commands, scratch):
-        raise Finding("not as with a plain name")
+    found, plain = _commands(name, scratch), _plain(_commands, scratch)
+    if found != plain:
+        raise Finding(f"{found}, and with a plain name {plain}")
     return "read"
 
 
@@ -169,7 +170,7 @@ def _commands(name: str, scratch: Path) -> list[tuple[int, int, int]]:
             for words in (
                 ["check", str(path)],
                 ["explain", str(path), "--compare", str(other)],
-                ["kruskal", str(path)],
+                ["kruskal", str(path), "--work", "1"],
                 ["merge", str(path)],
                 ["check", str(folder / f"{name}-missing")],
             ):

@@ -20,6 +20,7 @@ from flint import fmpq_mat, fmpz
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, parameter_count
 from attncert.reports import render
+from attncert.reports.words import drawing
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
@@ -235,9 +236,14 @@ KINDS: dict[str, Callable[[], Proof]] = {
 }
 
 
-@functools.cache
 def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
-    """A proof by name, "large" included, and its report; made once for all tests."""
+    """A proof by name, "large" included, and its report; made once for all tests, and once more
+    for those that have figures drawn."""
+    return _rendered(kind, drawing.FigureCanvasSVG)
+
+
+@functools.cache
+def _rendered(kind: str, canvas: type) -> tuple[Proof, dict[str, bytes]]:
     proof = large() if kind == "large" else KINDS[kind]()
     return proof, render(proof)
 

@@ -1,6 +1,6 @@
 """What the machine must have: a test is skipped without it, or fails where it is required.
 
-ATTNCERT_REQUIRE names what must be there, with commas between: coq, chromium, latex.
+ATTNCERT_REQUIRE names what must be there, with commas between: coq, chromium, latex, cuda.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ def require(name: str, found: bool, missing: str) -> None:
     """Skip the test with one line, `missing`, unless it was `found`; fail where it is required."""
     if found:
         return
-    if name in os.environ.get("ATTNCERT_REQUIRE", "").split(","):
+    if required(name):
         pytest.fail(missing)
     pytest.skip(missing)
+
+
+def required(name: str) -> bool:
+    return name in os.environ.get("ATTNCERT_REQUIRE", "").split(",")

@@ -162,7 +162,7 @@ def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_attacked_where_it_promises_something(name: str) -> None:
     if registry.method(name).attack is None:
-        with pytest.raises(attncert.InputError, match="must be paper or width-one"):
+        with pytest.raises(attncert.InputError, match="must be paper, width-one, affine"):
             attack(name, cases=1)
         return
     report = attack(name, cases=20, seed=2)

@@ -32,7 +32,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import Settings, prove
-from attncert.verify.tightness.probes import random_layer
+from attncert.verify.tightness.relations.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -16,7 +16,7 @@ from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.impossibility import certificate_of, impossibility, kind
-from attncert.verify.tightness.rows import broken_relation
+from attncert.verify.tightness.relations.rows import broken_relation
 
 __all__ = ["CASES", "Case", "section"]
 

@@ -13,10 +13,10 @@ for its truth. *From above*: for every set S of examples
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 
 and for m > 1 the bounds (R), (L), (L') of the page; and a relation between examples that holds for
-all weights (`verify/tightness/rows.py`) is one between rows of J, for each label. Of all sets S
-few matter: none of the examples, all of them, and the one set that the matrix itself names. Let S
-be the examples with a row that takes part in a relation between rows of J, at weights where every
-set of rows has its largest rank.
+all weights (`verify/tightness/relations/rows.py`) is one between rows of J, for each label. Of all
+sets S few matter: none of the examples, all of them, and the one set that the matrix itself names.
+Let S be the examples with a row that takes part in a relation between rows of J, at weights where
+every set of rows has its largest rank.
 Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
 m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
 kernel modulo the prime, whatever contexts are shared by whom; and what it proves, N(S), is computed
@@ -47,7 +47,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.rows import MOST_ROWS, row_relations, tied_examples
+from attncert.verify.tightness.relations.rows import MOST_ROWS, row_relations, tied_examples
 from attncert.verify.tightness.universal import bound_from_above
 
 __all__ = ["DataCapacity", "DataCapacitySettings", "data_capacity"]

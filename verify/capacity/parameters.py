@@ -20,7 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import parameter_count
 from attncert.verify.steps import conclusions
-from attncert.verify.tightness.flat import flat_of
+from attncert.verify.tightness.relations.flat import flat_of
 
 
 @dataclass(frozen=True)

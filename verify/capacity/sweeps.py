@@ -7,9 +7,9 @@ T at once: the longest independent prefix mod p is a number of examples that the
 universally, and full rank mod p is full rank over ℚ.
 
 From above, no weights of H heads, of whatever width, serve more than min(H d, H b + ρ - b) of these
-examples, with b and ρ the dimensions of the data set's own contexts (verify/tightness/flat.py;
-H(n-1) + 1 where the context is shared). Where the two meet, the capacity of that data set is known;
-where they do not, nothing is claimed about the gap.
+examples, with b and ρ the dimensions of the data set's own contexts
+(verify/tightness/relations/flat.py; H(n-1) + 1 where the context is shared). Where the two meet,
+the capacity of that data set is known; where they do not, nothing is claimed about the gap.
 
 Beside it the constructions are run on the first examples of the same data set, as many as their
 theorems promise, and their ranks are certified in the same way.
@@ -39,8 +39,8 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.modular import rank_mod
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.steps import conclusions
-from attncert.verify.tightness.flat import flat_of
-from attncert.verify.tightness.probes import random_layer
+from attncert.verify.tightness.relations.flat import flat_of
+from attncert.verify.tightness.relations.probes import random_layer
 
 __all__ = [
     "AXES", "Built", "Capacity", "Point", "Setting", "SweepSettings", "certify", "examples_of",

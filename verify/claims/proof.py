@@ -89,6 +89,7 @@ class Setup:
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
     usable_width: what r stands for, in LaTeX, where it depends on the heads' width.
     saturation: what was asked of every head, None where nothing was. rounding: of the data.
+    before:     the given data, where a first layer made `Proof.data` of them.
     command:    normalised: no paths. regrouped: whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
@@ -105,6 +106,7 @@ class Setup:
     voice: Voice = Voice()
     saturation: Saturation | None = None
     rounding: Rounding | None = None
+    before: Dataset | None = None
     asked_as: str = ""
     certificate_name: str = ""
     capacity: int | None = None
@@ -133,6 +135,8 @@ class Setup:
             change = numeral(self.rounding.largest_change)
             more |= {"round": str(self.rounding.grid), "largest_change": change}
             more["sha256_before_rounding"] = self.rounding.original.sha256
+        if self.before is not None:
+            more |= {"mix": True, "sha256_before_the_first_layer": self.before.sha256}
         return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
 
 

@@ -99,17 +99,21 @@ def check_file(
     if _ENDS.get(done.returncode) != status:
         message = f"the executable ended with status {done.returncode}"
         return Verdict("over limit", None, f"verified: {message}", {})
-    claim, dims = _told(path, limit_mib) if status in ("holds", "wrong") else (None, {})
+    claim, dims, outside = _told(path, limit_mib) if status != "over limit" else (None, {}, False)
+    if status == "unusable":
+        claim, dims = None, {}
+        message = "this checker reads no certificate with a data_file" if outside else message
     return Verdict(status, claim, f"verified: {message}", dims)
 
 
-def _told(path: str, limit_mib: float) -> tuple[str | None, dict[str, int]]:
-    """Claim and dims of a file that the executable judged: only said beside its verdict."""
+def _told(path: str, limit_mib: float) -> tuple[str | None, dict[str, int], bool]:
+    """Claim and dims of a file that the executable judged, and whether its data are in another
+    file: only said beside its verdict."""
     try:
         certificate = parse(path, Work(math.inf, limit_mib))
-    except (Rejected, OSError, ValueError, MemoryError):
-        return None, {}
-    return certificate["claim"], certificate["dims"]
+    except (Rejected, OSError, ValueError, MemoryError, RecursionError):
+        return None, {}, False
+    return certificate["claim"], certificate["dims"], certificate.get("data_file") is not None
 
 
 def _whole(limit: float) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.keys import distinct
 from attncert.verify import checker
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict, Work
 from attncert.verify.coq.executable import home
@@ -58,6 +59,8 @@ def instance(
     seen: list[tuple[dict[str, Any], Work]] = []
 
     def judged(cert: dict[str, Any], work: Work) -> str:
+        outside = cert.get("data_file") is not None
+        checker.need(not outside, "--kernel reads no certificate with a data_file")
         seen.append((cert, work))
         message: str = checker.judge(cert["claim"])(cert, work)
         return message
@@ -264,7 +267,7 @@ def _matrix(rows: list[list[str]]) -> Matrix:
 
 
 def _unit(rows: Iterable[Iterable[Number]]) -> int:
-    return math.lcm(*{q for row in rows for _, q in row})
+    return math.lcm(*distinct(q for row in rows for _, q in row))
 
 
 def _list(value: Any, written: Callable[[Any], str]) -> str:

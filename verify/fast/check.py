@@ -15,6 +15,7 @@ import numpy as np
 
 from attncert.verify import checker
 from attncert.verify.checker import LIMIT_SECONDS, Verdict, Work, need
+from attncert.verify.fast.tables import tables
 
 __all__ = ["LIMIT_MIB", "check_file"]
 
@@ -30,7 +31,7 @@ def check_file(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> Verdict:
     """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
-    found = checker.check_file(path, limit_seconds, limit_mib, by=judge)
+    found = checker.check_file(path, limit_seconds, limit_mib, by=judge, tables=tables)
     return found._replace(message=f"fast check: {found.message}")
 
 

@@ -43,22 +43,24 @@ def judge(cert: dict[str, Any], work: Work) -> str:
     bits, first = to_steer(cert, work)
 
     contexts, queries = array(layer.contexts), array(layer.queries)
-    residues = np.asarray(contexts % p, dtype=np.int64)
+    heads = [(array(key).T, array(query).T) for key, query in layer.heads]
     tables = tables_of_two(p)
     Z = np.empty((T, H * d), dtype=np.int64)
-    for h, (key, query) in enumerate(layer.heads):
-        outer = product(product(queries, array(query).T), array(key).T)
-        for start in range(0, T, rows):
-            some = slice(start, start + rows)
-            mine = some if len(contexts) > 1 else slice(0, 1)
-            shifts = logit_shifts(contexts[mine], outer[some], layer.divisor)
+    for start in range(0, T, rows):
+        some = slice(start, start + rows)
+        if start == 0 or len(contexts) > 1:
+            tokens = wide(contexts[some if len(contexts) > 1 else slice(0, 1)])
+            residues = np.asarray(tokens % p, dtype=np.int64)
+        for h, (key, query) in enumerate(heads):
+            outer = product(product(wide(queries[some]), query), key)
+            shifts = logit_shifts(tokens, outer, layer.divisor)
             if bits and h < len(cert["groups"]):
                 for k in np.flatnonzero(first[some] <= h):
                     near = attends_to_one(shifts[k], bits)
                     need(near, f"head {h}, example {start + k}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
             weights = power_of_two(exponents, tables, p)
-            Z[some, h * d : (h + 1) * d] = mixed(weights, residues[mine], p, start)
+            Z[some, h * d : (h + 1) * d] = mixed(weights, residues, p, start)
     t = first_dependent_row(Z, p)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
     pairs = int((len(cert["groups"]) - first).sum())
@@ -108,6 +110,8 @@ def count_work(dims: dict[str, int], work: Work, layer: Layer, p: int, rows: int
     T, n, d, _, H, d_h, _ = dims.values()
     b, width, rows = sum(layer.bits), H * d, min(rows, T)
     numbers = len(layer.contexts) * n * d + 2 * T * d + 2 * d * d_h
+    if isinstance(layer.contexts, np.memmap):  # mapped: a few examples are held at a time
+        numbers = min(numbers, 2 * rows * n * d + 4 * d * d_h)
     if b >= 62:  # logits over Python's integers
         work.dots(T * H * d_h, d, b / 2, b / 2)
         work.dots(T * H * d, d_h, b / 2, b / 2)
@@ -128,9 +132,20 @@ def count_work(dims: dict[str, int], work: Work, layer: Layer, p: int, rows: int
 
 
 def array(nested: Any) -> NDArray[Any]:
-    """Integers as int64 where all are below 2^62 in size, as Python integers otherwise."""
+    """Integers as int64 where all are below 2^62 in size, as Python integers otherwise; a mapped
+    array as it is (see `wide`)."""
+    if isinstance(nested, np.memmap):
+        return nested
     exact = np.array(nested, dtype=object)
     return exact.astype(np.int64) if np.abs(exact).max() < 2**62 else exact
+
+
+def wide(part: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a mapped array in memory, as `array` has them; others as they are."""
+    if not isinstance(part, np.memmap):
+        return part
+    found = part.astype(np.int64)
+    return found if max(int(found.max()), -int(found.min())) < 2**62 else found.astype(object)
 
 
 def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

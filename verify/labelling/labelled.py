@@ -35,7 +35,12 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.rows import MOST_ROWS, row_relations, shortest, tied_examples
+from attncert.verify.tightness.relations.rows import (
+    MOST_ROWS,
+    row_relations,
+    shortest,
+    tied_examples,
+)
 
 Way = Literal["auto", "groups", "pairs"]
 _MOST_HEADS = 2**14

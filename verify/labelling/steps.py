@@ -13,6 +13,7 @@ from typing import Any
 from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import distinct
 from attncert.constructions.given.pairs import Pairs
 from attncert.constructions.given.zeros import Zero
 from attncert.verify.claims import ids
@@ -91,7 +92,7 @@ def pair_steps(data: Dataset, zero: Pairs) -> tuple[Claim, ...]:
         if place not in seen:
             values = [Fraction(int(x.p), int(x.q)) for x in (data.context(t) * u).entries()]
             rows = {tuple(map(str, row)) for row in data.context(t).tolist()}
-            seen[place] = sorted(set(values))
+            seen[place] = distinct(values)
             if len(seen[place]) != len(rows) or len(rows) < 2:
                 ties.append(place)
         levels = seen[place]

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import distinct
 from attncert.constructions.progress import Progress
 from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Asked, Method
+from attncert.verify.methods.method import Asked, Attack, Method
 from attncert.verify.steps.affine import grouping, head_claims
 
 
@@ -25,7 +31,7 @@ def _hypotheses(data: Dataset, settings: Asked) -> Iterator[Claim]:
 
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
     tables = data.contexts.stored.tolist()
-    counts = {len(set(map(tuple, table))) for table in tables}
+    counts = {len(distinct(table)) for table in tables}
     if counts == {data.n}:
         return {}
     return {
@@ -33,6 +39,41 @@ def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
         "whose tokens are all repeated equally often is, for every head, the context without "
         "repetition"
     }
+
+
+# With as many heads as there are examples, groups of one meet P' and D if and only if no two
+# queries lie on one line, none is 0, and at most one context has all its rows equal: that example
+# comes first, and its row is not 0. The search for groups, which begins with larger ones, ends in
+# the same cases: a group of one other example can always be taken from the end.
+
+
+def _promised(data: Dataset, heads: int, head_width: int) -> bool:
+    """Decided by 2x2 minors, not by the code that the construction uses."""
+    queries = data.queries.numerators.astype(object)
+    if not all(query.any() for query in queries):
+        return False
+    if any((np.outer(a, b) == np.outer(b, a)).all() for a, b in combinations(queries, 2)):
+        return False
+    tables = data.contexts.numerators
+    equal = [table for table in tables if (table == table[0]).all()]
+    equal *= data.T if data.shared else 1
+    return len(equal) <= 1 and all(table.any() for table in equal)
+
+
+def _degraded(case: Any) -> Any:
+    """Contexts of rank n made worse, by a coin for each: rows repeated, a row on the line through
+    two others, all rows equal."""
+    contexts = case.contexts.copy()
+    rng = np.random.default_rng([int(np.abs(contexts).sum()), int(np.abs(case.queries).sum())])
+    for t, table in enumerate(contexts):
+        kind, i, j, k = int(rng.integers(8)), *rng.integers(len(table), size=3)
+        if kind < 3:
+            table[i] = table[j]
+        elif kind < 6:
+            table[i] = 2 * table[j] - table[k]
+        elif kind == 6 and t == 0:
+            table[:] = table[i]
+    return replace(case, contexts=contexts)
 
 
 METHOD = Method(
@@ -50,6 +91,7 @@ METHOD = Method(
     ),
     bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
     only_width=1,
+    attack=Attack(promises=_promised, adapt=_degraded),
     remarks=_remarks,
     voice=Voice(
         title="heads of width one, for contexts of any rank",

@@ -11,7 +11,7 @@ from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Asked, Method
 from attncert.verify.steps.generic import almost_all, head_claims
-from attncert.verify.tightness.flat import flat_of
+from attncert.verify.tightness.relations.flat import flat_of
 
 
 def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:

@@ -12,15 +12,23 @@ import os
 import re
 import sys
 from importlib import metadata
-from types import ModuleType
+from types import ModuleType, NoneType
 
+from attncert.constructions.construction import Bound
 from attncert.constructions.errors import InputError
+from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import affine, generic, paper, width_one
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.method import Attack, Method
 
 _OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD)
 _GROUP = "attncert.constructions"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "name": (str,), "theorem": (str,), "source": (str,), "certificate": (str, NoneType),
+    "aliases": (tuple,), "outline": (Outline,), "voice": (Voice,), "bound": (Bound, NoneType),
+    "only_width": (int, NoneType), "saturates": (str,), "attack": (Attack, NoneType),
+}  # fmt: skip
 
 _registered: dict[str, Method] = {}
 _announced: set[metadata.EntryPoint] = set()
@@ -41,9 +49,13 @@ def register(method: Method) -> Method:
     """
     if not isinstance(method, Method):
         raise InputError("construction", "a Method", f"of type {type(method).__name__}")
-    if not _NAME.fullmatch(method.name):
-        raise InputError("construction", "named in lower case, like my-heads", method.name)
+    for key, types in _TYPES.items():
+        if not isinstance(found := getattr(method, key), types):
+            must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
+            raise InputError(f"construction: {key}", f"of type {must}", type(found).__name__)
     for name in (method.name, *method.aliases, method.certificate_name):
+        if not (isinstance(name, str) and _NAME.fullmatch(name)):
+            raise InputError("construction", "named in lower case, like my-heads", name)
         other = known(name)
         if other in (None, method):
             continue

@@ -18,9 +18,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import (
+    PRIMES,
+    echelon_mod,
+    inverse_mod,
+    matmul_mod,
+    reduced,
+    residues,
+)
 from attncert.verify.rank.directions import Direction, direction
 
+_PRIME = PRIMES[0]
 _FLATS = 20_000  # pairs, or triples, whose spans are looked at
 
 
@@ -92,16 +104,34 @@ def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
 
 
 def _flats(data: Dataset, lines: Sequence[int], rank: int) -> Iterator[tuple[int, ...]]:
-    """The spans of `rank` of the queries that hold more than that, where there are few enough."""
+    """The spans of `rank` of the queries that hold more than that, where there are few enough.
+
+    Two queries that lie in such a span beside rank - 1 others are multiples of each other modulo
+    those, and so they are mod p. Only what is found there is looked at over the integers.
+    """
     if rank > len(lines) or math.comb(len(lines), rank) > _FLATS:
         return
+    rows = residues(data.queries.numerators[list(lines)], _PRIME)
     covered: set[tuple[int, ...]] = set()
-    for basis in itertools.combinations(lines, rank):
-        if basis not in covered and _rank(data, basis) == rank:
-            flat = _span(data, lines, basis)
-            covered |= set(itertools.combinations(flat, rank))
-            if len(flat) > rank:
-                yield flat
+    for places in itertools.combinations(range(len(lines)), rank - 1):
+        for k in _multiples(rows, list(places)):
+            basis = tuple(sorted(lines[i] for i in (*places, k)))
+            if basis not in covered and _rank(data, basis) == rank:
+                flat = _span(data, lines, basis)
+                covered |= set(itertools.combinations(flat, rank))
+                if len(flat) > rank:
+                    yield flat
+
+
+def _multiples(rows: FloatArray, base: list[int]) -> list[int]:
+    """One row for each direction that several have modulo the rows of `base`, residues mod p."""
+    echelon, pivots = echelon_mod(rows[base], _PRIME)
+    rest = reduced(rows - matmul_mod(rows[:, pivots], echelon, _PRIME), _PRIME).astype(np.int64)
+    found = np.flatnonzero(rest.any(axis=1))
+    lead = (rest[found] != 0).argmax(axis=1)
+    units = rest[found] * inverse_mod(rest[found, lead], _PRIME)[:, None] % _PRIME
+    _, first, counts = np.unique(units, axis=0, return_index=True, return_counts=True)
+    return sorted(found[first[counts > 1]].tolist())
 
 
 def _span(data: Dataset, lines: Sequence[int], basis: Sequence[int]) -> tuple[int, ...]:

@@ -78,7 +78,7 @@ def remedied(run: Run, claim: Claim) -> Claim:
     on which there is one in about a minute, the command that asks for it, and the time."""
     data = run.data
     whole = data.contexts.denominator == data.queries.denominator == 1
-    if whole or run.rounding or run.call or data.T > MOST_EXAMPLES:
+    if whole or run.rounding or run.before or run.call or data.T > MOST_EXAMPLES:
         return claim
     run.progress("the grid", 0, 1)
     found = finest(data, partial(_built, run))

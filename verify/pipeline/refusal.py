@@ -28,12 +28,13 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.partition.certificate import best_partition
+from attncert.verify.pipeline.first_layer import of_mixed
 from attncert.verify.pipeline.grids import of_rounded
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
 from attncert.verify.tightness.impossibility import certificate_of
 from attncert.verify.tightness.limits import limits
-from attncert.verify.tightness.rows import broken_relation
+from attncert.verify.tightness.relations.rows import broken_relation
 
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
@@ -68,7 +69,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         given=run.settings.claim == "interpolation",
     )
     with run.theirs("trace"):
-        trace = ProofTrace(of_rounded(run, claims))
+        trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
     proof = Proof(data, run.setup(), trace, ids.MEMORIZATION, versions=versions())
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof

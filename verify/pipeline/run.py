@@ -15,7 +15,8 @@ from typing import Any
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import Rounding
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails, InputError, whole
+from attncert.constructions.foreign import printable
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.certificate import further_keys, produced_by
@@ -43,13 +44,18 @@ class Run:
     progress: StageProgress = silent
     call: str = ""  # in Python, where no command line repeats this run
     rounding: Rounding | None = None  # by which `data` came from what was given
+    before: Dataset | None = None  # what was given, where a first layer made `data` of it
 
     def __post_init__(self) -> None:
         _require_data(self.data)
 
     @property
     def head_width(self) -> int:
-        return self.method.head_width(self.data, self.settings.head_width)
+        with self.theirs("width"):
+            found = self.method.head_width(self.data, self.settings.head_width)
+            if not whole(found) or found < 1:
+                raise ValueError(f"d_h is {printable(found, 40)}")
+            return found
 
     @property
     def value_width(self) -> int:
@@ -78,9 +84,9 @@ class Run:
         that mean something is an InputError that names the construction, the part and the line."""
         try:
             yield
-        except (InputError, HypothesisFails):
+        except (InputError, HypothesisFails, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             if not registry.foreign(self.method):
                 raise
             whose = f"{part} of construction {self.method.name}"
@@ -112,7 +118,9 @@ class Run:
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         voice, bound = method.voice, method.bound
         with self.theirs("remarks"):
-            remarks = method.remarks(data, built) if built else {}
+            remarks = dict(method.remarks(data, built)) if built else {}
+            if not all(isinstance(x, str) for pair in remarks.items() for x in pair):
+                raise TypeError("remarks are texts by name")
         return Setup(
             construction=method.name,
             claim=settings.claim,
@@ -131,6 +139,7 @@ class Run:
             ),
             saturation=settings.saturation if built else None,
             rounding=self.rounding,
+            before=self.before,
             asked_as="" if self.call else settings.construction,
             certificate_name=method.certificate_name,
             capacity=method.places(heads, self.r),

@@ -29,14 +29,17 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.data_file import data_file
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
-from attncert.verify.pipeline.grids import of_rounded, remedied
+from attncert.verify.pipeline.first_layer import of_mixed
+from attncert.verify.pipeline.grids import of_rounded, remedied, seconds
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.pipeline.summaries import summaries
+from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
 from attncert.verify.saturation import asked as asked_for
@@ -98,7 +101,7 @@ def hypotheses(run: Run) -> list[Claim]:
         wanted.append(partial(every, run.r, ids.A1_AT_R))
     claims = [shared.timed(check) for check in wanted]
     with run.theirs("hypotheses"):
-        return [*claims, *run.method.hypotheses(data, run.settings)]
+        return [*claims, *map(_claim, run.method.hypotheses(data, run.settings))]
 
 
 def build(run: Run) -> Construction:
@@ -133,16 +136,22 @@ def steps(run: Run, built: Construction) -> list[Claim]:
     with_ranks = run.data.T <= RANKS_EACH_HEAD
     with run.theirs("steps"):
         for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
-            claims.append(claim)
+            claims.append(_claim(claim))
             if of := ids.head_and_step(claim.id):
                 run.progress("checking heads", of[0], len(built.heads))
     return claims
 
 
+def _claim(made: object) -> Claim:
+    if not isinstance(made, Claim):
+        raise TypeError(f"a {type(made).__name__} and no Claim is returned")
+    return made
+
+
 def follows(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
     with run.theirs("consequences"):
-        return [*run.method.follows(run.data, built)]
+        return [*map(_claim, run.method.follows(run.data, built))]
 
 
 def saturation(run: Run, built: Construction) -> list[Claim]:
@@ -188,13 +197,15 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         told = conclusions.too_long(data, bits, narrow=run.narrow)
         return Answer("interpolation", built.layer, told)
+    limit, what = run.settings.time_limit, f"an exact readout of about {bits:,} bits"
+    require_time(limit, seconds(bits, data.T, 0), what)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
-    seconds, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
-    if seconds > LIMIT_SECONDS or mib > LIMIT_MIB:
-        size = f"about {seconds:.2g} s and {mib:.2g} MiB"
+    time, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
+    if time > LIMIT_SECONDS or mib > LIMIT_MIB:
+        size = f"about {time:.2g} s and {mib:.2g} MiB"
         file, uncertified = None, f"checking it would take {size}, more than the checker allows"
     if uncertified and wanted == "auto":
         return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
@@ -219,6 +230,7 @@ def _certified(
     """The certificate of this layer (prime: of its rank); or None, and why the checker would not
     read it."""
     try:
+        file = data_file(run.data, run.settings.data_file)
         return certificate(
             run.data,
             layer,
@@ -227,7 +239,7 @@ def _certified(
             produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
-            more=run.further_keys,
+            more=run.further_keys | ({} if file is None else {"data_file": file}),
         ), ""
     except TooLarge as reason:
         return None, str(reason)
@@ -275,7 +287,7 @@ def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim])
     blocks = conclusions.in_blocks(data, built.layer, settings.device)
     device = choose_device(settings.device) if blocks else None
     with run.theirs("trace"):
-        trace = ProofTrace(of_rounded(run, claims))
+        trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
     return Proof(
         data=data,
         settings=replace(run.setup(built, device), claim=answer.kind),

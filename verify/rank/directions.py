@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-Direction = tuple[int, ...]
+from attncert.constructions.exact.keys import Key
+
+Direction = Key
 
 
 def direction(vector: Sequence[int]) -> tuple[Direction | None, int]:
@@ -20,4 +22,4 @@ def direction(vector: Sequence[int]) -> tuple[Direction | None, int]:
     if content == 0:
         return None, 0
     scale = content if next(x for x in vector if x) > 0 else -content
-    return tuple(int(x) // scale for x in vector), scale
+    return Key(int(x) // scale for x in vector), scale

@@ -206,7 +206,7 @@ class IndependenceTester:
         self.device = choose_device(device, table)
         self.table = as_table(table)
         self.seed = _non_negative("seed", seed)
-        self.memory = _non_negative("memory", memory)
+        self.memory = self.device.room(_non_negative("memory", memory))
         self.threads = max(1, threads or cpu.available_threads())
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}

@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import distinct
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -257,7 +258,7 @@ def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
     """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
     out, products = [], entries(data, u)
     for t in examples:
-        if len({(int(x.p), int(x.q)) for x in products(t)}) < data.n:
+        if len(distinct(products(t))) < data.n:
             out.append(t)
     return out
 

@@ -28,9 +28,14 @@ from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 from attncert.verify.tightness import one_head
-from attncert.verify.tightness.flat import flat_of
-from attncert.verify.tightness.probes import random_layer
-from attncert.verify.tightness.rows import MOST_ROWS, complete, row_relations, tied_examples
+from attncert.verify.tightness.relations.flat import flat_of
+from attncert.verify.tightness.relations.probes import random_layer
+from attncert.verify.tightness.relations.rows import (
+    MOST_ROWS,
+    complete,
+    row_relations,
+    tied_examples,
+)
 
 __all__ = ["ByHeads", "by_heads", "claims_by_heads"]
 

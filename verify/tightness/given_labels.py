@@ -33,7 +33,7 @@ from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.interpolation.rational import rational
-from attncert.verify.tightness.shared import applies, largest_rank
+from attncert.verify.tightness.shared_contexts.largest_rank import applies, largest_rank
 
 __all__ = ["Fit", "fit_given_labels"]
 

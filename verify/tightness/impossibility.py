@@ -31,7 +31,12 @@ from attncert.verify.coq.theorems import in_coq
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.rows import Broken, broken_relation, class_by_class, complete
+from attncert.verify.tightness.relations.rows import (
+    Broken,
+    broken_relation,
+    class_by_class,
+    complete,
+)
 from attncert.verify.tightness.universal import universal
 from attncert.verify.tightness.values import at_value_width, too_few_parameters
 

@@ -9,10 +9,15 @@ from __future__ import annotations
 from attncert.constructions.construction import fewest_heads
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.tightness.flat import column_bound
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.rows import MOST_ROWS, row_bound, row_relations, tied_examples
-from attncert.verify.tightness.shared import applies, shared_capacity
+from attncert.verify.tightness.relations.flat import column_bound
+from attncert.verify.tightness.relations.rows import (
+    MOST_ROWS,
+    row_bound,
+    row_relations,
+    tied_examples,
+)
+from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["limits"]

@@ -23,13 +23,13 @@ from attncert.verify.certificate import TooLarge, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.features import rank_of
 from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
-from attncert.verify.tightness.explore import explore_distinct_queries
-from attncert.verify.tightness.flat import affine_bound, column_bound
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.rows import MOST_ROWS, row_bound, tied_examples
-from attncert.verify.tightness.shared import applies, shared_capacity
+from attncert.verify.tightness.relations.flat import affine_bound, column_bound
+from attncert.verify.tightness.relations.probes import best_rank
+from attncert.verify.tightness.relations.rows import MOST_ROWS, row_bound, tied_examples
+from attncert.verify.tightness.shared_contexts.explore import explore_distinct_queries
+from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width
 
 __all__ = ["Study", "cases", "given_labels", "study"]

@@ -17,11 +17,11 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
-from attncert.verify.tightness.flat import flat_of
-from attncert.verify.tightness.probes import best_rank
-from attncert.verify.tightness.rows import row_relations, shortest
-from attncert.verify.tightness.separated import separated_layer
-from attncert.verify.tightness.shared import applies
+from attncert.verify.tightness.relations.flat import flat_of
+from attncert.verify.tightness.relations.probes import best_rank
+from attncert.verify.tightness.relations.rows import row_relations, shortest
+from attncert.verify.tightness.shared_contexts.largest_rank import applies
+from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,8 @@ def test_nan_is_one_line(network: FakeNetwork, tokens: str, tmp_path: Path) -> N
     [
         ({"query": "5"}, "--query: must be first, last, or a position from 0 to 4"),
         ({"query": "-1"}, "--query"),
+        ({"query": "9" * 5000}, "--query"),
+        ({"query": "٣"}, "--query"),
         ({"count": 24}, "--count: must be at most 23"),
         ({"length": 3}, "--length: must be left out"),
         ({"batch": 0}, "--batch"),
@@ -142,6 +145,22 @@ def test_images_of_a_folder(tmp_path: Path) -> None:
     assert white.shape == (1, 3, 4, 4) and (white == 1).all()
     with pytest.raises(InputError, match=r"b\.jpg: must be an image, not unreadable"):
         inputs.batch(0, 2)
+    image.new("L", (1, 401)).save(tmp_path / "a.png")  # as wide as asked for, 401 times as long
+    with pytest.raises(InputError, match=r"a\.png: .* \(one side over 100 times the other\)"):
+        inputs.batch(0, 1)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_not_read(kind: str, network: FakeNetwork, tmp_path: Path) -> None:
+    size = {"tokenizer": "", "length": None, "longest": None, "count": None}
+    make = Path.mkdir if kind == "folder" else os.mkfifo
+    (tmp_path / "a.png").write_bytes(b"")
+    make(tmp_path / "b.png")
+    with pytest.raises(InputError, match=r"b\.png: must be a file"):
+        open_inputs(str(tmp_path), pixels=Pixels(4), **size)  # type: ignore[arg-type]
+    os.mkfifo(tmp_path / "text")
+    with pytest.raises(InputError, match="not a pipe or device"):
+        open_inputs(str(tmp_path / "text"), pixels=None, **size)  # type: ignore[arg-type]
 
 
 def test_a_command_without_the_extra(
@@ -150,5 +169,6 @@ def test_a_command_without_the_extra(
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     assert attncert.main(["embed", "gpt2", "x", "--out", str(tmp_path / "o")]) == 2
     assert "pip install 'attncert[models]'" in capsys.readouterr().err
-    assert attncert.main(["embed", "g", "x", "--out", "o", "--contexts", "some"]) == 2
+    for wrong in ("some", "9" * 5000, "٣"):
+        assert attncert.main(["embed", "g", "x", "--out", "o", f"--contexts={wrong}"]) == 2
     assert not (tmp_path / "o").exists()

@@ -97,6 +97,21 @@ def test_wrong_contexts_are_refused_when_read(bad: np.ndarray, tmp_path: Path) -
         list(load_embeddings(tmp_path).contexts())
 
 
+def test_contexts_are_no_more_than_inputs(tmp_path: Path) -> None:
+    """Shards of zeros are short, and each may keep as many as there are inputs: refused at the
+    second."""
+    zeros = {"queries": STATES[:0, 0], "contexts": STATES[[0] * 4], "kept": np.zeros(4, int)}
+    names = [f"{i}.npz" for i in range(5)]
+    for name in names:
+        np.savez(tmp_path / name, **zeros)
+    (tmp_path / names[2]).unlink()  # not reached
+    manifest = {"format": "attncert-embeddings/1", "inputs": 6, "tokens": 3, "width": 4}
+    manifest["shards"] = [{"file": name} for name in names]
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="kept: must be increasing numbers from 0 to 5, not more"):
+        load_embeddings(tmp_path)
+
+
 def test_no_manifest_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a folder of embeddings with manifest\.json"):
         load_embeddings(tmp_path)

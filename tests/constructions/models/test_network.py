@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 from pathlib import Path
@@ -22,6 +23,12 @@ SMALL: dict[str, tuple[str, dict[str, Any]]] = {
                       "n_positions": 12, "bos_token_id": 0, "eos_token_id": 0}),
     "bert": ("Bert", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
                       "intermediate_size": 32, "vocab_size": 40}),
+    "distilbert": ("DistilBert", {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32,
+                                  "vocab_size": 40}),
+    "albert": ("Albert", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
+                          "intermediate_size": 32, "vocab_size": 40, "embedding_size": 8}),
+    "t5": ("T5", {"d_model": 16, "num_layers": 3, "num_heads": 2, "d_kv": 8, "d_ff": 32,
+                  "vocab_size": 40, "decoder_start_token_id": 0}),
 }  # fmt: skip
 
 
@@ -31,7 +38,7 @@ def _libraries() -> None:
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("family", SMALL)
+@pytest.mark.parametrize("family", [name for name in SMALL if name != "t5"])
 def test_a_few_layers_give_the_state_of_the_whole_model(family: str, tmp_path: Path) -> None:
     import torch
     import transformers
@@ -54,8 +61,10 @@ def test_a_few_layers_give_the_state_of_the_whole_model(family: str, tmp_path: P
         same = np.array_equal(network.states(batch), states[layer].numpy())
         # After its last block GPT-2 applies its final norm, which is no part of the state.
         assert same == ((family, layer) != ("gpt2", 3))
-        built = [m for m in network.model.modules() if isinstance(m, torch.nn.ModuleList)]
-        assert len(built[0]) == max(1, layer)
+        if family == "albert":  # whose layers share their weights
+            assert network.blocks is None and "whole model" in network.told["built"]
+        else:
+            assert len(network.blocks) == max(1, layer) and "built" not in network.told
     if family == "gpt2":
         last = torch.from_numpy(network.states(batch))
         assert torch.equal(whole.ln_f(last), states[3])
@@ -88,6 +97,54 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
         build(str(tmp_path), layer=1)
     with pytest.raises(InputError, match="this name is for --random"):
         build("gpt2", layer=1)
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_whole_model_is_paid_for_where_it_is_run(tmp_path: Path) -> None:
+    import transformers
+
+    from attncert.constructions.models.network import build, bytes_needed
+
+    transformers.AlbertConfig(**SMALL["albert"][1]).save_pretrained(tmp_path)
+    network = build(str(tmp_path), layer=1, random=True)
+    one = dataclasses.replace(network, blocks=())
+    more = [bytes_needed(made, 2, 7, "float32") for made in (network, one)]
+    assert more[0] - more[1] == 4 * 2 * 7 * (4 * 16)  # of four states of all tokens
+    assert network.states({"input_ids": np.arange(14).reshape(2, 7)}).shape == (2, 7, 16)
+    with pytest.raises(InputError, match="whose hidden states have 8 numbers"):
+        dataclasses.replace(network, width=8).states({"input_ids": np.arange(4).reshape(1, 4)})
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_encoder_beside_a_decoder_is_one_line(tmp_path: Path) -> None:
+    import transformers
+
+    from attncert.constructions.models.network import build
+
+    transformers.T5Config(**SMALL["t5"][1]).save_pretrained(tmp_path)
+    network = build(str(tmp_path), layer=1, random=True)
+    with pytest.raises(InputError, match="MODEL: must be a model that turns input_ids into"):
+        network.states({"input_ids": np.arange(4).reshape(1, 4)})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hidden_act": "none of these"},
+        {"vocab_size": -4},
+        {"vocab_size": "40"},
+        {"num_attention_heads": 0},
+        {"hidden_size": 10**30},
+        {"model_type": ["bert"]},
+    ],
+)
+def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_path: Path) -> None:
+    from attncert.constructions.models.network import build
+
+    told = {"model_type": "bert", **SMALL["bert"][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match="MODEL: must be a model"):
+        build(str(tmp_path), layer=1, random=True)
 
 
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:

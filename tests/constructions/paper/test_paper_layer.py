@@ -17,9 +17,9 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
 from attncert.verify import features as verify_features
-from attncert.verify.audit.defects import steps
 from attncert.verify.audit.defects.runs import PAPER, Built, paper
 from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
+from attncert.verify.audit.defects.steps import shared as steps
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.steps import conclusions, shared

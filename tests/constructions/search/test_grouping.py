@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +24,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.modular import PRIMES
 from attncert.constructions.search import grouping
-from attncert.constructions.search.grouping import consecutive, find, violation
+from attncert.constructions.search.grouping import QuerySpans, consecutive, find, violation
 
 
 def with_queries(queries: Any) -> Dataset:
@@ -235,3 +236,36 @@ def test_a_larger_grouping_problem() -> None:
     data = with_queries(queries)
     groups = find(data, 4, 3, 20, 0)
     assert meets_partition_condition(queries, groups)
+
+
+def one_at_a_time(spans: QuerySpans, remaining: list[int], most: int) -> list[int]:
+    """What `last_closed` says, by its definition."""
+    group: list[int] = []
+    for t in reversed(remaining):
+        trial = [*group, t]
+        if len(group) < most and spans.independent(trial) and spans.closed(trial, remaining):
+            group = trial
+    return group
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_group_is_found_as_by_its_definition(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    flats = [draw.integers(-2, 3, (k, 5)) for k in (2, 2, 3)]
+    queries = np.concatenate([draw.integers(-3, 4, (6, len(b))) @ b for b in flats])
+    scale = 10**25 if seed % 4 == 0 else 1  # Python's integers
+    rows = [[int(x) * scale for x in row] for row in queries.tolist()]
+    spans = QuerySpans(Dataset.of([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]], rows))
+    for size in (3, 8, 18):
+        remaining = sorted(draw.permutation(18)[:size].tolist())
+        for most in (1, 2, 4):
+            assert spans.last_closed(remaining, most) == one_at_a_time(spans, remaining, most)
+
+
+def test_many_queries_in_two_planes_take_no_time() -> None:
+    planes = [[1, k, 0, 0] for k in range(400)] + [[0, 0, 1, k] for k in range(400)]
+    data = Dataset.of([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 1, 2]], planes)
+    start = time.process_time()
+    groups = find(data, 3, 2, 800, 0)
+    assert violation(data, groups) is None and len(groups) == 400
+    assert time.process_time() - start < 20  # 0.4 s on an idle core; tried one by one, minutes

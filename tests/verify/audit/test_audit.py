@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import support.figures
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.reports.audit.figures import figures
@@ -27,6 +29,12 @@ from attncert.verify.audit.records import (
 
 TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7], "tiny")
 WITNESS = {"examples": [0, 1], "coefficients": ["2", "-1"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def canvas() -> Iterator[None]:
+    with support.figures.drawn():
+        yield
 
 
 def made(*standings: Standing) -> Section:

@@ -18,7 +18,7 @@ from attncert.verify.audit.defects import certificates, spoil, traces
 from attncert.verify.audit.defects.defect import Defect, Family, Result, column, examine
 from attncert.verify.audit.defects.runs import RUNS, paper, run
 from attncert.verify.audit.defects.section import FAMILIES, planted_defects, section
-from attncert.verify.audit.defects.steps import claims, fired
+from attncert.verify.audit.defects.steps.shared import claims, fired
 from attncert.verify.audit.records import Scope, Standing
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import registry

@@ -9,13 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support import figures
 from support.paths import ROOT
 
 import attncert
+from attncert.reports.proof.figures import draw
 from attncert.verify.audit import sections as audit_sections
 from attncert.verify.audit.edge_cases import CASES, EdgeCase, FileCase
 from attncert.verify.audit.edge_cases.check import check
-from attncert.verify.audit.edge_cases.records import Expect
+from attncert.verify.audit.edge_cases.records import PROVED_BY, Expect
 from attncert.verify.audit.edge_cases.section import chosen, edge_cases
 from attncert.verify.audit.records import Scope, Standing
 from attncert.verify.claims.evidence import Level
@@ -31,6 +33,16 @@ def named(name: str) -> EdgeCase:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.group}: {case.name}")
 def test_the_case_is_as_expected(case: EdgeCase | FileCase) -> None:
     assert check(case).differences == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", DATA, ids=lambda case: case.name)
+def test_its_figures_are_drawn(case: EdgeCase) -> None:
+    for expect in [expect for expect in case.expect if expect.run in PROVED_BY][:1]:
+        settings = attncert.Settings(construction=expect.run, **expect.options)
+        with figures.drawn():
+            drawn = draw(attncert.prove(case.data(), settings))
+        assert all(svg.rstrip().endswith(b"</svg>") for svg in drawn.values())
 
 
 def test_there_are_enough_and_no_name_twice() -> None:

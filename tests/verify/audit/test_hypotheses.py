@@ -102,14 +102,15 @@ def test_steering_is_solvable_exactly_where_it_should_be() -> None:
     assert 20 < sum(answers) < len(answers) - 20
 
 
-def test_no_step_fails_where_all_hypotheses_hold() -> None:
+@pytest.mark.parametrize("count", [1000, pytest.param(3000, marks=pytest.mark.slow)])
+def test_no_step_fails_where_all_hypotheses_hold(count: int) -> None:
     """The proof, on every instance drawn: A1, A2, n ≤ d, T within capacity."""
     seen = 0
-    for x in some(3000, seed=3):
+    for x in some(count, seed=3):
         if attack_data.contexts_independent(x) and attack_data.queries_independent(x):
             assert not [step.id for step in STEPS if step.fails(x)]
             seen += x.T > 1
-    assert seen > 60
+    assert seen > count // 50
 
 
 @pytest.mark.parametrize("contexts", [[[[1, 0], [1, 0]]], [[[0, 0], [0, 0]]]])

@@ -36,7 +36,7 @@ from attncert.verify.capacity.sweeps import (
 )
 from attncert.verify.claims.evidence import Level
 from attncert.verify.rank.primes import order_of_two
-from attncert.verify.tightness.probes import random_layer
+from attncert.verify.tightness.relations.probes import random_layer
 
 TINY = SweepSettings(Setting(2, 2, 1, 3, False), heads=(1, 2), context=(1, 2), head_width=(1, 2))
 by_key = {bound.key: bound for bound in PUBLISHED}

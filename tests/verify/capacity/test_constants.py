@@ -29,7 +29,7 @@ from attncert.verify.capacity.constants import (
     least_certified,
 )
 from attncert.verify.capacity.sweeps import Capacity, SweepSettings
-from attncert.verify.tightness.probes import random_layer
+from attncert.verify.tightness.relations.probes import random_layer
 
 QUICK = ConstantsSettings.quick()
 KINDS = ("paper", "width-one")

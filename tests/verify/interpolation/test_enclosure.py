@@ -239,7 +239,7 @@ def test_arb_s_precision_is_left_alone() -> None:
 @example(1, 2_000_000)
 @example(999999, 0)
 @example(9999995, 0)
-def testdecimals_are_rounded_outward(mantissa: int, exponent: int) -> None:
+def test_decimals_are_rounded_outward(mantissa: int, exponent: int) -> None:
     with ctx.workprec(100):
         point = arb(mantissa) * arb(2) ** exponent
     assert point.is_exact()

@@ -30,6 +30,7 @@ from attncert.constructions.data.digits import all_digits, left_out
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.partition import bound
 from attncert.verify.partition import certificate as partition
 from attncert.verify.partition import search as placing
 from attncert.verify.partition.bound import Sizes, upper_bound
@@ -353,3 +354,19 @@ def test_all_digits_with_independent_contexts_are_placed() -> None:
     assert len(best.examples) == 1782
     assert maximum(best).level is Level.PROVED
     assert maximum(best).witness["left out"] == sorted(left_out())
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_flats_are_those_of_every_set(rank: int) -> None:
+    draw = np.random.default_rng(rank)
+    flats = [draw.integers(-2, 3, (k, 5)) for k in (2, 3)]
+    rows = np.concatenate([draw.integers(-3, 4, (6, len(b))) @ b for b in flats])
+    data = Dataset.of([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]], rows.tolist())
+    lines = [part.examples[0] for part in bound._parallel(data, range(12)) if part.rank]
+    expected = set()
+    for basis in itertools.combinations(lines, rank):
+        if bound._rank(data, basis) == rank:
+            expected.add(bound._span(data, lines, basis))
+    found = list(bound._flats(data, lines, rank))
+    assert len(found) == len(set(found))
+    assert set(found) == {flat for flat in expected if len(flat) > rank} != set()

@@ -17,7 +17,7 @@ from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.pipeline import refusal
 from attncert.verify.prove import Settings, prove
-from attncert.verify.tightness.probes import random_layer
+from attncert.verify.tightness.relations.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)

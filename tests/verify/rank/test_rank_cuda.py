@@ -1,23 +1,32 @@
-"""The CUDA path, without a GPU: compiled by nvcc, run on host threads. Speed is not tested."""
+"""The CUDA path without a GPU: compiled by NVRTC, run thread by thread. Speed is not tested."""
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
+import re
 import shutil
-import subprocess
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support import emulated_cuda
-from support.emulated_cuda import device_array
+from support import stand_in
 from support.shares import share
+from support.stand_in import kernels
 
 from attncert.verify.rank.engines import batched, cpu
-from attncert.verify.rank.engines.cuda import CudaKernels, launch_shape
+from attncert.verify.rank.engines.cuda import (
+    CudaKernels,
+    compile_options,
+    launch_bound,
+    launch_shape,
+)
 from attncert.verify.rank.engines.cuda_source import SOURCE
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 P = PRIMES_FLOAT64[0]
+REGISTERS = 65_536  # of a block, on all three
 needs_host_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 
 
@@ -30,14 +39,49 @@ def balanced(rng: np.random.Generator, shape: tuple[int, ...], p: int = P) -> np
     return (rng.integers(0, p, shape) - p // 2).astype(np.float64)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-@pytest.mark.parametrize("per_thread", share([1, 2, 20], 3))
-def test_the_kernel_compiles_for_sm_90(tmp_path: Path, per_thread: int) -> None:
-    (tmp_path / "panel.cu").write_text(SOURCE)
-    command = ["nvcc", "-arch=compute_90", "-Werror", "all-warnings", f"-DPER_THREAD={per_thread}"]
-    subprocess.run([*command, "-ptx", "panel.cu", "-o", "panel.ptx"], cwd=tmp_path, check=True)
-    ptx = (tmp_path / "panel.ptx").read_text()
-    assert ".target sm_90" in ptx and ".entry panel(" in ptx
+def nvrtc() -> ctypes.CDLL:
+    """NVIDIA's compiler from its wheel; it needs no device."""
+    found = importlib.util.find_spec("nvidia")
+    for place in found.submodule_search_locations or () if found else ():
+        for library in sorted(Path(place).glob("*/lib/libnvrtc.so.1[2-9]"), reverse=True):
+            return ctypes.CDLL(str(library))
+    pytest.skip("no NVRTC: pip install nvidia-cuda-nvrtc")
+
+
+def compiled(compiler: ctypes.CDLL, architecture: int, options: tuple[str, ...]) -> str:
+    """What the compiler says of the machine code that it made."""
+    program = ctypes.c_void_p()
+    source = SOURCE.encode()
+    assert (
+        compiler.nvrtcCreateProgram(ctypes.byref(program), source, b"panel.cu", 0, None, None) == 0
+    )
+    words = [f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", *options]
+    given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+    status = compiler.nvrtcCompileProgram(program, len(words), given)
+    size = ctypes.c_size_t()
+    compiler.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    compiler.nvrtcGetProgramLog(program, log)
+    assert status == 0, log.value.decode()
+    compiler.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    assert size.value > 10_000
+    return log.value.decode()
+
+
+CUTS = [(80, 208), (90, 1024), (100, 1024)]
+REST = [(a, width) for width in (208, 1024, 1280, 5000) for a in (80, 90, 100)]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "width"),
+    [*CUTS, *(pytest.param(*cut, marks=pytest.mark.slow) for cut in REST if cut not in CUTS)],
+)
+def test_the_kernel_compiles_and_a_block_has_registers(architecture: int, width: int) -> None:
+    threads, per_thread = launch_shape(width)
+    log = compiled(nvrtc(), architecture, compile_options(per_thread, launch_bound(threads)))
+    assert f"sm_{architecture}" in log and "warning" not in log
+    registers = int(re.search(r"Used (\d+) registers", log).group(1))
+    assert registers * threads <= REGISTERS
 
 
 @needs_host_compiler
@@ -49,66 +93,85 @@ def test_a_panel_equals_the_array_panel(
     folder: Path, threads: int, per_thread: int, p: int
 ) -> None:
     """In the field of 11 elements zero entries, hence pivots elsewhere, are common."""
-    rng = np.random.default_rng(threads + p)
-    stack = balanced(rng, (3, 30, 40), p)
-    stack[1, 20] = stack[1, 18]  # a dependent row
-    stack[2, 16:, 3] = 0  # no pivot in this column
-    want, got = stack.copy(), stack.copy()
-    columns, found = batched.ARRAY.panel(want, 16, 29, 3, p)
-    out_columns, out_found = np.zeros((3, 13), np.int64), np.zeros((3, 13), np.bool_)
-    kernel = emulated_cuda.build(folder, 16, per_thread)
-    numbers = (np.int64(1200), np.int32(40), *map(np.int32, (16, 3, 13, 37, p)))
-    kernel((3,), (threads,), (got, *numbers, np.float64(1.0 / p), out_columns, out_found))
+    want, got, columns, found, arguments = panel_case(threads, p)
+    kernels.build(folder, SOURCE, 16, per_thread)((3,), (threads,), arguments)
+    out_columns, out_found = arguments[-2:]
     assert np.array_equal(out_found, found) and not found.all()
     assert np.array_equal(np.where(found, out_columns, 0), np.where(found, columns, 0))
     assert np.array_equal(got % p, want % p)
     assert np.abs(got).max() <= p / 2 + 4
 
 
+def panel_case(seed: int, p: int) -> tuple[np.ndarray, ...]:
+    """Three matrices after the array panel, and before; its pivots; the kernel's arguments."""
+    stack = balanced(np.random.default_rng(seed + p), (3, 30, 40), p)
+    stack[1, 20] = stack[1, 18]  # a dependent row
+    stack[2, 16:, 3] = 0  # no pivot in this column
+    want, got = stack.copy(), stack.copy()
+    columns, found = batched.ARRAY.panel(want, 16, 29, 3, p)
+    outputs = np.zeros((3, 13), np.int64), np.zeros((3, 13), np.bool_)
+    numbers = (np.int64(1200), np.int32(40), *map(np.int32, (16, 3, 13, 37, p)))
+    return want, got, columns, found, (got, *numbers, np.float64(1.0 / p), *outputs)
+
+
 @needs_host_compiler
-def test_the_whole_cuda_path_against_the_cpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    launches = emulated_cuda.install(monkeypatch, folder)
-    kernels = CudaKernels()
+@pytest.mark.parametrize("number", share(range(3), 3))
+def test_a_missing_barrier_is_seen(folder: Path, number: int) -> None:
+    """Planted: without any one of the first three, the order of the threads shows. (The last one
+    keeps the writes of a row behind the reads of the one before, as the first of the next does.)"""
+    launch = kernels.build(folder, kernels.without_barrier(SOURCE, number), 16, 1)
+    with pytest.raises((kernels.OrderError, kernels.BarrierError)):
+        launch((3,), (40,), panel_case(40, P)[-1])
+
+
+@needs_host_compiler
+@pytest.mark.slow
+def test_a_barrier_that_some_threads_miss_is_seen(folder: Path) -> None:
+    divergent = SOURCE.replace("if (i >= rows)", "if (i >= rows || (i == 2 && threadIdx.x == 5))")
+    assert divergent != SOURCE
+    with pytest.raises(kernels.BarrierError):
+        kernels.build(folder, divergent, 16, 1)((3,), (40,), panel_case(40, P)[-1])
+
+
+@needs_host_compiler
+def test_the_whole_cuda_path_against_the_cpu() -> None:
     rng = np.random.default_rng(0)
     stack = balanced(rng, (4, 60, 64))
     stack[1, 40] = stack[1, 2] - stack[1, 5]
     stack[3, 10:, 7] = 0
     want = [int(cpu.prefixes(matrix, np.arange(60)[None], P)[0]) for matrix in stack]
-    got = batched.prefixes(device_array(stack.copy()), P, kernels)
-    assert np.asarray(got).tolist() == want
+    with stand_in.installed() as cupy:
+        stand_in.LAUNCHES.clear()
+        got = batched.prefixes(cupy.asarray(stack), P, CudaKernels())
+        assert got.get().tolist() == want
     assert want[0] == 60 and want[1] == 40
-    assert len(launches) == 4 and all(launch["grid"] == (4,) for launch in launches)
+    assert [launch["width"] for launch in stand_in.LAUNCHES] == [64, 48, 32, 32]  # a row depends
 
 
-@needs_host_compiler
-def test_an_inexact_dgemm_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inexact_dgemm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted defect: products rounded to float32, as reduced-precision units would."""
-    import sys
-
-    emulated_cuda.install(monkeypatch, folder)
-    cublas = sys.modules["cupy_backends.cuda.libs.cublas"]
-    exact = cublas.dgemmStridedBatched
 
     def rounded(*arguments: int) -> None:
-        exact(*arguments)
+        kernels.dgemm_strided_batched(*arguments)
         c, count, rows, columns = arguments[14], arguments[17], arguments[3], arguments[4]
         assert count == 1 and arguments[15] == rows
-        out = np.ctypeslib.as_array(
-            emulated_cuda.ctypes.cast(
-                c, emulated_cuda.ctypes.POINTER(emulated_cuda.ctypes.c_double)
-            ),
-            (rows * columns,),
-        )
+        pointer = ctypes.cast(c, ctypes.POINTER(ctypes.c_double))
+        out = np.ctypeslib.as_array(pointer, (rows * columns,))
         out[:] = out.astype(np.float32)
 
-    monkeypatch.setattr(cublas, "dgemmStridedBatched", rounded)
-    with pytest.raises(RuntimeError, match="not exact"):
+    with stand_in.installed() as cupy:
         CudaKernels()
+        monkeypatch.setattr(cupy.cuda, "cublas", cublas_with(cupy, rounded))
+        with pytest.raises(RuntimeError, match="not exact"):
+            CudaKernels()
+
+
+def cublas_with(cupy: types.ModuleType, product: object) -> types.SimpleNamespace:
+    return types.SimpleNamespace(**{**vars(cupy.cuda.cublas), "dgemmStridedBatched": product})
 
 
 @pytest.mark.parametrize("width", [1, 31, 32, 208, 768, 1024, 1025, 1280, 1281, 5000, 12545])
-def test_launches_cover_the_panel_within_the_registers(width: int) -> None:
+def test_launches_cover_the_panel(width: int) -> None:
     threads, per_thread = launch_shape(width)
-    registers = {1: 56, 2: 96}.get(per_thread, 62)  # nvcc -Xptxas -v, sm_90
     assert threads * per_thread >= width
-    assert threads % 32 == 0 and threads <= 1024 and threads * registers <= 65536
+    assert threads % 32 == 0 and threads <= launch_bound(threads) <= 1024

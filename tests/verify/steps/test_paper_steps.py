@@ -14,10 +14,10 @@ from support.oracles import rank
 from support.small_layers import features
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.audit.defects import paper as defects
-from attncert.verify.audit.defects import steps
 from attncert.verify.audit.defects.runs import PAPER, Built, paper
 from attncert.verify.audit.defects.spoil import HEAD, head
+from attncert.verify.audit.defects.steps import paper as defects
+from attncert.verify.audit.defects.steps import shared as steps
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.steps import conclusions
 from attncert.verify.steps import paper as paper_steps

@@ -14,8 +14,8 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness import one_head
 from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
-from attncert.verify.tightness.probes import best_rank, random_layer
-from attncert.verify.tightness.rows import complete, row_relations
+from attncert.verify.tightness.relations.probes import best_rank, random_layer
+from attncert.verify.tightness.relations.rows import complete, row_relations
 from attncert.verify.tightness.studies import study
 
 

@@ -30,8 +30,8 @@ from attncert.verify.tightness.impossibility import (
     kind,
     too_few_parameters,
 )
-from attncert.verify.tightness.probes import feature_matrix, random_layer
-from attncert.verify.tightness.rows import broken_relation
+from attncert.verify.tightness.relations.probes import feature_matrix, random_layer
+from attncert.verify.tightness.relations.rows import broken_relation
 
 SCHEMA = json.loads((Path(checker.__file__).parent / "schema/attncert-1.schema.json").read_text())
 BROKEN = [case for case in CASES if case.kind]

@@ -21,10 +21,10 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.rank.rational import Relation
 from attncert.verify.settings import Settings
-from attncert.verify.tightness import sums
 from attncert.verify.tightness.impossibility import certificate_of, impossibility
-from attncert.verify.tightness.probes import random_layer
-from attncert.verify.tightness.rows import (
+from attncert.verify.tightness.relations import sums
+from attncert.verify.tightness.relations.probes import random_layer
+from attncert.verify.tightness.relations.rows import (
     broken_relation,
     class_by_class,
     complete,

@@ -26,12 +26,17 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer, features
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.tightness import explore, flat, probes, rows, separated
-from attncert.verify.tightness.explore import KINDS, degenerate_queries, explore_distinct_queries
-from attncert.verify.tightness.flat import affine_bound, column_relations, flat_of
-from attncert.verify.tightness.rows import row_bound, row_relations
-from attncert.verify.tightness.separated import logit_patterns, separated_layer
-from attncert.verify.tightness.shared import largest_rank, shared_capacity
+from attncert.verify.tightness.relations import flat, probes, rows
+from attncert.verify.tightness.relations.flat import affine_bound, column_relations, flat_of
+from attncert.verify.tightness.relations.rows import row_bound, row_relations
+from attncert.verify.tightness.shared_contexts import explore, separated
+from attncert.verify.tightness.shared_contexts.explore import (
+    KINDS,
+    degenerate_queries,
+    explore_distinct_queries,
+)
+from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank, shared_capacity
+from attncert.verify.tightness.shared_contexts.separated import logit_patterns, separated_layer
 
 
 def random_layers(data: Dataset, heads: int, seed: int, count: int = 2) -> list[Layer]:

@@ -13,8 +13,13 @@ from attncert.constructions.data.generators import family, random, signed_pairs
 from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness import universal as module
-from attncert.verify.tightness.probes import Reached, adversarial_layers, best_rank, random_layer
-from attncert.verify.tightness.shared import largest_rank
+from attncert.verify.tightness.relations.probes import (
+    Reached,
+    adversarial_layers,
+    best_rank,
+    random_layer,
+)
+from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank
 from attncert.verify.tightness.universal import bound_from_above, universal
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]

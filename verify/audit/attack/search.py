@@ -180,8 +180,8 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Calla
         return "given function", construction, True, _hypothesis, lambda case: case
     method = registry.method(construction)
     if method.attack is None:
-        named = [m.name for m in registry.methods() if m.attack is not None]
-        raise InputError("--construction", " or ".join(named), construction)
+        *most, last = [m.name for m in registry.methods() if m.attack is not None]
+        raise InputError("--construction", f"{', '.join(most)} or {last}", construction)
     attack = method.attack
 
     def build(case: Case) -> Layer:

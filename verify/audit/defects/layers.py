@@ -19,9 +19,9 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
 from attncert.verify import features
 from attncert.verify.audit.defects.defect import Defect, Family, Fired, failing
-from attncert.verify.audit.defects.paper import greedy_choice_skipped
 from attncert.verify.audit.defects.runs import Built, paper, width_one
 from attncert.verify.audit.defects.spoil import changed, with_head, with_label
+from attncert.verify.audit.defects.steps.paper import greedy_choice_skipped
 from attncert.verify.claims import ids
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.readout import readout_solves

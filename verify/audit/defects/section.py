@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from attncert.verify.audit.defects.affine import AFFINE_STEPS
 from attncert.verify.audit.defects.certificates import CERTIFICATES, FAST
 from attncert.verify.audit.defects.defect import Caught, Result, column, examine
-from attncert.verify.audit.defects.generic import GENERIC_STEPS
 from attncert.verify.audit.defects.given import LABELLING, NEAR
 from attncert.verify.audit.defects.hypotheses import HYPOTHESES
 from attncert.verify.audit.defects.layers import LAYERS
-from attncert.verify.audit.defects.paper import PAPER_STEPS
 from attncert.verify.audit.defects.routes import ROUTES
+from attncert.verify.audit.defects.steps.affine import AFFINE_STEPS
+from attncert.verify.audit.defects.steps.generic import GENERIC_STEPS
+from attncert.verify.audit.defects.steps.paper import PAPER_STEPS
+from attncert.verify.audit.defects.steps.width_one import WIDTH_ONE_STEPS
 from attncert.verify.audit.defects.traces import TRACES
-from attncert.verify.audit.defects.width_one import WIDTH_ONE_STEPS
 from attncert.verify.audit.records import AuditSection, Finding, Matrix, Scope, Standing, Table
 
 FAMILIES = (

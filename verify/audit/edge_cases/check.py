@@ -28,8 +28,8 @@ from attncert.verify.settings import Settings
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.probes import adversarial_layers
-from attncert.verify.tightness.rows import row_bound
+from attncert.verify.tightness.relations.probes import adversarial_layers
+from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 
 

@@ -121,6 +121,19 @@ def _clear_column(panel, pivot_row, i, column, start, p, over_p, inverse):  # ty
 
 
 @_compiled
+def _copy(target, i, source, j):  # type: ignore[no-untyped-def]
+    """target[i] = source[j], entry by entry: an assignment of rows takes far longer to compile."""
+    for c in range(np.uint64(source.shape[1])):
+        target[np.uint64(i), c] = source[np.uint64(j), c]
+
+
+@_compiled
+def _clear(table, i):  # type: ignore[no-untyped-def]
+    for c in range(np.uint64(table.shape[1])):
+        table[np.uint64(i), c] = 0
+
+
+@_compiled
 def _gather(panel, i, table, row, columns):  # type: ignore[no-untyped-def]
     target, source, width = np.uint64(i), np.uint64(row), np.uint64(len(columns))
     if len(columns) == 0:
@@ -158,7 +171,7 @@ def eliminate(  # type: ignore[no-untyped-def]
             if base + i < m:
                 _gather(panel, i, table, order[base + i], columns)
             else:
-                panel[i] = 0
+                _clear(panel, i)
         pending = 0
         for at in range(0, base, 8):
             if pending == lazy:
@@ -186,8 +199,8 @@ def eliminate(  # type: ignore[no-untyped-def]
             while used[first]:
                 first += 1
             if found < i:
-                panel[found] = panel[i]
-                panel[i] = 0
+                _copy(panel, found, panel, i)
+                _clear(panel, i)
             found += 1
         _reduce_columns(panel, start, panel.shape[1], p, over_p)
         for i in range(8):
@@ -195,7 +208,7 @@ def eliminate(  # type: ignore[no-untyped-def]
                 for j in range(np.uint64(start), np.uint64(panel.shape[1])):
                     rows[base + i, j] = panel[i, j]
             else:
-                rows[base + i] = 0
+                _clear(rows, base + i)
                 pivots[base + i] = -1
         rank += found
         if rank == n:
@@ -218,9 +231,10 @@ def _begin(pivots, at):  # type: ignore[no-untyped-def]
 @_compiled
 def back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
     """Clear, from the last panel up, the pivot columns of all later panels."""
-    panel, multipliers = np.empty_like(rows[:8]), np.zeros((8, 8), rows.dtype)
+    panel, multipliers = np.empty((8, rows.shape[1]), rows.dtype), np.zeros((8, 8), rows.dtype)
     for base in range(len(pivots) - 16, -1, -8):
-        panel[:] = rows[base : base + 8]
+        for i in range(8):
+            _copy(panel, i, rows, base + i)
         low, pending = _begin(pivots, base), 0
         for at in range(base + 8, len(pivots), 8):
             if pending == lazy:
@@ -231,7 +245,8 @@ def back(rows, pivots, p, over_p, lazy):  # type: ignore[no-untyped-def]
             low = min(low, start)
             pending += 1
         _reduce_columns(panel, low, panel.shape[1], p, over_p)
-        rows[base : base + 8] = panel
+        for i in range(8):
+            _copy(rows, base + i, panel, i)
 
 
 @_compiled
@@ -260,7 +275,8 @@ def systematic_range(  # type: ignore[no-untyped-def]
     multipliers = np.zeros((8, 8), coefficients.dtype)
     order, columns, taken = np.zeros(k, np.int64), np.zeros(widest, np.int64), np.zeros(r, np.bool_)
     for s in range(start, stop):
-        taken[:] = False
+        for q in range(r):
+            taken[q] = False
         left, place, repeated = 0, 0, False
         for v in subsets[s]:
             q = position[v]

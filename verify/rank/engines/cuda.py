@@ -23,8 +23,8 @@ from attncert.verify.rank.primes import PRIMES_FLOAT64
 def launch_shape(width: int) -> tuple[int, int]:
     """(threads per block, columns per thread) for a panel of `width` columns.
 
-    Registers bound the product: 56 per thread at one column each, 96 at two, 62 beyond, where the
-    columns are kept in local memory (nvcc, sm_90), of 65,536 per multiprocessor.
+    A block has 65,536 registers at most: 64 per thread for 1,024 threads, about 100 for 640, which
+    two columns each need. Beyond five the columns are kept in local memory.
 
     >>> launch_shape(208), launch_shape(1280), launch_shape(5000)
     ((224, 1), (640, 2), (1024, 5))
@@ -37,13 +37,28 @@ def launch_shape(width: int) -> tuple[int, int]:
     return -(-width // (32 * per_thread)) * 32, per_thread
 
 
+def launch_bound(threads: int) -> int:
+    """The block size that the compiler may count on: it fits a thread's registers to that. Small
+    blocks keep what the compiler would use anyway (56 on sm_90, 96 on sm_100).
+
+    >>> [launch_bound(threads) for threads in (224, 640, 768)]
+    [256, 640, 1024]
+    """
+    return next(bound for bound in (256, 640, 1024) if threads <= bound)
+
+
+def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
+    """For NVRTC, beside the architecture."""
+    return f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}", f"-DTHREADS={bound}"
+
+
 class CudaKernels:
     """`batched.Kernels` for CuPy arrays: float64, C order."""
 
     def __init__(self) -> None:
         self._cupy: Any = importlib.import_module("cupy")
-        self._cublas: Any = importlib.import_module("cupy_backends.cuda.libs.cublas")
-        self._compiled: dict[int, Any] = {}
+        self._cublas: Any = self._cupy.cuda.cublas  # read so, it finds the library first
+        self._compiled: dict[tuple[int, int], Any] = {}
         self._self_test()
 
     def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
@@ -52,7 +67,7 @@ class CudaKernels:
         columns = cupy.empty((count, rows), dtype=cupy.int64)
         found = cupy.empty((count, rows), dtype=cupy.bool_)
         threads, per_thread = launch_shape(n - start)
-        self._kernel(per_thread)(
+        self._kernel(per_thread, launch_bound(threads))(
             (count,),
             (threads,),
             (
@@ -104,11 +119,12 @@ class CudaKernels:
         finally:
             self._cublas.setPointerMode(handle, mode)
 
-    def _kernel(self, per_thread: int) -> Any:
-        if per_thread not in self._compiled:
-            options = (f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}")
-            self._compiled[per_thread] = self._cupy.RawKernel(SOURCE, "panel", options=options)
-        return self._compiled[per_thread]
+    def _kernel(self, per_thread: int, bound: int) -> Any:
+        key = per_thread, bound
+        if key not in self._compiled:
+            options = compile_options(*key)
+            self._compiled[key] = self._cupy.RawKernel(SOURCE, "panel", options=options)
+        return self._compiled[key]
 
     def _self_test(self) -> None:
         """The largest products the bound allows, against integers: refuses emulated doubles."""

@@ -1,8 +1,8 @@
 """CUDA source of one panel of the batched elimination, as CuPy compiles it (`cuda.py`).
 
-Kept apart so that it can be compiled and tested without a GPU: the tests build it with nvcc, and
-run it on CPU threads behind a few macros against `batched.ArrayKernels`. Not measured on a GPU
-yet.
+Kept apart so that it can be compiled and tested without a GPU: the tests build it with NVRTC for
+three architectures, and run it thread by thread on the host against `batched.ArrayKernels`. Not
+measured on a GPU yet.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ SOURCE = r"""
 #endif
 #ifndef PER_THREAD
 #define PER_THREAD 1
+#endif
+#ifndef THREADS // at most this many in a block: the compiler fits its registers to it
+#define THREADS 1024
 #endif
 #if PER_THREAD <= 4 // registers; beyond that the columns live in local memory anyway
 #define FOR_EACH_COLUMN _Pragma("unroll") for (int t = 0; t < PER_THREAD; ++t)
@@ -60,9 +63,9 @@ __device__ __forceinline__ int warp_minimum(int x)
 
 // stack: (S, m, row_stride) doubles, matrix_stride apart; rows base .. base+rows-1, columns
 // start .. start+width-1. columns, found: (S, rows) outputs, the pivot counted from `start`.
-extern "C" __global__ void panel(double *stack, long long matrix_stride, int row_stride, int base,
-                                 int start, int rows, int width, int prime, double over_p,
-                                 long long *columns, bool *found)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    panel(double *stack, long long matrix_stride, int row_stride, int base, int start, int rows,
+          int width, int prime, double over_p, long long *columns, bool *found)
 {
     __shared__ double multipliers[PANEL];
     __shared__ double inverse;

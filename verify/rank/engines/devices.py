@@ -37,6 +37,14 @@ class Device:
         """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
         return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
 
+    def room(self, memory: int) -> int:
+        """`memory` bytes, or what the GPU has free where that is less."""
+        if self.kind == "cpu":
+            return memory
+        cupy = _load_cupy()
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        return min(memory, free + cupy.get_default_memory_pool().free_bytes())
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able record for reports."""
         return asdict(self)

@@ -102,7 +102,8 @@ class JacobianRows:
         gamma = matmul(turned, xp.reshape(slopes, (b, data.n, H * m)), p)  # (b, d, H·m)
         gamma = xp.permute_dims(xp.reshape(gamma, (b, d, H, m)), (0, 3, 2, 1))  # (b, m, H, d)
         z = matmul(softmax, contexts, p)  # (b, H, d)
-        q = matmul(queries, xp.permute_dims(self._query, (1, 0, 2)).reshape(d, -1), p)
+        asking = xp.reshape(xp.permute_dims(self._query, (1, 0, 2)), (d, -1))
+        q = matmul(queries, asking, p)
         q = xp.reshape(q, (b, 1, H, 1, -1))
         back = matmul(gamma[:, :, :, None, :], self._key, p)  # Kᵀγ, (b, m, H, 1, d_h)
         output = xp.permute_dims(self._output, (2, 0, 1))  # (m, H, d_v)
@@ -212,6 +213,6 @@ def _streamed(made: JacobianRows, step: int, progress: Progress) -> int:
     for start in range(0, T, step):
         block = made.rows(start, min(start + step, T))
         for row in range(0, block.shape[0], HEIGHT):
-            elimination.add(block[row : row + HEIGHT, :])
+            elimination.add(block[row : min(row + HEIGHT, block.shape[0]), :])
         progress(min(start + step, T), T)
     return elimination.rank

@@ -40,8 +40,8 @@ class LayerRank:
 
     prime: modulo which. width: columns per head that were used, d where it is Z itself.
     tried: (prime, width, what came of it: the rank, or None where a softmax sum vanished).
-    device: where, with which versions. memory: the budget. bytes: what was counted against it,
-    beside the data set and the libraries.
+    device: where, with which versions. memory: the budget, at most what a GPU has free. bytes:
+    what was counted against it, beside the data set and the libraries.
     """
 
     rank: int
@@ -80,6 +80,7 @@ def layer_rank(
     (9, 11863067)
     """
     where = choose_device(device)
+    memory = where.room(memory)
     xp = where.namespace if xp is None else xp
     for p in primes:
         require_order_of_two(p, p - 1)

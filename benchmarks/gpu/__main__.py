@@ -1,0 +1,143 @@
+"""All parts in order, each row in its file as soon as it is there; run again to go on.
+
+    PYTHONPATH=benchmarks python -m gpu [--part N] [--again] [--dry] [--seconds S] [--out FOLDER]
+
+A part runs in a process of its own, and a new one after a row that failed: a CUDA error leaves
+nothing usable behind. Exit status: 0 all rows are there, 1 one of them failed, 2 no GPU or unusable
+arguments, 3 the time is over and rows are left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from gpu import parts, place, summary
+from gpu.store import Store
+
+RESULTS = place.ROOT / "benchmarks" / "results" / "gpu"
+DRY_RESULTS = place.ROOT / "build" / "gpu-dry-run"
+SECONDS = 540.0  # of one run
+_LEAST = 20.0  # seconds that a new process should have
+_TIME_IS_OVER, _FAILED = 3, 4
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Everything that a GPU is wanted for.")
+    parser.add_argument("--part", type=int, choices=range(1, len(parts.PARTS) + 1))
+    parser.add_argument("--again", action="store_true", help="drop what is there of these parts")
+    parser.add_argument("--dry", action="store_true", help="small sizes, without a GPU")
+    parser.add_argument("--rows", default="", help="only rows whose name holds this")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for this run")
+    parser.add_argument("--out", type=Path, help="folder of the results")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    options.out = (options.out or (DRY_RESULTS if options.dry else RESULTS)).resolve()
+    if options.dry and RESULTS.parent in (options.out, *options.out.parents):
+        return refuse("--out: must be outside of benchmarks/results for a dry run")
+    if options.inside:
+        return inside(options)
+    if not options.dry and (why := place.missing()):
+        return refuse(why)
+    place.name_the_package()
+    status = run(options)
+    summary.write(options.out, options.dry)
+    return status
+
+
+def refuse(why: str) -> int:
+    print(f"gpu: {why}", file=sys.stderr)
+    return 2
+
+
+def run(options: argparse.Namespace) -> int:
+    """Parts as processes, until all rows are there or the time is over."""
+    deadline = time.monotonic() + options.seconds
+    numbers = [options.part] if options.part else range(1, len(parts.PARTS) + 1)
+    if options.again:
+        for number in numbers:
+            store_of(number, options).path.unlink(missing_ok=True)
+    waiting = 0
+    for number in numbers:
+        postponed: list[str] = []
+        while names := left(number, options, postponed):
+            seconds = deadline - time.monotonic()
+            if seconds < _LEAST:
+                waiting += len(names)
+                break
+            before = store_of(number, options).body
+            postponed = one_process(number, options, seconds)
+            if not postponed and store_of(number, options).body == before:
+                print(f"part {number} does not start", flush=True)
+                return 1
+        waiting += len(postponed)
+    if waiting:
+        print(f"{waiting} rows are left: run it again", flush=True)
+        return 3
+    failed = [
+        f"{store_of(n, options).path.name}: {name}"
+        for n in numbers
+        for name, row in store_of(n, options).rows.items()
+        if "error" in row
+    ]
+    print("\n".join(f"failed: {name}" for name in failed) or "all rows are there", flush=True)
+    return 1 if failed else 0
+
+
+def one_process(number: int, options: argparse.Namespace, seconds: float) -> list[str]:
+    """Run a part as far as it goes. Returns the rows that wait for a run with more time."""
+    words = ["--inside", "--part", str(number), "--seconds", str(seconds), "--out", options.out]
+    words += ["--rows", options.rows, *(["--dry"] if options.dry else [])]
+    command = [sys.executable, "-m", "gpu", *map(str, words)]
+    try:
+        status = subprocess.run(command, timeout=seconds).returncode
+    except subprocess.TimeoutExpired:
+        status = _TIME_IS_OVER
+        store = store_of(number, options)
+        if store.body["under_way"] and seconds < 0.9 * SECONDS:
+            store.postpone(store.body["under_way"])
+    return left(number, options) if status == _TIME_IS_OVER else []
+
+
+def inside(options: argparse.Namespace) -> int:
+    """The rows of one part in this process, until one fails or has not the time left."""
+    deadline = time.monotonic() + options.seconds
+    if options.dry:
+        place.load_stand_in()
+    machine, store = place.description(), store_of(options.part, options)
+    for row in parts.rows(options.part, options.dry):
+        if options.rows not in row.name or row.name not in store.left([row.name]):
+            continue
+        if deadline - time.monotonic() < min(row.seconds, SECONDS / 2):
+            return _TIME_IS_OVER
+        print(f"{store.path.name}: {row.name}", flush=True)
+        store.begin(row.name)
+        start = time.monotonic()
+        try:
+            found = row.job()
+        except Exception as error:
+            traceback.print_exc()
+            found = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        found["row_s"] = round(time.monotonic() - start, 2)
+        store.end(row.name, found, machine)
+        print(found, flush=True)
+        if "error" in found:
+            return _FAILED
+    return 0
+
+
+def left(number: int, options: argparse.Namespace, without: list[str] | None = None) -> list[str]:
+    names = [row.name for row in parts.rows(number, options.dry) if options.rows in row.name]
+    return [name for name in store_of(number, options).left(names) if name not in (without or [])]
+
+
+def store_of(number: int, options: argparse.Namespace) -> Store:
+    return Store(options.out, number, parts.PARTS[number - 1], options.dry)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

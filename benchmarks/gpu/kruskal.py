@@ -1,0 +1,46 @@
+"""Kruskal's methods that have a GPU form: random subsets and permutations, as `attncert kruskal`
+runs them, on the GPU and on the CPU; both must say the same."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from attncert.verify.kruskal.sampling.subsets import Sampler
+from attncert.verify.kruskal.vectors import Vectors
+from gpu.rows import START, Row, timed
+
+CASES = [(2000, 768, 197, 20_000), (2000, 768, None, 1000)]  # N, d, k or permutations, how many
+DRY = [(24, 9, 7, 8), (24, 9, None, 4)]
+
+
+def rows(dry: bool) -> list[Row]:
+    found = []
+    for n, d, k, count in DRY if dry else CASES:
+        name = f"N={n} " + ("permutations" if k is None else f"k={k}")
+        job = functools.partial(measure, n, d, k, count)
+        found.append(Row(name, START + 45.0, job))
+    return found
+
+
+def measure(n: int, d: int, k: int | None, count: int) -> dict[str, Any]:
+    """All shards of a plan, twice on the GPU: the first run compiles."""
+    table = np.random.default_rng(1).integers(-99, 99, (n, d))
+    table[n // 2] = table[1] - table[n - 2]  # a planted circuit
+    vectors, said, row = Vectors.of(table.astype(np.float32)), {}, dict[str, Any]()
+    for device in ("cuda", "cpu"):
+        sampler = Sampler.of(vectors, k, count, device=device)  # type: ignore[arg-type]
+        plan = sampler.plan(0)
+
+        def job(sampler: Sampler = sampler, plan: Any = plan) -> Any:
+            results = {shard: sampler(shard, vectors.array) for shard in plan.shards()}
+            return sampler.summary(plan, results).as_dict()
+
+        said[device], times = timed(job, 1 if device == "cuda" else 0)
+        row[device] = times
+    row |= {"drawn": count, "says": said["cuda"]}
+    if said["cuda"] != said["cpu"]:
+        row["error"] = f"the CPU says {said['cpu']}"
+    return row

@@ -1,0 +1,20 @@
+"""The parts in order of importance, each a module of this room with `rows(dry)`."""
+
+from __future__ import annotations
+
+import importlib
+
+from gpu.rows import START, Row
+
+PARTS = ("tests", "subsets", "layers", "kruskal", "fit", "commands")
+
+
+def rows(number: int, dry: bool) -> list[Row]:
+    """Of part `number`, counted from 1; dry: at the sizes of a dry run."""
+    found: list[Row] = importlib.import_module(f"gpu.{PARTS[number - 1]}").rows(dry)
+    return found
+
+
+def expected(number: int) -> float:
+    """Seconds of a part in one process, where torch is there: an estimate."""
+    return START + sum(row.seconds - START * (row.seconds >= START) for row in rows(number, False))

@@ -1,0 +1,59 @@
+"""What is measured: a part has rows, a row has a name, an expected time and a job."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+START = 15.0
+"""Seconds for a new process: imports, CUDA's context, compiled code. Said to be an estimate."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """seconds: expected, by a formula in docs/gpu.md; a row that has not the time left waits for
+    the next run. job: what it returns goes into the file of results."""
+
+    name: str
+    seconds: float
+    job: Callable[[], dict[str, Any]]
+
+
+def timed(job: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, Any]]:
+    """The result, and seconds: of the first run, which compiles, and the median of the others."""
+    seconds, found = [], None
+    for _ in range(repeats + 1):
+        start = time.perf_counter()
+        found = job()
+        seconds.append(time.perf_counter() - start)
+    times = {"first_s": rounded(seconds[0])}
+    return found, times | ({"seconds": rounded(statistics.median(seconds[1:]))} if repeats else {})
+
+
+def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
+    """Items per second: job(i) does slice i and says how many items it had; slices until the limit.
+
+    The first slice compiles and prepares, and counts for nothing but `first_s`.
+    """
+    start = time.perf_counter()
+    job(0)
+    begun = time.perf_counter()
+    done = slices = 0
+    while slices == 0 or time.perf_counter() - begun < limit_s:
+        slices += 1
+        done += job(slices)
+    seconds = time.perf_counter() - begun
+    return {
+        "first_s": rounded(begun - start),
+        "per_second": rounded(done / seconds),
+        "items": done,
+        "seconds": rounded(seconds),
+    }
+
+
+def rounded(x: float) -> float:
+    """Four digits."""
+    return float(f"{x:.4g}")

@@ -1,0 +1,65 @@
+"""One file of results for each part, written after every row: what a run resumes from."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+DRY = "dry run: small sizes on a stand-in for CuPy; nothing here was measured on a GPU"
+ATTEMPTS = 2
+
+
+class Store:
+    """The rows of one part. dry: the file says so, and so must a file that it resumes from."""
+
+    def __init__(self, folder: Path, number: int, part: str, dry: bool) -> None:
+        self.path = folder / f"{number}-{part}.json"
+        self.body: dict[str, Any] = {"part": part, "rows": {}, "attempts": {}, "under_way": None}
+        if dry:
+            self.body["dry_run"] = DRY
+        if self.path.exists():
+            found = json.loads(self.path.read_text())
+            if ("dry_run" in found) != dry:
+                kind = "a dry run" if "dry_run" in found else "measured"
+                raise SystemExit(f"gpu: {self.path}: must be of the same kind of run, not {kind}")
+            self.body = found
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        rows: dict[str, Any] = self.body["rows"]
+        return rows
+
+    def left(self, names: list[str]) -> list[str]:
+        """Rows to run, in order; one that was begun twice and never ended is given up."""
+        for name in names:
+            if name not in self.rows and self.body["attempts"].get(name, 0) >= ATTEMPTS:
+                self.end(name, {"error": f"did not end in {ATTEMPTS} attempts"}, {})
+        return [name for name in names if name not in self.rows]
+
+    def begin(self, name: str) -> None:
+        attempts = self.body["attempts"]
+        attempts[name] = attempts.get(name, 0) + 1
+        self.body["under_way"] = name
+        self._write()
+
+    def end(self, name: str, row: dict[str, Any], machine: dict[str, Any]) -> None:
+        """machine: what it ran on, which later runs may not repeat."""
+        self.body["under_way"] = None
+        self.body["machine"] = machine or self.body.get("machine", {})
+        self.body["date"] = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+        self.rows[name] = row
+        self._write()
+
+    def postpone(self, name: str) -> None:
+        """A row that was stopped because the time of the run was over: not its own failure."""
+        self.body["attempts"].pop(name, None)
+        self.body["under_way"] = None
+        self._write()
+
+    def _write(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self.body, indent=1, sort_keys=True) + "\n")
+        temporary.replace(self.path)

@@ -1,0 +1,37 @@
+"""Foreign numbers told apart, at a cost that no file can raise.
+
+Python's hash of a whole number is the number modulo 2^61 - 1, and that of a tuple follows from it:
+whoever writes a file can give all its numbers one hash, and a set or a dictionary of N of them then
+takes N²/2 comparisons. So numbers from outside go into sets and dictionaries as a `Key`, whose hash
+is that of bytes, which Python draws anew for each process; or they are sorted (`distinct`).
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+
+class Key(tuple[Any, ...]):
+    """A tuple of Python integers, or of such tuples. Keys alone belong in one set: an equal tuple
+    that is no Key has another hash.
+
+    >>> Key((1, 2)) in {Key((1, 2))}, hash(Key((2**61 - 1,))) == hash(Key((0,)))
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(marshal.dumps(tuple(self), 2))  # version 2: equal values, equal bytes
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """The different ones among numbers, or lists of them, in increasing order.
+
+    >>> distinct([[2, 1], [1, 3], [2, 1]])
+    [[1, 3], [2, 1]]
+    """
+    return [value for value, _ in groupby(sorted(values))]

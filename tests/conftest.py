@@ -1,0 +1,38 @@
+"""What keeps the default tests short, and what slow tests do in full.
+
+Figures are blank but where a folder, a module or a test has them drawn. Random examples are a third
+of what a test asks for, and at least ten; with ATTNCERT_EXAMPLES=all, as in `make slow`, all.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+from support import figures
+
+EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def canvas() -> Iterator[None]:
+    with figures.blank():
+        yield
+
+
+def pytest_collection_finish() -> None:
+    """What is imported now stays: the collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    test = getattr(item, "function", None)
+    asked = getattr(test, "_hypothesis_internal_use_settings", None)
+    if asked is not None and not EVERY_EXAMPLE and not hasattr(test, "fewer"):
+        test.fewer = True  # collected once for each case of its parameters
+        fewer = min(asked.max_examples, max(10, asked.max_examples // 3))
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=fewer)

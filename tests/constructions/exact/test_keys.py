@@ -1,0 +1,77 @@
+"""Foreign numbers of one hash: nothing that tells them apart compares all pairs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.keys import Key, distinct
+from attncert.constructions.given import pairs
+from attncert.verify.rank.directions import direction
+from attncert.verify.tightness.relations import rows
+from attncert.verify.tightness.relations.sums import same_sums
+from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank
+
+P = 2**61 - 1  # the hash of P k is 0
+MANY = [P * k for k in range(1, 15_001)]  # in a set: seconds; sorted, or by keys: none
+
+
+def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
+    made = [Key((x, 1)) for x in MANY[:300]]
+    assert made[4] == (5 * P, 1) and Key(((1, 2), (3, 4))) == Key(((1, 2), (3, 4)))
+    assert len(set(made + made)) == 300
+    assert len({hash(key) for key in made}) == 300 > len({hash(tuple(key)) for key in made})
+
+
+@pytest.mark.parametrize("scale", [P, -P])
+def test_directions_and_kinds_of_foreign_queries_differ_in_hash(scale: int) -> None:
+    queries = [[str(scale * k), "1"] for k in range(1, 101)]
+    data = Dataset.of([[1, 0], [0, 1]], queries, list(range(100)))
+    assert len({hash(direction([scale * k, 1])[0]) for k in range(1, 101)}) == 100
+    parts = rows._parts(data)
+    assert len({hash(kind) for part in parts for kind in part.terms}) == 100
+
+
+def _separator() -> None:
+    pairs.separator(Dataset.of([[str(x)] for x in MANY], [[1]], [0]), np.random.default_rng(0))
+
+
+def _rates() -> None:
+    data = Dataset.of([[1], [2]], [[1]], [0])
+    assert pairs.rates(data, np.array([MANY], dtype=object), np.array([3])) == [3 * P]
+
+
+def _shared() -> None:
+    data = Dataset.of([[1], [0]], [[str(x)] for x in MANY], [0] * len(MANY))
+    assert largest_rank(data, 3).by_queries == len(MANY)
+
+
+def _sums() -> None:
+    kind = Key((x,) for x in MANY)
+    assert same_sums([kind, kind], {0: 1, 1: -1})
+
+
+@pytest.mark.parametrize("work", [_separator, _rates, _shared, _sums])
+def test_numbers_of_one_hash_cost_no_more_than_others(work: Callable[[], None]) -> None:
+    start = time.process_time()
+    work()
+    assert time.process_time() - start < 1
+
+
+def test_distinct_of_lists_and_numbers() -> None:
+    assert distinct([3, 1, 3, 2]) == [1, 2, 3]
+    assert distinct(iter([])) == []
+
+
+def test_the_equations_of_relations_are_as_long_as_their_numbers() -> None:
+    """Each class has its own common denominator: with one for all, 300 classes of scales of 4,000
+    digits would make numbers of 1.2 million digits."""
+    scales = [2**64 + 2 * t + 1 for t in range(12)]
+    data = Dataset.of([[1, 0], [0, 1]], [[r, 0] for r in scales] * 2, list(range(24)))
+    assert len(rows.row_relations(data)) == 12
+    wide = rows._equations(rows._parts(data))
+    assert max(int(x).bit_length() for x in wide.ravel()) <= 65

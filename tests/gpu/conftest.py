@@ -1,0 +1,30 @@
+"""Tests marked `gpu` run on a GPU that CuPy can use, else on the stand-in for CuPy.
+
+ATTNCERT_REQUIRE=cuda makes a failure of every one that finds no GPU.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+import pytest
+from support import stand_in
+from support.gpu import Gpu
+from support.requires import required
+
+from attncert.constructions.errors import InputError
+from attncert.verify.rank.engines.devices import choose_device
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[Gpu]:
+    try:
+        choose_device("cuda")
+    except InputError as missing:
+        if required("cuda"):
+            pytest.fail(str(missing))
+        with stand_in.installed() as cupy:
+            yield Gpu(cupy, real=False)
+    else:
+        yield Gpu(importlib.import_module("cupy"), real=True)

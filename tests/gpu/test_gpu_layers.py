@@ -1,0 +1,108 @@
+"""Whole layers, Jacobians and fits on a GPU: against the CPU, FLINT, and the budget of memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.gpu import Gpu
+from support.shares import share
+
+from attncert.constructions import width_one
+from attncert.constructions.data import generators
+from attncert.constructions.errors import InputError
+from attncert.constructions.given.attention import Shape, jacobian
+from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.zeros import draw_groups
+from attncert.verify import features
+from attncert.verify.near.fitted import FitSettings, fit_data
+from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
+from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
+from attncert.verify.rank.whole_layer.layer import layer_rank
+from attncert.verify.rank.whole_layer.sizes import Footprint
+
+pytestmark = pytest.mark.gpu
+P = PRIMES_FLOAT64[0]
+# T, n, d, H, contexts shared: one block of rows and three; a rank below T; one of one column
+LAYERS = [
+    (41, 6, 20, 8, True), (41, 6, 20, 8, False), (300, 6, 64, 64, True), (300, 6, 64, 64, False),
+    (600, 9, 24, 80, True), (40, 6, 8, 3, True), (1, 1, 1, 1, True), (257, 4, 4, 90, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("T", "n", "d", "heads", "shared"), share(LAYERS, 9))
+def test_the_rank_of_a_layer(gpu: Gpu, T: int, n: int, d: int, heads: int, shared: bool) -> None:
+    data = generators.random(T, n, d, shared=shared, seed=3)
+    layer = draw_groups(data, (1,) * heads, seed=1).layer
+    found = layer_rank(data, layer, device="cuda")
+    assert found.device.kind == "cuda"
+    assert found.tried == layer_rank(data, layer, device="cpu").tried
+    p = found.prime
+    assert found.rank == features.rank_mod(features.feature_matrix_mod(data, layer, p), p)
+    rows = FeatureRows(data, layer, P, xp=gpu.xp).rows(0, min(T, 7)).get()
+    assert np.array_equal(rows, FeatureRows(data, layer, P).rows(0, min(T, 7)))
+
+
+def test_wrong_primes_and_too_little_memory_are_refused(gpu: Gpu) -> None:
+    data = generators.random(9, 3, 4, seed=1)
+    layer = width_one.build(data).layer
+    for p in (2**61 - 1, 8191, 16_777_213, 15):
+        with pytest.raises(InputError, match="prime"):
+            layer_rank(data, layer, device="cuda", primes=(p,))
+    with pytest.raises(InputError, match="--memory: must be at least"):
+        layer_rank(data, layer, device="cuda", memory=1000)
+
+
+@pytest.mark.parametrize("shared", share([False, True], 2))
+def test_no_more_memory_is_taken_than_was_counted(gpu: Gpu, shared: bool) -> None:
+    data = generators.random(T=241, n=16, d=48, shared=shared, seed=2)
+    layer = draw_groups(data, (1,) * 16, seed=1).layer
+    exact = not all(is_integral(head, data) for head in layer.heads)
+    plan = Footprint.of(data, layer, exact).plans(1 << 30)[0]
+    job = lambda: layer_rank(data, layer, device="cuda", memory=plan.bytes)  # noqa: E731
+    assert gpu.most_bytes(job) <= plan.bytes
+
+
+@pytest.mark.parametrize(("T", "shared"), share([(12, True), (320, False), (320, True)], 3))
+def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
+    """Above 300 rows it is eliminated in blocks, below by FLINT."""
+    data = generators.random(T=T, n=4, d=6, shared=shared, seed=1)
+    layer = draw_groups(data, (3,) * (2 if T < 100 else 24), seed=1).layer
+    found = jacobian_rank(data, layer, xp=gpu.xp)
+    assert found == jacobian_rank(data, layer)
+    there, here = (JacobianRows(data, layer, P, xp=xp).rows(0, 5) for xp in (gpu.xp, np))
+    assert np.array_equal(there.get(), here)
+
+
+def floats(T: int, n: int, d: int, m: int) -> list[np.ndarray]:
+    draw = np.random.default_rng(T)
+    shapes = (T, n, d), (T, d), (T, m)
+    return [np.round(draw.standard_normal(shape) * 64) / 64 for shape in shapes]
+
+
+@pytest.mark.parametrize(
+    ("m", "head_width", "value_width"), share([(1, 1, 1), (2, 2, 1), (2, 1, 3)], 3)
+)
+def test_a_fit(gpu: Gpu, m: int, head_width: int, value_width: int) -> None:
+    data, shape = floats(14, 3, 5, m), Shape(5, m, 6, head_width, value_width)
+    there = [gpu.xp.asarray(x) for x in data]
+    found, want = fit(*there, shape, 0), fit(*data, shape, 0)
+    assert found.found and want.found and isinstance(found.weights, gpu.cupy.ndarray)
+    weights = found.weights.get()
+    got = jacobian(there[0], there[1], gpu.xp.asarray(weights), shape)
+    for one, other in zip(got, jacobian(data[0], data[1], weights, shape), strict=True):
+        assert np.allclose(one.get(), other, rtol=1e-10, atol=1e-10)
+    assert np.abs(jacobian(data[0], data[1], weights, shape)[0] - data[2]).max() < 1e-9
+
+
+def test_a_singular_system_ends_no_fit(gpu: Gpu) -> None:
+    """cuSOLVER gives no exception; two examples that are equal but for 10⁻¹⁰ in the label."""
+    labels = gpu.xp.asarray(np.array([[0.5], [0.5 + 1e-10]]))
+    contexts, queries = gpu.xp.asarray(np.full((1, 1, 1), 1.25)), gpu.xp.asarray(np.ones((2, 1)))
+    found = fit(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)
+    assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
+
+
+def test_fitted_labels_are_enclosed(gpu: Gpu) -> None:
+    fitted = fit_data(generators.random(T=12, n=3, d=4, seed=1), FitSettings(device="cuda"))
+    assert fitted.holds

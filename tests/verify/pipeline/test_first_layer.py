@@ -1,0 +1,188 @@
+"""Two layers: one report, one check from the given data to the labels; planted defects; limits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.small_certificates import sealed
+
+import attncert
+from attncert import Dataset, Settings, prove, write_report
+from attncert.constructions.mixing import mixed
+from attncert.verify.checker_mixing import check_files
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.rules import trace_claims
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.pipeline.first_layer import mixing_claim
+
+MIX = Settings(heads=2, mix=True)
+DATA = Dataset.of(
+    [[[1, 0, 2], [0, 3, 1]], [[2, 1, 0], [0, 1, 0]], [[1, 1, 5], [0, 2, "1/3"]]],
+    [[1, 1, 1]] * 3,
+    [5, "1/2", 7],
+)
+
+
+@pytest.fixture(scope="module")
+def proof() -> Proof:
+    return prove(DATA, MIX)
+
+
+@pytest.fixture(scope="module")
+def folder(proof: Proof, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("mix") / "o"
+    write_report(proof, path)
+    return path
+
+
+def test_one_query_is_memorized_in_two_layers(proof: Proof, folder: Path) -> None:
+    assert prove(DATA, Settings(heads=2)).standing is Level.NOT_APPLICABLE
+    trace = proof.trace
+    assert proof.standing is Level.PROVED and ids.MIXING in trace[ids.MEMORIZATION].rests_on
+    told = trace[ids.MIXING]
+    assert list(told.numbers.values()) == [1, 3] and trace[ids.A1].level is Level.PROVED
+    page = (folder / "report.md").read_text()
+    assert "The layer is the second of two" in page and "--mix" in page
+    assert f"`{DATA.sha256}`" in page and "the first of two layers" in page
+
+
+def test_the_trace_must_hold_the_first_layer(proof: Proof) -> None:
+    assert all(claim.level is Level.PROVED for claim in trace_claims(proof))
+    claims = [claim for claim in proof.trace if claim.id != ids.MIXING]
+    lost = [replace(c, rests_on=tuple(i for i in c.rests_on if i != ids.MIXING)) for c in claims]
+    without_edge = [*lost, proof.trace[ids.MIXING]]
+    for kept, said in ((lost, ids.TRACE_COMPLETE), (without_edge, ids.TRACE_EDGES)):
+        found = trace_claims(replace(proof, trace=ProofTrace(kept)))
+        assert [claim.id for claim in found if claim.level is Level.REFUTED] == [said]
+
+
+def test_the_two_layers_output_the_labels(folder: Path) -> None:
+    """From first-layer.json and certificate.json alone: both layers, in fractions."""
+    first = json.loads((folder / "first-layer.json").read_text())
+    cert = json.loads((folder / "certificate.json").read_text())
+    E, e, y = (numbers(first["data"][name]) for name in ("contexts", "queries", "labels"))
+    layer = cert["layer"]
+    output = numbers(layer["output"])
+    for t in range(3):
+        mean = [sum(column) / 2 for column in zip(*E[t], strict=True)]
+        rows = [[a + m for a, m in zip(x, mean, strict=True)] for x in [*E[t], e[t]]]
+        context, query, heads = rows[:2], rows[2], []
+        for head in layer["heads"]:
+            K, Q, V = (numbers(head[name]) for name in ("key", "query", "value"))
+            inner = [dot(column, query) for column in zip(*Q, strict=True)]
+            logits = [dot([dot(row, inner) for row in K], x) for x in context]
+            powers = [Fraction(2) ** int(k) for k in logits]
+            assert all(k.denominator == 1 for k in logits)
+            z = [dot(powers, column) / sum(powers) for column in zip(*context, strict=True)]
+            heads += [dot(z, column) for column in zip(*V, strict=True)]
+        assert [dot(heads, column) for column in zip(*output, strict=True)] == y[t]
+
+
+def numbers(nested: Any) -> Any:
+    return [numbers(x) for x in nested] if isinstance(nested, list) else Fraction(nested)
+
+
+def dot(x: Any, y: Any) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def test_the_files_alone_are_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = [sys.executable, "-I", "checker_mixing.py", "first-layer.json", "certificate.json"]
+    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "of what the first layer makes of 3 examples" in done.stdout
+    both = [str(folder / name) for name in ("certificate.json", "first-layer.json")]
+    assert attncert.main(["check", both[0], "--first", both[1]]) == 0
+    assert capsys.readouterr().out == done.stdout
+    assert attncert.main(["check", both[0], "--first", str(folder / "none.json")]) == 2
+
+
+def edit(*path: Any, to: Any) -> Callable[[Any], None]:
+    def change(file: Any) -> None:
+        for key in path[:-1]:
+            file = file[key]
+        file[path[-1]] = to
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "said"),
+    [
+        (edit("data", "contexts", 1, 0, 0, to="3"), "wrong", "another context of example 1"),
+        (edit("data", "queries", 2, 1, to="2"), "wrong", "another query of example 2"),
+        (edit("data", "labels", 0, 0, to="6"), "wrong", "the labels differ"),
+        (edit("data", "contexts", to=[[["1", "0", "2"], ["0", "3", "1"]]]), "wrong", "not as many"),
+        (edit("layer", "heads", 0, "key", 1, 0, to="1"), "wrong", "not all rows get the same"),
+        (edit("layer", "heads", 0, "value", 0, 0, to="2"), "wrong", "value does not copy"),
+        (edit("layer", "output", 0, 1, to="1"), "wrong", "output does not copy"),
+        (edit("second", to="0" * 64), "wrong", "digest of another certificate"),
+        (edit("format", to="attncert/1"), "unusable", "the format is not"),
+        (edit("more", to=1), "unusable", "with the keys"),
+        (edit("data", "queries", 0, 0, to=1.5), "unusable", ""),
+    ],
+)
+def test_a_changed_first_layer_is_seen(
+    folder: Path, tmp_path: Path, change: Callable[[Any], None], status: str, said: str
+) -> None:
+    """Each with fresh digests; and stale, where nothing else is looked at."""
+    first = json.loads((folder / "first-layer.json").read_text())
+    change(first)
+    (tmp_path / "stale.json").write_text(json.dumps(first))
+    (tmp_path / "fresh.json").write_text(json.dumps(sealed(first)))
+    found = check_files(str(tmp_path / "fresh.json"), str(folder / "certificate.json"))
+    assert found.status == status and said in found.message
+    found = check_files(str(tmp_path / "stale.json"), str(folder / "certificate.json"))
+    assert found.status in ("wrong", "unusable") and found.message.startswith("first layer: ")
+
+
+def test_a_certificate_that_is_wrong_stays_wrong(folder: Path, tmp_path: Path) -> None:
+    cert = json.loads((folder / "certificate.json").read_text())
+    cert["data"]["labels"][0][0] = "6"
+    (tmp_path / "c.json").write_text(json.dumps(sealed(cert)))
+    assert check_files(str(folder / "first-layer.json"), str(tmp_path / "c.json")).status == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (DATA, "the context of example 0"),
+        (Dataset(mixed(DATA).contexts, DATA.queries, DATA.labels), "the query of example 0"),
+        (Dataset(mixed(DATA).contexts, mixed(DATA).queries, None), "the labels were changed"),
+    ],
+)
+def test_other_data_are_refuted(after: Dataset, said: str) -> None:
+    claim = mixing_claim(DATA, after)
+    assert claim.level is Level.REFUTED and claim.witness and said in claim.witness["reason"]
+
+
+@pytest.mark.parametrize(
+    ("contexts", "status", "said"),
+    [  # one mean; the second a permutation of the first
+        ([[[1, 0, 0], [0, 2, 0]], [[1, 1, 1], [0, 1, -1]]], 3, "the same mean: uniform mixing"),
+        ([[[1, 0, 0], [0, 2, 0]], [[0, 2, 0], [1, 0, 0]]], 1, "a permutation of the other: unif"),
+    ],
+)
+def test_equal_means_leave_queries_equal(
+    contexts: Any, status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    words = ["prove", str(tmp_path / "x.json"), "--mix", "--out", str(tmp_path / "o")]
+    assert attncert.main(words) == status
+    assert "Examples 0 and 1 have the same query" in (told := capsys.readouterr().out)
+    assert said in told
+
+
+def test_mixing_and_rounding_are_not_one_run() -> None:
+    with pytest.raises(attncert.InputError, match="--mix: must be given without --round"):
+        Settings(mix=True, round_to="1/4")

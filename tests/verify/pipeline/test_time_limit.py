@@ -1,0 +1,76 @@
+"""prove --time-limit: one line, undecided, and nothing written."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+import attncert
+from attncert import Dataset, InputError, Settings, prove
+from attncert.verify.pipeline import stages
+from attncert.verify.pipeline.time_limit import OutOfTime, limited, require_time
+
+TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_proof_beyond_its_limit_is_one_line_and_status_3(
+    as_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    words = ["prove", "digits", "--examples", "600", "--time-limit", "0.2s", "--out", out]
+    assert attncert.main([*words, *["--json"] * as_json]) == 3
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)["sentence"] if as_json else printed.out.removesuffix("\n")
+    reason = "the proof did not end within 0.2 s (--time-limit)"
+    assert told == f"Undecided: {reason}; nothing was written" and printed.err == ""
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("limit", ["0", "-1s", "soon", "1d"])
+def test_a_limit_is_a_span_of_time(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["prove", "digits", "--time-limit", limit]) == 2
+    assert capsys.readouterr().err.startswith("attncert: --time-limit: must be a positive time")
+
+
+def test_a_proof_within_its_limit_is_as_without() -> None:
+    free, timed = prove(TINY, Settings(heads=2)), prove(TINY, Settings(heads=2, time_limit=600))
+    assert timed.certificate == free.certificate and timed.settings.command == free.settings.command
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def test_what_is_estimated_at_more_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "seconds", lambda bits, examples, weights: 2000.0)
+    monkeypatch.setattr(stages, "readout", lambda *_: pytest.fail("the readout was begun"))
+    with pytest.raises(OutOfTime, match=r"readout of .* takes about 2e\+03 s, and .*600"):
+        prove(TINY, Settings(heads=2, time_limit=600))
+
+
+def test_an_estimate_may_be_off_by_two() -> None:
+    with limited(100):
+        require_time(100, 150, "work")
+        with pytest.raises(OutOfTime):
+            require_time(100, 250, "work")
+    require_time(None, 1e9, "work")
+
+
+def test_where_there_is_no_timer_a_limit_is_refused() -> None:
+    refused: list[str] = []
+
+    def run() -> None:
+        try:
+            prove(TINY, Settings(time_limit=60))
+        except InputError as error:
+            refused.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert len(refused) == 1 and refused[0].startswith("--time-limit: must be left out, not here")
+    with pytest.raises(InputError, match="--time-limit: must be seconds above 0"):
+        Settings(time_limit=0)

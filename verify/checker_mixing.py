@@ -1,0 +1,128 @@
+"""Check two layers: python checker_mixing.py first-layer.json certificate.json [--json]
+
+first-layer.json (`attncert-first-layer/1`, docs/certificate.md) holds data, and a first layer with
+a skip connection: one head whose keys and queries are 0, so that the query and each of the n rows
+attend to all rows alike, and whose values copy. So every vector x of an example becomes x plus the
+mean of its rows. Checked exactly: this makes the data of the certificate. checker.py, beside this
+file, judges the certificate, which is about a second layer: what holds of it, the two do together.
+
+Standard library only; nothing in the files is believed.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+if __package__:
+    import attncert.verify.checker as checker
+else:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import checker  # type: ignore
+
+need, typed, integers = checker.need, checker.typed, checker.integers
+FORMAT = "attncert-first-layer/1"
+KEYS = "format data layer second input_sha256 digest"
+
+
+def loaded(path: str, work: Any) -> Any:
+    need(os.path.isfile(path), f"{path} is not a regular file")
+    with open(path, "rb") as file:
+        raw = file.read(checker.MAX_FILE_BYTES + 1)
+    items = sum(map(raw.count, b",[{"))
+    small = len(raw) <= checker.MAX_FILE_BYTES and items <= checker.MAX_ITEMS
+    need(small, f"{path} has too many bytes or items")
+    work.bytes += 4 * len(raw) + 80 * items
+    work.spend(2e-8 * len(raw) + 1e-6 * items)
+    hooks: Any = {"object_pairs_hook": checker.unique, "parse_float": int, "parse_constant": int}
+    return json.loads(raw.decode(), **hooks)
+
+
+def mixes(first: Any, cert: Any, work: Any) -> str:
+    """What the first layer makes of its data is the data of the certificate; else Rejected."""
+    typed(first, dict, "the first layer", KEYS)
+    need(first["format"] == FORMAT, f"the format is not {FORMAT}")
+    need(cert["data"] is not None, "the certificate must hold its data itself")
+    need("contexts" in cert["data"], "the certificate must be about examples")
+    checker.same_digests(first)
+    need(first["second"] == cert["digest"], "second is the digest of another certificate", "wrong")
+    T, n, d = (cert["dims"][name] for name in ("examples", "context", "width"))
+    uniform(first["layer"], d, work)
+    before = typed(first["data"], dict, "data", "contexts queries labels")
+    need(before["labels"] == cert["data"]["labels"], "the labels differ", "wrong")
+    old, new = (
+        {
+            name: integers(work, data[name], name, *shape)
+            for name, shape in (("contexts", (T, n, d)), ("queries", (T, d)))
+        }
+        for data in (before, cert["data"])
+    )
+    rows, u, b_u = old["contexts"]
+    need(len(rows) == len(new["contexts"][0]), "the contexts are not as many", "wrong")
+    most = 2 * b_u + sum(part[name][2] for part in (old, new) for name in part) + n.bit_length()
+    work.dots(len(rows) * d, n, b_u, 1)
+    work.dots(4 * (len(rows) * n + T) * d, 1, most, most)
+    work.hold(len(rows) * d, b_u + n.bit_length())
+    sums = [[sum(column) for column in zip(*E, strict=True)] for E in rows]
+    for t, E in enumerate(rows):
+        good = all(moved(x, u, sums[t], n * u, y, new["contexts"][1])
+                   for x, y in zip(E, new["contexts"][0][t], strict=True))  # fmt: skip
+        need(good, f"the first layer makes another context of example {t}", "wrong")
+    for t, (x, y) in enumerate(zip(old["queries"][0], new["queries"][0], strict=True)):
+        added = sums[t if len(sums) > 1 else 0]
+        good = moved(x, old["queries"][1], added, n * u, y, new["queries"][1])
+        need(good, f"the first layer makes another query of example {t}", "wrong")
+    return f"; of what the first layer makes of {T} examples"
+
+
+def moved(x: Any, u: int, s: Any, v: int, y: Any, w: int) -> bool:
+    """x/u + s/v = y/w, entry by entry."""
+    terms = zip(x, s, y, strict=True)
+    return all(w * (a * v + b * u) == c * u * v for a, b, c in terms)
+
+
+def uniform(layer: Any, d: int, work: Any) -> None:
+    """The weights: key and query (d×1) are 0, value and output (d×d) the identity."""
+    typed(layer, dict, "layer", "heads output")
+    heads = typed(layer["heads"], list, "layer.heads", "key query value")
+    need(len(heads) == 1, "the first layer must have one head")
+    for name in ("key", "query"):
+        weights, _, _ = integers(work, heads[0][name], name, d, 1)
+        need(not any(map(any, weights)), f"{name}: not all rows get the same weight", "wrong")
+    for name, part in (("value", heads[0]["value"]), ("output", layer["output"])):
+        weights, unit, _ = integers(work, part, name, d, d)
+        copies = all(row == [unit * (i == j) for j in range(d)] for i, row in enumerate(weights))
+        need(copies, f"{name} does not copy", "wrong")
+
+
+def check_files(
+    first: str, path: str, limit_seconds: float = checker.LIMIT_SECONDS,
+    limit_mib: float = checker.LIMIT_MIB, by: Any = checker.check_file,
+) -> Any:  # fmt: skip
+    """The verdict of `by` on the certificate at `path`, where that holds: on both layers."""
+    verdict = by(path, limit_seconds=limit_seconds, limit_mib=limit_mib)
+    if verdict.status != "holds":
+        return verdict
+    try:
+        work = checker.Work(limit_seconds, limit_mib)
+        more = mixes(loaded(first, work), loaded(path, work), work)
+        return verdict._replace(message=verdict.message + more)
+    except checker.Rejected as rejected:
+        status, message = rejected.args
+    except Exception as error:
+        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
+    return verdict._replace(status=status, message=f"first layer: {message}")
+
+
+def main(argv: list[str]) -> int:
+    words = [word for word in argv if word != "--json"]
+    if len(words) != 2:
+        print("usage: python checker_mixing.py first-layer.json certificate.json [--json]")
+        return checker.EXIT["unusable"]
+    found = check_files(words[0], words[1])
+    print(json.dumps(found._asdict()) if "--json" in argv else f"{found.status}: {found.message}")
+    return checker.EXIT[found.status]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

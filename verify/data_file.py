@@ -1,0 +1,55 @@
+"""Data in a file beside the certificate, which says its name, its size and its SHA-256.
+
+For more numbers than a certificate holds, or where it was asked for: canonical JSON as long as
+verify/checker.py reads it, an .npz of integers beyond (attncert check --fast).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.data.dataset import ARGUMENTS, Dataset
+from attncert.verify.certificate import TooLarge, canonical_bytes, require_readable
+
+INSIDE = 2**22  # numbers of the data that a certificate holds itself
+
+
+class DataFile(dict[str, Any]):
+    """What the certificate says of the file, `name` and `bytes`; its content is kept beside."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        super().__init__(name=name, bytes=len(content))
+        self.content = content
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
+    """The file for these data; None where the certificate is to hold them: up to INSIDE numbers,
+    unless it was `asked` for. Raises TooLarge where no checker would read the file.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
+    >>> data_file(data), data_file(data, asked=True)
+    (None, {'name': 'certificate-data.json', 'bytes': 100})
+    """
+    given = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
+    given |= {"labels": data.stated} if data.stated is not None else {}
+    numbers = sum(array.stored.size for array in given.values())
+    if numbers <= INSIDE:
+        if not asked:
+            return None
+        text = canonical_bytes(data.canonical())
+        require_readable(text)
+        return DataFile("certificate-data.json", text)
+    if any(array.denominator > 1 or array.stored.dtype == object for array in given.values()):
+        raise TooLarge(f"the data have {numbers:,} numbers, not all of them integers of 64 bits")
+    out = io.BytesIO()
+    np.savez(out, **{name: array.stored for name, array in given.items()})
+    return DataFile("certificate-data.npz", out.getvalue())

@@ -1,0 +1,70 @@
+"""Data of a certificate in an .npz beside it: arrays of integers, mapped and never held as a whole.
+
+The numbers of the file are looked at a few examples at a time, so that its size takes no memory.
+Compressed archives cannot be mapped, and are refused. The SHA-256 is compared first; whoever may
+write to the file while it is being checked can deceive the check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.data.archives import mapped
+from attncert.constructions.errors import InputError
+from attncert.verify.checker import Rejected, Work, need
+
+PIECE = 2**20  # entries looked at together
+NAMES = ("contexts", "queries", "labels")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Integers of one array of the file, as `integers` of verify/checker.py returns a list."""
+
+    array: np.ndarray[Any, Any]
+
+    def integers(self, where: str, *shape: int) -> tuple[np.ndarray[Any, Any], int, int]:
+        """The array as it is stored; denominator 1; the most bits of an entry."""
+        if where == "contexts" and len(self.array) == 1:
+            shape = (1, *shape[1:])
+        found = self.array.shape
+        need(found == shape, f"{where} must be of the shape {shape}, as dims say, not {found}")
+        largest = max(max(int(part.max()), -int(part.min())) for part in self._pieces())
+        return self.array, 1, max(1, largest.bit_length())
+
+    def _pieces(self) -> Iterator[np.ndarray[Any, Any]]:
+        step = max(1, PIECE // (self.array.size // len(self.array)))
+        for start in range(0, len(self.array), step):
+            yield self.array[start : start + step]
+
+
+def tables(path: str, cert: dict[str, Any], work: Work) -> dict[str, Table]:
+    """The data in `path`, an .npz whose size is known to be right. Raises Rejected."""
+    name, size = cert["data_file"]["name"], cert["data_file"]["bytes"]
+    need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
+    need(cert["rounding"] is None, "rounding must be null where the data are in an .npz")
+    work.spend(1e-8 * size)
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        need(digest == cert["input_sha256"], f"{name} has another SHA-256", "wrong")
+        try:
+            found = mapped(file, name)
+        except InputError as error:
+            raise Rejected("unusable", str(error)) from None
+    fits = {"contexts", "queries"} <= {*found} <= {*NAMES}
+    need(fits, f"{name} must hold the arrays contexts, queries and labels, not {sorted(found)}")
+    if "labels" not in found:  # zeros, of which full-rank says nothing
+        shape = cert["dims"]["examples"], cert["dims"]["labels"]
+        found["labels"] = np.broadcast_to(np.zeros((), np.int8), shape)
+    for key, array in found.items():
+        kind = array.dtype.kind == "i" and array.size > 0
+        need(kind, f"{key} must be signed integers of at most 64 bits, not {array.dtype}")
+    labels = found["labels"]
+    return {key: Table(array) for key, array in found.items()} | {
+        "labels": Table(labels[:, None] if labels.ndim == 1 else labels)
+    }

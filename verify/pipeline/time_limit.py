@@ -1,0 +1,61 @@
+"""A limit on the time of one proof, by the clock: when it is over there is no answer.
+
+A timer of the system interrupts whatever runs, as Ctrl-C does. A single call of a library (FLINT,
+BLAS) is not interrupted: the proof ends when that returns.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from attncert.constructions.errors import InputError
+
+_UNCERTAIN = 2.0  # by what factor an estimate may be off
+
+
+class OutOfTime(BaseException):
+    """No answer within the limit; str() says why, half a sentence.
+
+    No Exception, like KeyboardInterrupt: nothing on the way out takes it for an error of its own.
+    """
+
+
+@contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """Raises OutOfTime in the block when so many seconds are over; None: no limit. Raises
+    InputError where no timer can be set: outside the main thread, or on Windows."""
+    if seconds is None:
+        yield
+        return
+    main = threading.current_thread() is threading.main_thread()
+    if not (main and hasattr(signal, "setitimer")):
+        where = "here: there is no timer outside the main thread, nor on Windows"
+        raise InputError("--time-limit", "left out", where)
+
+    def over(number: int, frame: FrameType | None) -> None:
+        raise OutOfTime(f"the proof did not end within {seconds:g} s (--time-limit)")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def require_time(limit: float | None, seconds: float, what: str) -> None:
+    """Raises OutOfTime now, where what is ahead is estimated at more than twice what is left.
+
+    limit: that of the `limited` block around this, or None.
+    """
+    if limit is None:
+        return
+    left, _ = signal.getitimer(signal.ITIMER_REAL)
+    if seconds > _UNCERTAIN * left:
+        told = f"{what} takes about {seconds:.2g} s, and {left:.2g} s are left"
+        raise OutOfTime(f"{told} (of --time-limit {limit:g})")

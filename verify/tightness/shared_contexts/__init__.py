@@ -1,0 +1,1 @@
+"""Examples that share one context: the largest rank of Z, and heads that reach it."""
