@@ -292,7 +292,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "one example alone": (changed(TIED, "relation.2", "0"), "wrong", "some weights break"),
     "format 1 with keys of 2": (changed(TWO, "format", "attncert/1"), "unusable", "with the keys"),
     "format 2 without them": (changed(LAYER, "format", "attncert/2"), "unusable", "with the keys"),
-    "a data file": (changed(TWO, "data_file", {}), "unusable", "data_file must be null"),
+    "a data file": (changed(TWO, "data_file", {}), "unusable", "data_file, if not null"),
     "bits that are no number": (
         changed(TWO, "saturation.bits", "1"),
         "unusable",
