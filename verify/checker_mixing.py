@@ -17,6 +17,7 @@ from typing import Any
 if __package__:
     import attncert.verify.checker as checker
 else:
+    sys.dont_write_bytecode = True  # a report's folder stays what it was
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import checker  # type: ignore
 

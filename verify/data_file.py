@@ -22,7 +22,7 @@ def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, asked=True)
-    (None, {'name': 'certificate-data.json', 'bytes': 100})
+    (None, {'name': 'certificate-data.json', 'bytes': 93})
     """
     given = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
     given |= {"labels": data.stated} if data.stated is not None else {}
