@@ -9,9 +9,9 @@ file, judges the certificate, which is about a second layer: what holds of it, t
 Standard library only; nothing in the files is believed.
 """
 
-import json
 import os
 import sys
+from functools import partial
 from typing import Any
 
 if __package__:
@@ -23,19 +23,6 @@ else:
 need, typed, integers = checker.need, checker.typed, checker.integers
 FORMAT = "attncert-first-layer/1"
 KEYS = "format data layer second input_sha256 digest"
-
-
-def loaded(path: str, work: Any) -> Any:
-    need(os.path.isfile(path), f"{path} is not a regular file")
-    with open(path, "rb") as file:
-        raw = file.read(checker.MAX_FILE_BYTES + 1)
-    items = sum(map(raw.count, b",[{"))
-    small = len(raw) <= checker.MAX_FILE_BYTES and items <= checker.MAX_ITEMS
-    need(small, f"{path} has too many bytes or items")
-    work.bytes += 4 * len(raw) + 80 * items
-    work.spend(2e-8 * len(raw) + 1e-6 * items)
-    hooks: Any = {"object_pairs_hook": checker.unique, "parse_float": int, "parse_constant": int}
-    return json.loads(raw.decode(), **hooks)
 
 
 def mixes(first: Any, cert: Any, work: Any) -> str:
@@ -72,7 +59,7 @@ def mixes(first: Any, cert: Any, work: Any) -> str:
         added = sums[t if len(sums) > 1 else 0]
         good = moved(x, old["queries"][1], added, n * u, y, new["queries"][1])
         need(good, f"the first layer makes another query of example {t}", "wrong")
-    return f"; of what the first layer makes of {T} examples"
+    return f"; by checker_mixing.py, of what the first layer makes of {T} examples"
 
 
 def moved(x: Any, u: int, s: Any, v: int, y: Any, w: int) -> bool:
@@ -105,7 +92,8 @@ def check_files(
         return verdict
     try:
         work = checker.Work(limit_seconds, limit_mib)
-        more = mixes(loaded(first, work), loaded(path, work), work)
+        read = [checker.values(checker.contents(name), work) for name in (first, path)]
+        more = mixes(*read, work)
         return verdict._replace(message=verdict.message + more)
     except checker.Rejected as rejected:
         status, message = rejected.args
@@ -115,13 +103,10 @@ def check_files(
 
 
 def main(argv: list[str]) -> int:
-    words = [word for word in argv if word != "--json"]
-    if len(words) != 2:
+    if len(argv) < 2:
         print("usage: python checker_mixing.py first-layer.json certificate.json [--json]")
         return checker.EXIT["unusable"]
-    found = check_files(words[0], words[1])
-    print(json.dumps(found._asdict()) if "--json" in argv else f"{found.status}: {found.message}")
-    return checker.EXIT[found.status]
+    return int(checker.main(argv[1:], partial(check_files, argv[0])))
 
 
 if __name__ == "__main__":

@@ -17,12 +17,14 @@ from support.small_certificates import sealed
 import attncert
 from attncert import Dataset, Settings, prove, write_report
 from attncert.constructions.mixing import mixed
-from attncert.verify.checker_mixing import check_files
+from attncert.verify.checker import Verdict
+from attncert.verify.checker_mixing import check_files, main
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.fast import check as fast_check
 from attncert.verify.pipeline.first_layer import mixing_claim
 
 MIX = Settings(heads=2, mix=True)
@@ -104,6 +106,40 @@ def test_the_files_alone_are_checked(folder: Path, capsys: pytest.CaptureFixture
     assert attncert.main(["check", both[0], "--first", both[1]]) == 0
     assert capsys.readouterr().out == done.stdout
     assert attncert.main(["check", both[0], "--first", str(folder / "none.json")]) == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_an_answer_that_cannot_be_written_has_no_status_of_one(folder: Path) -> None:
+    script = [sys.executable, "-Iu", "checker_mixing.py", "first-layer.json", "certificate.json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(script, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (2, b"")
+
+
+def test_the_name_of_a_file_is_not_repeated(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("none\nholds: all\x1b[31m", "\udcff"):
+        assert main([name, str(folder / "certificate.json")]) == 2
+        line = capsys.readouterr().out
+        assert line.startswith("unusable: first layer: FileNotFoundError")
+        assert line.isascii() and line.removesuffix("\n").isprintable()
+
+
+@pytest.mark.parametrize("words", [[], ["--first", "first-layer.json"]])
+def test_limits_are_the_same_with_a_first_layer(
+    folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = list[float]()
+
+    def check_file(path: str, limit_seconds: float, limit_mib: float) -> Verdict:
+        seen.append(limit_mib)
+        return Verdict("over limit", None, "", {})
+
+    monkeypatch.setattr(fast_check, "check_file", check_file)
+    monkeypatch.chdir(folder)
+    assert attncert.main(["check", "certificate.json", "--fast", *words]) == 3
+    assert seen == [fast_check.LIMIT_MIB]
 
 
 def edit(*path: Any, to: Any) -> Callable[[Any], None]:
