@@ -92,8 +92,8 @@ def check_files(
         return verdict
     try:
         work = checker.Work(limit_seconds, limit_mib)
-        read = [checker.values(checker.contents(name), work) for name in (first, path)]
-        more = mixes(*read, work)
+        before, cert = (checker.values(checker.contents(name), work) for name in (first, path))
+        more = mixes(before, cert, work)
         return verdict._replace(message=verdict.message + more)
     except checker.Rejected as rejected:
         status, message = rejected.args

@@ -187,13 +187,16 @@ def bytes_needed(network: Network, batch: int, tokens: int, dtype: str) -> int:
 
     Weights twice, as they are read and copied; for each token of a batch the states of a block: the
     residual, queries, keys, values, the wider layer and its copy, and each head's weights; of the
-    whole model the states between its blocks, too.
+    whole model the states between its blocks, too. Of an image its pixels, as PIL has them, as
+    bytes, and as numbers twice.
     """
     weights = sum(p.numel() for p in network.model.parameters())
     wide = getattr(network.model.config, "intermediate_size", None) or 4 * network.width
     each = 8 * network.width + 3 * wide + 2 * network.heads * tokens
     each += 0 if network.blocks is not None else (network.layers + 1) * network.width
-    return BYTES[dtype] * (2 * weights + batch * tokens * each)
+    side = 0 if network.pixels is None else network.pixels.size
+    found = BYTES[dtype] * (2 * weights + batch * tokens * each)
+    return found + batch * side * side * 3 * (4 + 2 * BYTES["float64"])
 
 
 @contextmanager

@@ -180,6 +180,21 @@ def test_parts_of_a_model_are_counted_as_they_are_made(
     assert network.build(str(tmp_path), layer=1, random=True).layers == 3
 
 
+def test_an_image_is_counted_before_it_is_made(tmp_path: Path) -> None:
+    """Of one pixel, for a model of a few weights that takes 10^10 pixels."""
+    from PIL import Image
+
+    from attncert.constructions.models.embed import EmbedSettings, embed
+
+    told = {"model_type": "vit", **SMALL["vit"][1], "image_size": 10**5, "patch_size": 1000}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    (tmp_path / "images").mkdir()
+    Image.new("RGB", (1, 1)).save(tmp_path / "images" / "a.png")
+    settings = EmbedSettings(random=True, memory=2**29)
+    with pytest.raises(InputError, match=r"--memory: must be at least .*, not 512 MiB"):
+        embed(str(tmp_path), str(tmp_path / "images"), tmp_path / "out", settings)
+
+
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
