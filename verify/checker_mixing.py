@@ -44,28 +44,33 @@ def mixes(first: Any, cert: Any, work: Any) -> str:
         }
         for data in (before, cert["data"])
     )
-    rows, u, b_u = old["contexts"]
-    need(len(rows) == len(new["contexts"][0]), "the contexts are not as many", "wrong")
-    most = 2 * b_u + sum(part[name][2] for part in (old, new) for name in part) + n.bit_length()
+    (rows, u, b_u), (queries, q, b_q) = old["contexts"], old["queries"]
+    (contexts, w, b_w), (moved, w_q, b_m) = new["contexts"], new["queries"]
+    need(len(rows) == len(contexts), "the contexts are not as many", "wrong")
+    b_v = b_u + 2 * n.bit_length()  # of sums, and of n u, below which they stand
     work.dots(len(rows) * d, n, b_u, 1)
-    work.dots(4 * (len(rows) * n + T) * d, 1, most, most)
-    work.hold(len(rows) * d, b_u + n.bit_length())
+    work.hold(len(rows) * d, b_v)
+    work.dots(2 * len(rows) * n * d, 1, b_v, b_w)
+    work.dots(T * (2 * d + 1), 1, b_v, b_q)
+    work.dots(2 * T * d, 1, b_v + b_q, b_m)
+    work.pass_by((2 * d, b_v + b_q), (2, b_v + max(b_w, b_q + b_m)))
     sums = [[sum(column) for column in zip(*E, strict=True)] for E in rows]
     for t, E in enumerate(rows):
-        good = all(moved(x, u, sums[t], n * u, y, new["contexts"][1])
-                   for x, y in zip(E, new["contexts"][0][t], strict=True))  # fmt: skip
-        need(good, f"the first layer makes another context of example {t}", "wrong")
-    for t, (x, y) in enumerate(zip(old["queries"][0], new["queries"][0], strict=True)):
+        for x, y in zip(E, contexts[t], strict=True):
+            made = [n * a + s for a, s in zip(x, sums[t], strict=True)]
+            good = same(made, n * u, y, w)
+            need(good, f"the first layer makes another context of example {t}", "wrong")
+    for t, (x, y) in enumerate(zip(queries, moved, strict=True)):
         added = sums[t if len(sums) > 1 else 0]
-        good = moved(x, old["queries"][1], added, n * u, y, new["queries"][1])
+        made = [n * u * a + q * s for a, s in zip(x, added, strict=True)]
+        good = same(made, n * u * q, y, w_q)
         need(good, f"the first layer makes another query of example {t}", "wrong")
     return f"; by checker_mixing.py, of what the first layer makes of {T} examples"
 
 
-def moved(x: Any, u: int, s: Any, v: int, y: Any, w: int) -> bool:
-    """x/u + s/v = y/w, entry by entry."""
-    terms = zip(x, s, y, strict=True)
-    return all(w * (a * v + b * u) == c * u * v for a, b, c in terms)
+def same(x: Any, v: int, y: Any, w: int) -> bool:
+    """x/v = y/w, entry by entry."""
+    return all(w * a == v * b for a, b in zip(x, y, strict=True))
 
 
 def uniform(layer: Any, d: int, work: Any) -> None:

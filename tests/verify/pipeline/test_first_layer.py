@@ -25,7 +25,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.fast import check as fast_check
-from attncert.verify.pipeline.first_layer import mixing_claim
+from attncert.verify.pipeline.first_layer import first_layer, mixing_claim
 
 MIX = Settings(heads=2, mix=True)
 DATA = Dataset.of(
@@ -222,3 +222,18 @@ def test_equal_means_leave_queries_equal(
 def test_mixing_and_rounding_are_not_one_run() -> None:
     with pytest.raises(attncert.InputError, match="--mix: must be given without --round"):
         Settings(mix=True, round_to="1/4")
+
+
+def test_long_numbers_cost_less_than_the_second_layer_does(tmp_path: Path) -> None:
+    """Twelve different denominators of 1,000 digits."""
+    below = [f"1/{10**1000 + 2 * k + 1}" for k in range(12)]
+    contexts = [[below[i : i + 2], below[i + 2 : i + 4]] for i in (0, 4, 8)]
+    data = Dataset.of(contexts, [[1, 1], [2, 1], [1, 3]], [1, 2, 3])
+    dims = {"examples": 3, "context": 2, "width": 2}
+    second = {"data": mixed(data).canonical(), "dims": dims, "digest": ""}
+    for name, content in (("first", first_layer(data, second)), ("second", second)):
+        (tmp_path / name).write_text(json.dumps(content))
+    paths = [str(tmp_path / name) for name in ("first", "second")]
+    holds = Verdict("holds", "full-rank", "", dims)
+    found = check_files(*paths, limit_seconds=0.5, by=lambda *_, **__: holds)
+    assert found.status == "holds", found.message
