@@ -80,7 +80,7 @@ CASES = {
     "gpt2-random": Case(
         "GPT-2 (small), random weights, after one layer, 2,000 passages of 256 tokens", "gpt2",
         "text", ("--random", "--layer", "1", *TEXT, "bpe"),
-        "GPT-2-large, n = 1,024: 1.0 at k = n, 0 at k = d",
+        "GPT-2-large, n = 1,024: 1.0 at k = n, 0 at k = d", 1000,
     ),
     "bert-large-random": Case(
         "BERT-large, random weights, after one layer, 1,200 passages of 512 tokens", "bert-large",
@@ -97,7 +97,7 @@ CASES = {
     "gpt2-raw": Case(
         "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "text",
         ("--random", "--layer", "0", "--contexts", "20", *TEXT, "bpe"),
-        "0 everywhere",
+        "0 everywhere", 200,
     ),
     "minilm-trained": Case(
         "all-MiniLM-L6-v2 (BERT family), trained weights, after one layer, 2,000 passages",

@@ -12,8 +12,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
@@ -29,9 +30,6 @@ from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
-if TYPE_CHECKING:
-    from attncert.verify.data_file import DataFile
-
 # Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
@@ -43,6 +41,18 @@ _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with
 
 class TooLarge(Exception):
     """A certificate would be above a cap of the checker; str() is the reason, half a sentence."""
+
+
+class DataFile(dict[str, Any]):
+    """What the certificate says of the file, `name` and `bytes`; its content is kept beside."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        super().__init__(name=name, bytes=len(content))
+        self.content = content
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
 
 
 def certificate(

@@ -362,6 +362,7 @@ def main(argv: list[str] | None = None, check: Any = check_file) -> int:
 
 
 if __name__ == "__main__":
+    sys.dont_write_bytecode = True  # a report's folder stays what it was
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     sys.modules[f"{__package__}.checker" if __package__ else "checker"] = sys.modules[__name__]
     raise SystemExit(main())

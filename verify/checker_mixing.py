@@ -17,6 +17,7 @@ from typing import Any
 if __package__:
     import attncert.verify.checker as checker
 else:
+    sys.dont_write_bytecode = True  # a report's folder stays what it was
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import checker  # type: ignore
 
@@ -30,7 +31,8 @@ def mixes(first: Any, cert: Any, work: Any) -> str:
     typed(first, dict, "the first layer", KEYS)
     need(first["format"] == FORMAT, f"the format is not {FORMAT}")
     need(cert["data"] is not None, "the certificate must hold its data itself")
-    need("contexts" in cert["data"], "the certificate must be about examples")
+    examples = type(cert["data"]) is dict and "contexts" in cert["data"]
+    need(examples, "the certificate must hold data of examples")
     checker.same_digests(first)
     need(first["second"] == cert["digest"], "second is the digest of another certificate", "wrong")
     T, n, d = (cert["dims"][name] for name in ("examples", "context", "width"))

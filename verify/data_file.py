@@ -6,29 +6,14 @@ verify/checker.py reads it, an .npz of integers beyond (attncert check --fast).
 
 from __future__ import annotations
 
-import hashlib
 import io
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset
-from attncert.verify.certificate import TooLarge, canonical_bytes, require_readable
+from attncert.verify.certificate import DataFile, TooLarge, canonical_bytes, require_readable
 
 INSIDE = 2**22  # numbers of the data that a certificate holds itself
-
-
-class DataFile(dict[str, Any]):
-    """What the certificate says of the file, `name` and `bytes`; its content is kept beside."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        super().__init__(name=name, bytes=len(content))
-        self.content = content
-
-    @cached_property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
 
 
 def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
@@ -37,7 +22,7 @@ def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, asked=True)
-    (None, {'name': 'certificate-data.json', 'bytes': 100})
+    (None, {'name': 'certificate-data.json', 'bytes': 93})
     """
     given = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
     given |= {"labels": data.stated} if data.stated is not None else {}

@@ -44,6 +44,8 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
     scale = int(key_scale) * int(query_scale) * data.contexts.denominator
     left = _objects(keys).reshape(count, n, -1)
     products = (left * _objects(queries)[:, None, :]).sum(axis=2)
+    if scale == 1:
+        return products
     if (products % scale).any():
         t, i = (int(x) for x in np.argwhere(products % scale)[0])
         raise NotIntegral(t, i, f"{products[t, i]}/{scale}")

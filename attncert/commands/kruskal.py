@@ -40,6 +40,9 @@ def kruskal(
         ),
     ] = None,
     bases: Annotated[int, typer.Option(help="further random bases, as shards")] = 0,
+    all_sets: Annotated[
+        bool, typer.Option("--all-sets", help="all sets of --k as shards, however long it takes")
+    ] = False,
     device: Annotated[str, typer.Option(help="for the subsets: auto | cpu | cuda")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
     shard: Annotated[str | None, typer.Option(help="i/k: run only part i of the shards")] = None,
@@ -70,6 +73,7 @@ def kruskal(
         work=None if work is None else seconds(work, "--work"),
         subsets=subsets,
         bases=bases,
+        all_sets=all_sets,
         seed=seed,
         device=cast(Any, device),
         jobs=jobs,
@@ -81,8 +85,10 @@ def kruskal(
     question.require(vectors)
     folder = report_folder(out, f"{vectors.name}-kruskal")
 
+    told: list[str] = []
+
     @contextmanager
-    def tools() -> Iterator[tuple[ShardLog | None, str | None]]:
+    def tools() -> Iterator[tuple[ShardLog | None, Any]]:
         """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
         with ExitStack() as stack:
             kept = None
@@ -92,29 +98,38 @@ def kruskal(
             try:
                 yield kept, None if dask is None else stack.enter_context(connected(dask))
             except KeyboardInterrupt:
-                if kept is None:
+                lines = (
+                    []
+                    if kept is None
+                    else [f"{len(kept.finished)} finished shards are kept in {log}"]
+                )
+                lines += [f"proved so far: {told[-1]}"] if told else []
+                if not lines:
                     raise
-                what = f"{len(kept.finished)} finished shards are kept in {log}"
-                raise Interrupted(f"no report was written; {what}") from None
+                raise Interrupted("; ".join(["no report was written", *lines])) from None
 
     def made(progress: Stages) -> Report:
+        def tell(interval: Interval) -> None:
+            told.append(_closing(interval))
+            progress.say(told[-1])
+
         _require_apart(log, folder)
-        with tools() as (kept, backend):
+        with tools() as (kept, cluster):
             found = examine(
                 vectors,
                 question,
                 log=kept,
-                backend=backend,
+                cluster=cluster,
                 progress=progress,
-                watch=lambda interval: progress.say(_closing(interval)),
+                watch=tell,
             )
         return report(found)
 
     if part is None:
         return deliver(made, folder, as_json)
-    with Stages() as progress, tools() as (kept, backend):
+    with Stages() as progress, tools() as (kept, cluster):
         assert kept is not None
-        done = run_part(vectors, question, part, kept, backend=backend, progress=progress)
+        done = run_part(vectors, question, part, kept, cluster=cluster, progress=progress)
     _print_part(part.number, part.of, done, str(log), as_json)
     return 0
 

@@ -37,7 +37,9 @@ def merge(
             shown.as_dict() | {"shards": {"finished": len(united.finished), "missing": left}}
         )
     else:
-        for line in shard_lines(shown.sampled, shown.searched, verified=not shown.unverified):
+        for line in shard_lines(
+            shown.sampled, shown.searched, shown.sets, verified=not shown.unverified
+        ):
             say(line)
         if shown.unverified:
             what = count(shown.unverified, "shard")

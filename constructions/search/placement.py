@@ -17,7 +17,7 @@ Everything is kept twice: mod p, which decides, and in float64, which only prefe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from attncert.constructions.exact.modular import matmul_mod, reduced
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # rows eliminated together
+_PANEL = 256  # rows of P multiplied together
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,32 @@ class Placement:
 
         The same as `residual`, by way of P X_S: fast for many examples.
         """
-        left, inverse = self._factors(examples)
-        placed = block[self.rows]
-        upper = Block(
-            matmul_mod(inverse.mod, placed.mod, self.prime), _guide(inverse.float, placed.float)
-        )
-        return self._difference(block[examples], left, upper)
+        left, _ = self._factors(examples)
+        return self._difference(block[examples], left, self._upper(block))
+
+    def independent(
+        self, examples: list[int], block: Block, most: int
+    ) -> tuple[list[int], list[int]]:
+        """`independent_rows` of the remainder of these examples, which is worked out as far as it
+        is looked at."""
+        upper = self._upper(block)
+
+        def rest(some: slice) -> Block:
+            left, _ = self._factors(examples[some])
+            return self._difference(block[examples[some]], left, upper)
+
+        return _independent(rest, (len(examples), block.mod.shape[1]), self.prime, most)
+
+    def _upper(self, block: Block) -> Block:
+        """P X_S for a new head with features `block` (T, d): (N, d). P is lower triangular."""
+        count, placed = len(self.rows), block[self.rows]
+        mod, guide = np.zeros_like(placed.mod), np.zeros_like(placed.float)
+        for start in range(0, count, _PANEL):
+            stop = min(start + _PANEL, count)
+            panel = slice(start, stop), slice(stop)
+            mod[start:stop] = matmul_mod(self._inverse.mod[panel], placed.mod[:stop], self.prime)
+            guide[start:stop] = _guide(self._inverse.float[panel], placed.float[:stop])
+        return Block(mod, guide)
 
     def pivots(self, group: list[int], block: Block) -> list[int] | None:
         """Columns of the new block that make the group's residuals invertible; None if none do.
@@ -200,14 +221,21 @@ def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[lis
     Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
     float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.
     """
-    count, d = block.mod.shape
+    return _independent(lambda some: block[some], block.mod.shape, p, most)
+
+
+def _independent(
+    of: Callable[[slice], Block], shape: tuple[int, ...], p: int, most: int | None
+) -> tuple[list[int], list[int]]:
+    """The same of rows (N, d) that `of` gives a few at a time."""
+    count, d = shape
     most = min(count, d) if most is None else min(most, count, d)
     echelon = Block(np.zeros((0, d)), np.zeros((0, d)))
     rows: list[int] = []
     pivots: list[int] = []
     for start in range(0, count, _ROWS):
-        mod = block.mod[start : start + _ROWS].copy()
-        guide = block.float[start : start + _ROWS].copy()
+        some = of(slice(start, start + _ROWS))
+        mod, guide = some.mod.copy(), some.float.copy()
         with np.errstate(all="ignore"):
             if rows:
                 mod = reduced(mod - matmul_mod(mod[:, pivots], echelon.mod, p), p)

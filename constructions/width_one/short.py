@@ -22,7 +22,6 @@ from dataclasses import replace
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, IntArray
-from attncert.constructions.search.placement import independent_rows
 from attncert.constructions.search.separation import (
     magnitude,
     separators,
@@ -92,8 +91,7 @@ class ShortHeads:
         """The examples that the head u vᵀ can place next, with their pivots."""
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
-        remainder = placed.remainder(unplaced, draft.features)
-        rows, pivots = independent_rows(remainder, self.builder.prime, self._sizes()[1])
+        rows, pivots = placed.independent(unplaced, draft.features, self._sizes()[1])
         return [unplaced[i] for i in rows], replace(draft, pivots=pivots)
 
     def _take(self, head: tuple[list[int], Draft]) -> tuple[list[int], Draft]:

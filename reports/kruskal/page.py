@@ -32,7 +32,7 @@ _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
 def report(found: Findings) -> Report:
-    sentences = (one_line(found), *shard_lines(found.sampled, found.searched))
+    sentences = (one_line(found), *shard_lines(found.sampled, found.searched, found.sets))
     return Report(KRUSKAL, render(found), kruskal_dict(found), sentences, found.exit_status)
 
 
@@ -72,6 +72,7 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
             "work": question.work,
             "subsets": question.drawn,
             "bases": question.bases,
+            "all sets": question.all_sets,
             "seed": question.seed,
             "command": question.command(),
         },
@@ -79,6 +80,7 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
         "interval": found.interval.as_dict(),
         "sampled": None if found.sampled is None else found.sampled.as_dict(),
         "bases": None if found.searched is None else found.searched.as_dict(),
+        "sets": None if found.sets is None else found.sets.as_dict(),
         "rounding": [
             {
                 "subset": r.number,

@@ -10,6 +10,7 @@ import math
 from attncert.reports.words.numbers import count
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.examine import Findings
+from attncert.verify.kruskal.sampling.all_sets import SetsSearched
 from attncert.verify.kruskal.sampling.bases import BasesSearched
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 
@@ -53,11 +54,16 @@ def one_line(found: Findings) -> str:
 
 
 def shard_lines(
-    sampled: Samples | Sweep | None, searched: BasesSearched | None, *, verified: bool = True
+    sampled: Samples | Sweep | None,
+    searched: BasesSearched | None,
+    sets: SetsSearched | None = None,
+    *,
+    verified: bool = True,
 ) -> tuple[str, ...]:
-    """What subsets and bases as shards showed, where there were some: a sentence each."""
-    lines = () if sampled is None else (_sampled_line(sampled),)
-    return lines if searched is None else (*lines, bases_line(searched, verified=verified))
+    """What subsets, bases and all sets as shards showed, where there were some: a sentence each."""
+    lines: tuple[str, ...] = () if sampled is None else (_sampled_line(sampled),)
+    lines += () if searched is None else (bases_line(searched, verified=verified),)
+    return lines if sets is None else (*lines, sets_line(sets, verified=verified))
 
 
 def _sampled_line(sampled: Samples | Sweep) -> str:
@@ -85,6 +91,20 @@ def bases_line(searched: BasesSearched, *, verified: bool = True) -> str:
     if searched.witness is None:
         return f"{_bases(searched.bases)} showed no circuit, which proves nothing."
     return f"{_bases(searched.bases)} showed {searched.witness.size} dependent vectors (proved)."
+
+
+def sets_line(sets: SetsSearched, *, verified: bool = True) -> str:
+    """What is known of all sets. verified: a witness, if there was one, was not left out."""
+    what = f"Of all sets of {sets.k} vectors {100 * sets.pieces // sets.planned} % were looked at"
+    if sets.witness is not None:
+        return f"{what}: {sets.witness.size} are dependent (proved)."
+    if not verified:
+        return f"{what}."
+    if sets.settled < sets.pieces:
+        return f"{what}, and {sets.pieces - sets.settled:,} of {sets.pieces:,} parts not decided."
+    if not sets.complete:
+        return f"{what}: none is dependent, which proves nothing before the rest is."
+    return f"{what}: none is dependent, so every {sets.k} are independent (proved)."
 
 
 def percent(x: float) -> str:

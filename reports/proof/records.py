@@ -117,10 +117,10 @@ def certificate_sha256(proof: Proof) -> str | None:
 
 
 def first_layer_bytes(proof: Proof) -> bytes | None:
-    """first-layer.json, where the certificate is about a second layer and the file not too large
-    to be read."""
+    """first-layer.json, where the certificate is about a second layer, holds its data, and the file
+    is not too large to be read."""
     before, certificate = proof.settings.before, proof.certificate
-    if before is None or certificate is None:
+    if before is None or certificate is None or certificate["data"] is None:
         return None
     try:
         return canonical_bytes(first_layer(before, certificate))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from support import stand_in
-from support.gpu import Gpu
+from support.devices import Gpu
 from support.requires import required
 
 from attncert.constructions.errors import InputError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.gpu import Gpu
+from support.devices import Gpu
 
 import attncert
 from attncert.constructions.data import generators

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.gpu import Gpu
+from support.devices import Gpu
 from support.shares import share
 
 from attncert.constructions import width_one

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import nmod_mat
-from support.gpu import Gpu
+from support.devices import Gpu
 from support.rank_cases import CASES, Case, exact_rank
 from support.shares import share
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 import time
 from functools import partial
@@ -36,6 +37,13 @@ def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
         "items": [hashlib.sha256(f"{shard.kind} {shard.seed} {i}".encode()).hexdigest()[:8]
                   for i in items]
     }  # fmt: skip
+
+
+def ends_its_worker(shard: Shard) -> dict[str, str]:
+    """One shard ends every process that takes it, as a lack of memory does."""
+    if shard.start == 0:
+        os._exit(1)
+    return digests(shard)
 
 
 def united(results: dict[Shard, Any]) -> bytes:

@@ -21,17 +21,20 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
+from attncert.verify.kruskal.sampling.all_sets import SETS, SetsSearched, sets_of
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, searched_of
 from attncert.verify.kruskal.sampling.draws import sequences
-from attncert.verify.kruskal.sampling.jobs import Question, jobs_of, run_job
+from attncert.verify.kruskal.sampling.jobs import Job, Question, jobs_of, run_job
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import sampled_of
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
+from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import ShardLog
 
 _SHARE = 0.25
+_SETS_SHARE = 0.45  # so that something is left for the search, and for subsets and bases
 _ROUNDED_SUBSETS = 8
 _MOST_FLOAT32 = 1e37  # above it there is no float32 rank to compare with
 _ROUNDED_WORK = 10**10  # k^2 d, summed over the subsets whose spectrum is computed
@@ -50,10 +53,10 @@ class Rounding:
 class Findings:
     """What is known.
 
-    interval: proved. sampled, searched: subsets and bases as shards; None where none were asked
-    for, or nothing was left to ask. rounding: of some random subsets, where k is given and the
-    vectors are floats. device, seconds: where subsets were tested, and times by stage; for
-    timings.json alone.
+    interval: proved. sampled, searched, sets: subsets, bases and all sets of k as shards; None
+    where none were asked for, or nothing was left to ask. rounding: of some random subsets, where k
+    is given and the vectors are floats. device, seconds: where subsets were tested, and times by
+    stage; for timings.json alone.
     """
 
     vectors: Vectors
@@ -61,6 +64,7 @@ class Findings:
     interval: Interval
     sampled: Samples | Sweep | None
     searched: BasesSearched | None = None
+    sets: SetsSearched | None = None
     rounding: tuple[Rounding, ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -85,7 +89,7 @@ class Findings:
     @property
     def timed(self) -> bool:
         """Whether the clock has decided where something ended: another run may end elsewhere."""
-        shards = [found for found in (self.sampled, self.searched) if found is not None]
+        shards = [x for x in (self.sampled, self.searched, self.sets) if x is not None]
         return self.interval.timed or not all(found.complete for found in shards)
 
 
@@ -94,13 +98,13 @@ def examine(
     question: Question,
     *,
     log: ShardLog | None = None,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     progress: StageProgress = silent,
     watch: Watch = lambda interval: None,
 ) -> Findings:
     """Close the interval, then run the shards, until the budget is used.
 
-    log: where finished shards are kept and found again. backend: of joblib, for shards
+    log: where finished shards are kept and found again. cluster: for shards
     (`verify.scale.engine.dask`). watch: called with each narrower interval. Raises InputError.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
@@ -109,42 +113,56 @@ def examine(
     (True, 100, False)
     """
     question.require(vectors)
-    jobs = jobs_of(vectors, question, backend)
+    jobs = jobs_of(vectors, question, cluster)
+    jobs.sort(key=lambda job: job.plan.kind != SETS)  # what may settle the question goes first
+    others = len(jobs) - question.all_sets
     start = time.monotonic()
     interval = close(
         vectors,
         k=question.k,
         budget_s=question.budget,
-        kept=_SHARE * len(jobs),
+        kept=_SHARE * others + _SETS_SHARE * question.all_sets,
         work=question.work,
+        exhaustively=not question.all_sets,
         seed=question.seed,
         progress=progress,
         watch=watch,
     )
     closed = time.monotonic()
-    if question.subsets is None and settled(interval, question.k):
-        jobs = [job for job in jobs if job.plan.kind == BASES]
-    sampled, searched = None, None
+    sampled, searched, sets = None, None, None
     for left, job in zip(range(len(jobs), 0, -1), jobs, strict=True):
+        if settled(interval, question.k) and _needless(job, question):
+            continue
         limit = None
         if question.budget is not None:
-            limit = time.monotonic() + (start + question.budget - time.monotonic()) / left
+            end = start + question.budget
+            limit = time.monotonic() + (end - time.monotonic()) / left
+            if job.plan.kind == SETS:
+                limit = end - _SHARE * others * question.budget
         results = run_job(
-            job, vectors, question, log=log, backend=backend, deadline=limit, progress=progress
+            job, vectors, question, log=log, cluster=cluster, deadline=limit, progress=progress
         )
+        bound = None
         if job.plan.kind == BASES:
             searched = searched_of(job.plan, job.settings, results)
+        elif job.plan.kind == SETS:
+            sets = sets_of(job.plan, job.settings, results)
+            bound = sets.bound
         else:
             sampled = sampled_of(job.plan, job.settings, results)
-    narrower = _tightened(interval, _met(vectors, sampled, searched), question.k)
-    if narrower is not interval:
-        watch(narrower)
+        interval = _tightened(interval, bound, question.k, watch)
+    interval = _tightened(interval, _met(vectors, sampled, searched), question.k, watch)
     rounding = _rounding(vectors, question)
     seconds = {"interval": closed - start, "shards": time.monotonic() - closed}
     device = choose_device(question.device)
     return Findings(
-        vectors, question, narrower, sampled, searched, rounding, device.as_dict(), seconds
+        vectors, question, interval, sampled, searched, sets, rounding, device.as_dict(), seconds
     )
+
+
+def _needless(job: Job, question: Question) -> bool:
+    """Whether there is nothing left to ask of it once the question is settled."""
+    return job.plan.kind == SETS or (job.plan.kind != BASES and question.subsets is None)
 
 
 def _met(
@@ -159,14 +177,15 @@ def _met(
     return min(met, key=lambda bound: bound.value, default=None)
 
 
-def _tightened(interval: Interval, met: Bound | None, k: int | None) -> Interval:
+def _tightened(interval: Interval, met: Bound | None, k: int | None, watch: Watch) -> Interval:
     """With what the shards met, which may answer what the search left open."""
     narrower = interval.tighten(met)
     if narrower is interval:
         return interval
-    if not settled(narrower, k):
-        return narrower
-    return replace(narrower, stopped=known(None if narrower.decided else k))
+    if settled(narrower, k):
+        narrower = replace(narrower, stopped=known(None if narrower.decided else k))
+    watch(narrower)
+    return narrower
 
 
 def _rounding(vectors: Vectors, question: Question) -> tuple[Rounding, ...]:

@@ -42,6 +42,7 @@ def close(
     k: int | None = None,
     budget_s: float | None = 60.0,
     work: float | None = None,
+    exhaustively: bool = True,
     seed: int = 0,
     kept: float = 0.0,
     progress: StageProgress = silent,
@@ -53,6 +54,7 @@ def close(
         search ends when `Interval.answers(k)` is known, and methods that cannot help are left out.
     budget_s: seconds by the clock; None for no limit. work: nominal seconds (`budget.Budget`), for
         a result that does not depend on the machine; give budget_s=None then.
+    exhaustively: whether all sets of a size are looked at; False where shards do that.
     seed:     of the random bases: they decide what is found, never whether it is true.
     kept:     the fraction of budget_s that is not for this search (0 <= kept < 1).
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
@@ -69,7 +71,7 @@ def close(
     seconds = None if budget_s is None else budget_s * (1 - kept)
     budget = Budget(seconds, work)
     limit = _limit(budget_s, work, kept)
-    search = _Search(vectors, k, budget, seed, progress)
+    search = _Search(vectors, k, budget, seed, progress, exhaustively)
     interval = Interval.trivial(vectors)
     for name, method in METHODS.items():
         if settled(interval, k) or search.budget.over:
@@ -94,7 +96,9 @@ def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interv
     size = search.k or interval.lower.value + 1
     weighed = search.weighed.get(size, Weighed(search.budget.left))
     price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
-    if limit is None:
+    if not search.exhaustively:
+        why = f"All sets of {size} vectors are looked at as shards."
+    elif limit is None:
         why = f"The search of all sets of {size} vectors did not finish."
     else:
         why = limit.fall_short(size, price, weighed)
@@ -125,6 +129,7 @@ class _Search:
     budget: Budget
     seed: int
     progress: StageProgress
+    exhaustively: bool
     weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
 
 
@@ -183,8 +188,8 @@ def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
 def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
     """The size asked for, if a share of what is left affords it; else from the first open one."""
     v, lower = search.vectors, interval.lower.value
-    sizes = list(range(lower + 1, interval.upper.value + 1))
-    if search.k is not None:
+    sizes = list(range(lower + 1, interval.upper.value + 1)) if search.exhaustively else []
+    if sizes and search.k is not None:
         search.weighed[search.k] = Weighed(search.budget.left)
         if _affords(search, search.k, share):
             sizes = [search.k]
@@ -195,9 +200,8 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
             return
         stop = partial(getattr, search.budget, "over")
         found = exhaustive.decide(
-            v, size, known=size - 1 if size == lower + 1 else 0,
-            seed=search.seed, progress=search.progress, stop=stop,
-        ).bound()  # fmt: skip
+            v, size, seed=search.seed, progress=search.progress, stop=stop
+        ).bound()
         search.budget.charge(exhaustive.nominal_seconds(v.N, v.d, size))
         if found is None:
             search.weighed[size] = Weighed(left, begun=True)

@@ -21,6 +21,7 @@ from typing import Any
 
 from attncert.constructions.data.conversion import describe
 from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.sampling.all_sets import SETS, AllSets
 from attncert.verify.kruskal.sampling.bases import BASES, BasisSearch
 from attncert.verify.kruskal.sampling.subsets import PREFIXES, SUBSETS, Sampler, table_sha256
 from attncert.verify.kruskal.vectors import Vectors
@@ -34,6 +35,7 @@ _KEYS = {
     SUBSETS: {"independent", "dependent", "undecided", "witness"},
     PREFIXES: {"lengths", "witness"},
     BASES: {"bases", "witness"},
+    SETS: {"settled", "looked at", "false alarms", "primes", "witness"},
 }
 _WHOLE = re.compile("0|[1-9][0-9]{0,9}")
 _COEFFICIENT = re.compile("-?[1-9][0-9]*")
@@ -74,8 +76,10 @@ def _require_header(identity: Identity, plans: tuple[Plan, ...], most: int) -> N
     if identity["version"] != version:
         raise Unfit(f"of version {version}, like this program", identity["version"])
     kinds = [plan.kind for plan in plans]
-    if kinds not in ([SUBSETS], [PREFIXES], [BASES], [SUBSETS, BASES], [PREFIXES, BASES]):
-        raise Unfit(f"of {SUBSETS} or {PREFIXES}, of {BASES}, or of both", kinds)
+    drawn = [kind for kind in kinds if kind in (SUBSETS, PREFIXES)]
+    order = [*drawn, *(kind for kind in (BASES, SETS) if kind in kinds)]
+    if len(drawn) > 1 or not kinds or kinds != order:
+        raise Unfit(f"of {SUBSETS} or {PREFIXES}, {BASES} and {SETS}, in this order", kinds)
     if not re.fullmatch("[0-9a-f]{64}", identity["input_sha256"]):
         raise Unfit("of vectors named by their SHA-256", identity["input_sha256"])
     for plan in plans:
@@ -86,7 +90,7 @@ def _require_header(identity: Identity, plans: tuple[Plan, ...], most: int) -> N
 
 def _require_settings(plan: Plan, values: Mapping[str, Any], most: int) -> None:
     names: dict[str, type] = {"vectors": int, "width": int}
-    names |= {} if plan.kind == BASES else {"k": int, "draws": str}
+    names |= {BASES: {}, SETS: {"k": int, "method": str}}.get(plan.kind, {"k": int, "draws": str})
     if {name: type(x) for name, x in values.items()} != names:
         raise Unfit(f"{plan.kind} with the settings {', '.join(names)}", dict(values))
     N, d = values["vectors"], values["width"]
@@ -97,6 +101,11 @@ def _require_settings(plan: Plan, values: Mapping[str, Any], most: int) -> None:
     if plan.kind == BASES:
         search = BasisSearch(N, d, plan.count)
         written, settings = search.plan(plan.seed), search.settings()
+    elif plan.kind == SETS:
+        if not 3 <= values["k"] <= min(N, d):
+            raise Unfit(f"of a k from 3 to {min(N, d)}", values["k"])
+        sets = AllSets("", N, d, values["k"])
+        written, settings = sets.plan(plan.seed), sets.settings()
     else:
         k, rank = values["k"], min(N, d)
         if not (k == rank if plan.kind == PREFIXES else 1 <= k <= rank):
@@ -113,6 +122,9 @@ def _require_result(shard: Shard, result: Result, settings: Mapping[str, Any]) -
     kind, items = shard.kind, shard.stop - shard.start
     if set(result) != _KEYS[kind]:
         raise Unfit(f"{kind} with {', '.join(sorted(_KEYS[kind]))}", sorted(result))
+    if kind == SETS:
+        _require_sets(shard, result, settings)
+        return
     if kind == PREFIXES:
         lengths, k = result["lengths"], settings["k"]
         names = lengths if type(lengths) is dict else [""]
@@ -133,6 +145,25 @@ def _require_result(shard: Shard, result: Result, settings: Mapping[str, Any]) -
         _require_witness(result["witness"], settings["vectors"], largest)
     elif kind == SUBSETS and result["dependent"]:
         raise Unfit("with a witness where subsets are dependent", "without")
+
+
+def _require_sets(shard: Shard, result: Result, settings: Mapping[str, Any]) -> None:
+    """All of the shard is settled or nothing; primes where it is, and a witness only where it is
+    settled by one."""
+    pieces, witness, primes = shard.stop - shard.start, result["witness"], result["primes"]
+    if type(result["settled"]) is not int or result["settled"] not in (0, pieces):
+        raise Unfit(f"settled as a whole ({pieces}) or not (0)", describe(result["settled"]))
+    for name in ("looked at", "false alarms"):
+        if type(result[name]) is not int or result[name] < 0:
+            raise Unfit(f"with a number of {name}", describe(result[name]))
+    allowed = AllSets("", settings["vectors"], settings["width"], settings["k"]).primes()
+    proved = result["settled"] > 0 and witness is None
+    if type(primes) is not list or (proved and tuple(primes) not in allowed):
+        raise Unfit(f"with the primes of a search, {allowed[0]}", describe(primes))
+    if witness is not None:
+        if not result["settled"]:
+            raise Unfit("without a witness where nothing is settled", "with one")
+        _require_witness(witness, settings["vectors"], settings["k"])
 
 
 def _require_witness(value: Any, vectors: int, largest: int) -> None:

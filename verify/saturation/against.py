@@ -5,17 +5,16 @@ Exact integers, but for the curve, which is float64 and nothing rests on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from attncert.constructions.arrays import ObjectArray
+from attncert.constructions.arrays import IntegerArray, ObjectArray
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.numerals import fraction, numeral
+from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.exact import integers
 from attncert.verify import features
 from attncert.verify.claims.proof import Steered
-from attncert.verify.saturation.least import Drops, least_c
+from attncert.verify.saturation.least import Drops, least_c, whole
 
 MOST_EXAMPLES = 200  # up to which ranks are taken at other c
 _TRIED = 64  # values of c below the head's own at which the rank is looked for
@@ -35,14 +34,17 @@ def steered(
 
     None where c multiplies something that is not whole, or some row L_s does not lead.
     """
-    whole = _integers(lead)
-    if whole is None or record.c is None:
+    if record.c is None:
+        return None
+    try:
+        grows = np.array([[whole(x) for x in row] for row in lead.tolist()], dtype=object)
+    except ValueError:
         return None
     rows, c = list(record.earlier), int(record.c)
-    stays = table[rows] - c * whole
+    stays = table[rows] - c * grows
     drops: Drops = [
         [(int(a[row] - a[i]), int(b[row] - b[i])) for i in range(data.n) if i != row]
-        for a, b, row in zip(whole.tolist(), stays.tolist(), record.targets, strict=True)
+        for a, b, row in zip(grows.tolist(), stays.tolist(), record.targets, strict=True)
     ]
     gaps = [gap for row in drops for gap, _ in row]
     if any(gap <= 0 for gap in gaps):
@@ -50,21 +52,11 @@ def steered(
     return Steered(
         rows=tuple(int(row) for row in record.targets),
         rate=min(gaps, default=None),
-        least_for_rank=_least_for_rank(data, record, table, whole, seen),
+        least_for_rank=_least_for_rank(data, record, table, grows, seen),
         least_for_bits=None if bits is None else least_c(drops, bits),
         least_to_lead=least_c(drops, 1),
         curve=_curve(drops, c) if gaps else (),
     )
-
-
-def _integers(lead: ObjectArray) -> ObjectArray | None:
-    out = np.empty(lead.shape, dtype=object)
-    for place, x in np.ndenumerate(lead):
-        value = fraction(numeral(x))
-        if value.denominator != 1:
-            return None
-        out[place] = int(value)
-    return out
 
 
 def _least_for_rank(
@@ -96,17 +88,20 @@ def _curve(drops: Drops, c: int) -> tuple[tuple[int, float], ...]:
     """(c', worst log2(1 - p) over the earlier examples) for some c' up to twice the head's own."""
     last = max(2 * c, 8)
     chosen = sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})
-    return tuple((k, _worst(drops, k)) for k in chosen)
+    shape = len(drops), len(drops[0])
+    gaps, rests = (narrow([pair[k] for row in drops for pair in row], shape) for k in (0, 1))
+    return tuple((k, _worst(gaps, rests, k)) for k in chosen)
 
 
-def _worst(drops: Drops, c: int) -> float:
-    """The largest log2(1 - p) of the rows L_s at this c; float64."""
-    return max(_share([c * gap + rest for gap, rest in row]) for row in drops if row)
+def _worst(gaps: IntegerArray, rests: IntegerArray, c: int) -> float:
+    """The largest log2(1 - p) of the rows L_s at this c; float64.
 
-
-def _share(behind: Sequence[int]) -> float:
-    """log2(S/(1 + S)) with S = Σ 2^-δ, δ the drops of the other rows (negative: ahead)."""
-    least = min(behind)
-    rest = sum(2.0 ** -min(drop - least, 1100) for drop in behind)
-    bits = float(np.log2(rest)) - max(min(least, 10**300), -(10**300))
-    return bits - float(np.logaddexp2(0.0, bits))
+    That is log2(S/(1 + S)) with S = Σ 2^-δ, δ the drops of the other rows (negative: ahead).
+    """
+    behind = integers.add(integers.multiply(c, gaps), rests)
+    least = behind.min(axis=1)
+    drops = np.minimum(integers.subtract(behind, least[:, None]), 1100).astype(np.float64)
+    rest = np.cumsum(np.exp2(-drops), axis=1)[:, -1]  # added in order
+    far = np.minimum(np.maximum(least.astype(object), -(10**300)), 10**300).astype(np.float64)
+    bits = np.log2(rest) - far
+    return float((bits - np.logaddexp2(0.0, bits)).max())

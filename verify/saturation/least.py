@@ -9,11 +9,11 @@ proved by the inequality at it and the failure of the inequality at one less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
+
+from flint import fmpq
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.numerals import fraction, numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -69,7 +69,7 @@ def drops_of(data: Dataset, built: Construction, h: int) -> Drops:
     now = features.logits(built.layer.heads[h], data)[list(record.earlier)].tolist()
     out: Drops = []
     for grows, logits, row in zip(lead(data, record).tolist(), now, record.targets, strict=True):
-        a = [_whole(x) for x in grows]
+        a = [whole(x) for x in grows]
         b = [k - record.c * x for k, x in zip(logits, a, strict=True)]
         out.append([(a[row] - a[i], b[row] - b[i]) for i in range(data.n) if i != row])
     return out
@@ -102,16 +102,23 @@ def falls_short(drops: Drops, c: int, bits: int) -> int | None:
 
 
 def _below(behind: Sequence[int], bits: int) -> bool:
-    """1 - p < 2^-bits, in fractions: with S = Σ 2^-δ, 1 - p = S/(1 + S)."""
-    if min(behind) < bits:
+    """1 - p < 2^-bits, in integers over 2^most: with S = Σ 2^-δ, 1 - p = S/(1 + S)."""
+    nearest = min(behind)
+    if nearest < bits:
         return False  # 1 - p ≥ 2^-δ/(1 + 2^-δ) ≥ 2^-(δ + 1)
+    if nearest >= bits + len(behind).bit_length():
+        return True  # S ≤ len·2^-δ < 2^-bits
     most = (len(behind) + 1) * (bits + 1)  # farther rows change nothing (rational.py)
-    total = sum((Fraction(1, 1 << min(drop, most)) for drop in behind), Fraction(0))
-    return total * (1 << bits) < 1 + total
+    total = sum(1 << most - min(drop, most) for drop in behind)
+    return total << bits < total + (1 << most)
 
 
-def _whole(x: object) -> int:
-    value = fraction(numeral(x))
-    if value.denominator != 1:
-        raise ValueError(f"{value} is not whole")
-    return int(value)
+def whole(x: fmpq) -> int:
+    """Raises ValueError where x is none.
+
+    >>> whole(fmpq(6, 2))
+    3
+    """
+    if x.q != 1:
+        raise ValueError(f"{x} is not whole")
+    return int(x.p)

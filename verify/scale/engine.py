@@ -1,7 +1,15 @@
-"""Running shards: here, on processes, or on a Dask cluster, all through joblib.
+"""Running shards: here, on processes through joblib, or on a Dask cluster.
 
 A shard's result depends on the shard alone, so what runs where, and in which order results arrive,
 changes nothing but the time. Each finished shard goes to the log at once.
+
+A cluster loses workers. Dask runs the shards of a worker that died elsewhere, and gives a shard up
+that ended too many (`allowed-failures`); joblib's own backend for Dask does not hear of that, and
+waits for ever; so does whoever asks for a finished result that died with its worker, where no
+other is left. So shards are submitted here, and nothing is waited for without a limit: a shard that
+was given up or cancelled, or a cluster that is without workers for too long, ends the run in one
+line. What every shard needs is itself a task, not data scattered to a worker, which would be
+lost with it: a task is done again.
 """
 
 from __future__ import annotations
@@ -9,9 +17,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import queue
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 from attncert.constructions.errors import InputError
@@ -23,6 +34,12 @@ from attncert.verify.scale.shards import Result, Shard
 Work = Callable[..., Result]
 """work(shard, *shared): a function that a process can import (picklable)."""
 
+Cluster = Any
+"""A `distributed.Client`, from `dask`."""
+
+_ALONE = 60.0  # seconds without workers, or without the scheduler, after which a run ends
+_POLL, _FETCH = 0.5, 5.0  # seconds between looks at the cluster; for a result to come
+
 
 def run(
     shards: Sequence[Shard],
@@ -30,7 +47,7 @@ def run(
     shared: Sequence[Any] = (),
     *,
     jobs: int = 1,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     log: ShardLog | None = None,
     deadline: float | None = None,
     progress: StageProgress = silent,
@@ -38,8 +55,7 @@ def run(
     """The results of these shards, in their order; those in the log are not done again.
 
     shared:  what every shard needs, e.g. the table of vectors; sent to a process once if large.
-    jobs:    processes; 1: in this one. backend: a joblib backend that is configured by the caller
-             ("dask": see `dask`); `jobs` does not matter then.
+    jobs:    processes; 1: in this one. cluster: see `dask`; `jobs` does not matter then.
     deadline: of `time.monotonic`; no shard is begun after it, and the result lacks those left out.
     """
     if jobs < 1:
@@ -49,7 +65,7 @@ def run(
     pending = [shard for shard in wanted if shard not in finished]
     done = len(wanted) - len(pending)
     progress("shards", done, len(wanted))
-    for shard, result in _results(_until(deadline, pending), work, shared, jobs, backend):
+    for shard, result in _results(_until(deadline, pending), work, shared, jobs, cluster):
         if log is not None:
             log.append(shard, result)
         finished[shard] = result
@@ -59,8 +75,8 @@ def run(
 
 
 @contextlib.contextmanager
-def dask(address: str) -> Iterator[str]:
-    """The backend's name while connected to the Dask scheduler at this address.
+def dask(address: str) -> Iterator[Cluster]:
+    """A client that is connected to the Dask scheduler at this address.
 
     Raises InputError where the `dask` extra is missing or nothing answers in ten seconds.
     """
@@ -69,7 +85,6 @@ def dask(address: str) -> Iterator[str]:
     except ModuleNotFoundError:
         raise InputError("--dask", "used with the extra attncert[dask]", "installed") from None
     from distributed.comm import connect
-    from joblib import parallel_config
 
     async def reach() -> None:
         tls = distributed.Security().get_connection_args("client")
@@ -83,15 +98,18 @@ def dask(address: str) -> Iterator[str]:
     except (OSError, TypeError, ValueError) as error:
         got = f"{address} ({error})"
         raise InputError("--dask", "the address of a Dask scheduler", got) from None
-    with client, parallel_config("dask", client=client):
-        yield "dask"
+    with client:
+        yield client
 
 
 def _results(
-    shards: Iterable[Shard], work: Work, shared: Sequence[Any], jobs: int, backend: str | None
+    shards: Iterator[Shard], work: Work, shared: Sequence[Any], jobs: int, cluster: Cluster | None
 ) -> Iterator[tuple[Shard, Result]]:
     """(shard, result) as they arrive."""
-    if backend is None and jobs == 1:
+    if cluster is not None:
+        yield from _on_cluster(shards, work, shared, cluster)
+        return
+    if jobs == 1:
         for shard in shards:
             yield _one(work, shard, *shared)
         return
@@ -101,14 +119,80 @@ def _results(
     # A process at a time holds two shards at most, so that a deadline is kept to within those.
     settings: dict[str, Any] = {"batch_size": 1, "pre_dispatch": "2*n_jobs"}
     settings["return_as"] = "generator_unordered"
-    if backend is not None:
-        yield from Parallel(**settings)(calls)
-        return
     threads = max(1, available_threads() // jobs)
     # Workers of a run that was killed go away by themselves after some idle seconds.
     loky = {"n_jobs": jobs, "inner_max_num_threads": threads, "idle_worker_timeout": 20}
     with parallel_config("loky", **loky), _lost_workers():
         yield from Parallel(**settings)(calls)
+
+
+def _on_cluster(
+    shards: Iterator[Shard], work: Work, shared: Sequence[Any], cluster: Cluster
+) -> Iterator[tuple[Shard, Result]]:
+    """Two shards at most for each thread of the workers, so that a deadline is kept."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a table is large
+        tables = [cluster.submit(_same, x, pure=False) for x in shared]
+    finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    running: set[Any] = set()
+    alone_since: float | None = None
+    try:
+        while True:
+            threads = _threads(cluster)
+            for shard in islice(shards, max(0, 2 * threads - len(running))):
+                future = cluster.submit(_one, work, shard, *tables, pure=False)
+                running.add(future)
+                future.add_done_callback(finished.put)
+            if threads:
+                alone_since = None
+            elif alone_since is None:
+                alone_since = time.monotonic()
+            elif time.monotonic() - alone_since > _ALONE:
+                must = "the address of a cluster that has workers"
+                raise InputError("--dask", must, f"of one without any for {_ALONE:g} s")
+            if threads and not running:
+                return
+            with contextlib.suppress(queue.Empty):
+                future = finished.get(timeout=_POLL)
+                try:
+                    outcome = _outcome(future)
+                except TimeoutError:  # the worker that holds it died: it is done again
+                    finished.put(future)
+                    continue
+                running.discard(future)
+                yield outcome
+    finally:
+        with contextlib.suppress(Exception):  # of a cluster that is gone
+            cluster.cancel([*running, *tables])
+
+
+def _threads(cluster: Cluster) -> int:
+    """Of all workers; 0 also while there is no connection to the scheduler."""
+    if cluster.status != "running":
+        return 0
+    try:
+        return sum(cluster.nthreads().values())
+    except (OSError, TimeoutError):
+        return 0
+
+
+def _outcome(future: Any) -> tuple[Shard, Result]:
+    """The result, or what the shard raised; one line where Dask gave it up. TimeoutError where the
+    result does not come."""
+    must = "run by workers that stay alive (larger ones, if memory is short)"
+    if future.status == "cancelled":
+        raise InputError("shards", must, "cancelled by the Dask cluster")
+    if future.status == "error":
+        error = future.exception()
+        if type(error).__name__ == "KilledWorker":
+            raise InputError("shards", must, "given up: several workers ended over one") from None
+        raise error
+    found: tuple[Shard, Result] = future.result(timeout=_FETCH)
+    return found
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
@@ -114,7 +114,8 @@ def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) 
     query = head.v1
     if head.selector is not None:
         query = query + head.selector * fmpq(head.c)
-    rank = int(built.rank()) if weights.width > 1 else int(any(x != 0 for x in built.entries()))
+    nothing = fmpq_mat(built.nrows(), built.ncols())
+    rank = int(built.rank()) if weights.width > 1 else int(built != nothing)
     equal = bool(built == head.separator * query.transpose())
     return shared.claim(
         number,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.oracles import rank_mod
 
 from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.search import placement
 from attncert.constructions.search.placement import (
     SLACK_BITS,
     Block,
@@ -156,6 +157,32 @@ def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataOb
     assert len(set(pivots)) == len(kept)
     square = [[rows[i][j] for j in pivots] for i in kept]
     assert rank_mod(square, P) == len(kept)
+
+
+@pytest.mark.parametrize("panel", [1, 7, 256])
+def test_rows_are_worked_out_as_far_as_they_are_looked_at(
+    panel: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placement, "_PANEL", panel)
+    draw, placed = np.random.default_rng(3), Placement(200, P)
+    for start in range(0, 60, 15):  # four groups
+        group = list(range(start, start + 15))
+        features = block(draw.integers(-9, 10, (200, 20)).tolist())
+        pivots = placed.pivots(group, features)
+        assert pivots is not None
+        placed.extend(group, features, pivots)
+    low = draw.integers(-9, 10, (200, 5)) @ draw.integers(-9, 10, (5, 20))
+    for features in (block(low.tolist()), block(draw.integers(-9, 10, (200, 20)).tolist())):
+        unplaced = list(range(60, 200))
+        rest = placed.remainder(unplaced, features)
+        direct = placed.residual(placed.multipliers(unplaced), features[unplaced],
+                                 features[placed.rows])  # fmt: skip
+        assert (rest.mod == direct.mod).all()
+        for most in (3, 20):
+            rows, pivots = placed.independent(unplaced, features, most)
+            assert rows == independent_rows(rest, P, most)[0] and len(pivots) == len(rows)
+            minor = rest.mod[np.ix_(rows, pivots)].astype(np.int64).tolist()
+            assert rank_mod(minor, P) == len(rows)
 
 
 def test_independent_rows_across_chunks() -> None:

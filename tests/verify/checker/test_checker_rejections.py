@@ -65,6 +65,11 @@ def halves_below(certificate: Certificate) -> Any:
     return [[str(Fraction(x) - Fraction(1, 2)) for x in row] for row in rows]
 
 
+def outside(name: str, size: int) -> dict[str, Any]:
+    """The certificate where its data are said to be in this file."""
+    return digested(TWO | {"data": None, "data_file": {"name": name, "bytes": size}})
+
+
 REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "no file of JSON": ("{", "unusable", "JSONDecodeError: 'Expecting property name"),
     "empty": ("", "unusable", "JSONDecodeError"),
@@ -292,7 +297,17 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "one example alone": (changed(TIED, "relation.2", "0"), "wrong", "some weights break"),
     "format 1 with keys of 2": (changed(TWO, "format", "attncert/1"), "unusable", "with the keys"),
     "format 2 without them": (changed(LAYER, "format", "attncert/2"), "unusable", "with the keys"),
-    "a data file": (changed(TWO, "data_file", {}), "unusable", "data_file must be null"),
+    "a data file": (changed(TWO, "data_file", {}), "unusable", "data_file, if not null"),
+    "data inside, too": (
+        changed(TWO, "data_file", {"name": "a", "bytes": 1}),
+        "unusable",
+        "data must be null",
+    ),
+    "a data file elsewhere": (outside("../a.json", 2), "unusable", "data_file.name must be"),
+    "no data file": (outside("a.json", 2), "unusable", "a.json is missing"),
+    "a longer data file": (outside("data.json", 1), "wrong", "data.json has another size"),
+    "another data file": (outside("data.json", 2), "wrong", "data.json has another SHA-256"),
+    "arrays": (outside("data.npz", 2), "over limit", "is for attncert check --fast"),
     "bits that are no number": (
         changed(TWO, "saturation.bits", "1"),
         "unusable",
@@ -341,6 +356,12 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a smaller change": (changed(TWO, "rounding.largest_change", "1/3"), "wrong", "is another"),
     "no relation": (changed(SET, "relation.coefficients.3", "-2"), "wrong", "combination is not 0"),
 }
+
+
+@pytest.fixture(autouse=True)
+def data_files(tmp_path: Path) -> None:
+    for kind in ("json", "npz"):
+        (tmp_path / f"data.{kind}").write_text("[]")
 
 
 @pytest.mark.parametrize("name", REJECTIONS)

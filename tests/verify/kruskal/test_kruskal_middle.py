@@ -1,4 +1,5 @@
-"""Meeting in the middle modulo 5 against the quotients of `exhaustive.py` and planted sets."""
+"""Meeting in the middle modulo 5 against enumeration, the quotients of `exhaustive.py`, and planted
+sets."""
 
 from __future__ import annotations
 
@@ -6,113 +7,167 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.kruskal_cases import planted, vandermonde
+from support.kruskal_cases import planted
 from support.oracles import rank_mod
 
-from attncert.verify.kruskal.methods import middle
-from attncert.verify.kruskal.methods.exhaustive import decide
-from attncert.verify.kruskal.methods.middle import five, worth_trying
-from attncert.verify.kruskal.methods.middle_kernels import pairs_of, quadruples, slices
+from attncert.verify.kruskal.methods import determinants, middle
+from attncert.verify.kruskal.methods.exhaustive import decide, part
+from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle, worth_trying
+from attncert.verify.kruskal.methods.middle_kernels import equal_sums, representative
 from attncert.verify.kruskal.vectors import Vectors
 
 
-def words(rows: np.ndarray) -> np.ndarray:
-    places = np.uint64(4) * np.arange(rows.shape[1], dtype=np.uint64)
-    multiples = [(rows * c % 5).astype(np.uint64) << places for c in range(1, 5)]
-    return np.stack([np.bitwise_or.reduce(m, axis=1) for m in multiples], axis=1)
+def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Found:
+    return Middle(vectors, k, seed).look(0, REPRESENTATIVES)
 
 
-@settings(deadline=None, max_examples=15)
-@given(st.integers(0, 10**6), st.integers(4, 7))
-def test_every_minimal_dependent_set_modulo_five_is_listed(seed: int, width: int) -> None:
-    rows = np.random.default_rng(seed).integers(0, 5, (14, width))
-    rows = rows[np.any(rows != 0, axis=1)]
-    scaled = words(rows)
-    listed = {tuple(s) for s in middle._pairs_and_triples(scaled)}
-    by_slice = slices(scaled)
-    for target in range(125):
-        table = pairs_of(target, scaled, *by_slice)
-        out = np.zeros((5000, 4), dtype=np.int64)
-        count = quadruples(target, table, scaled, *by_slice, out)
-        listed |= {tuple(sorted(s)) for s in out[:count].tolist()}
-    for k in (2, 3, 4):
-        for subset in itertools.combinations(range(len(rows)), k):
-            part = [rows[i].tolist() for i in subset]
-            circuit = rank_mod(part, 5) == k - 1 and all(
-                rank_mod(less, 5) == k - 1 for less in itertools.combinations(part, k - 1)
-            )
-            assert not circuit or subset in listed
-            assert subset not in listed or rank_mod(part, 5) < k
+def test_one_of_each_four_multiples_of_a_slice_is_its_representative() -> None:
+    words = {int(representative(number)) for number in range(REPRESENTATIVES)}
+    assert len(words) == REPRESENTATIVES
+    digits = np.array([[word >> 4 * i & 15 for i in range(7)] for word in words])
+    multiples = np.concatenate([digits * c % 5 for c in range(1, 5)])
+    assert len(np.unique(multiples, axis=0)) == 5**7
 
 
-@pytest.mark.parametrize("factor", [1, 5, 25])
-@pytest.mark.parametrize("multiples", [0, 1, 2, 3])
-def test_a_planted_set_is_found_whatever_five_divides(factor: int, multiples: int) -> None:
+@pytest.mark.parametrize("k", [5, 6])
+def test_every_relation_modulo_five_is_seen(k: int) -> None:
+    """Twelve vectors in four coordinates modulo 5: counted by enumeration, for each size.
+
+    A relation is seen once; four times in slice 0, where the sums of its halves are 0.
+    """
+    rng = np.random.default_rng(k)
+    rows = rng.integers(0, 5, (12, 4))
+    rows[~rows.any(axis=1), 0] = 1
+    table = rng.integers(0, 100, (12, 16)) * 5
+    table[:, :4] += rows
+    search = Middle(Vectors.of(table), k)
+    for start, stop, times in ((1, REPRESENTATIVES, 1), (0, 1, 4)):
+        small = np.full((10**4, k), -1, dtype=np.int64)
+        hits = np.zeros((8, k), dtype=np.int64)
+        tables = (search._scaled, search._pairs, search._checks)
+        counts = equal_sums(start, stop, k, *tables, hits, small)
+        expected = dict.fromkeys(range(2, k + 1), 0)
+        sets: set[tuple[int, ...]] = set()
+        for size in expected:
+            factors = np.array(list(itertools.product(range(1, 5), repeat=size - 1)))
+            factors = np.hstack([np.ones((len(factors), 1), dtype=int), factors])
+            half = (size + 1) // 2
+            for members in itertools.combinations(range(12), size):
+                part_of = rows[list(members)]
+                zero = ~(factors @ part_of % 5).any(axis=1)
+                nothing = ~(factors[:, :half] @ part_of[:half] % 5).any(axis=1)
+                seen = int((zero & (nothing == (start == 0))).sum())
+                expected[size] += times * seen
+                if seen and size < k - 1:
+                    sets.add(members)
+        listed = [tuple(x for x in row if x >= 0) for row in small[: counts[1]].tolist()]
+        assert counts[2:].tolist() == [expected[k], expected[k - 1]]
+        assert len(listed) == sum(expected[size] for size in range(2, k - 1))
+        assert set(listed) == sets
+
+
+@pytest.mark.parametrize(
+    ("k", "multiples"), [(5, 0), (5, 1), (5, 2), (5, 3), *((6, m) for m in range(5))]
+)
+def test_a_planted_set_is_found_whatever_five_divides(k: int, multiples: int) -> None:
     """Coefficients divisible by 5 leave a smaller dependent set modulo 5: those are extended."""
     rng = np.random.default_rng(multiples)
-    table = rng.integers(-60, 60, (60, 14))
-    members = np.sort(rng.choice(60, 5, replace=False))
-    factors = np.array([5] * multiples + [2, -1, 3, 7][multiples:])
+    table = rng.integers(-60, 60, (30, 14))
+    members = np.sort(rng.choice(30, k, replace=False))
+    factors = np.array([5] * multiples + [2, -1, 3, 7, 4][multiples:])[: k - 1]
     table[members[-1]] = factors @ table[members[:-1]]
-    table[members[0]] *= factor
+    table[members[0]] *= (1, 5, 25)[multiples % 3]
     vectors = Vectors.of(table)
-    assert decide(vectors, 4).independent
-    found = five(vectors)
-    witness = found.dependency
-    assert found.independent is False
+    witness = whole(vectors, k).dependency
     assert witness is not None
     assert witness.indices == tuple(members.tolist())
     assert witness.is_circuit(vectors)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_independent_vectors_are_certified_as_by_quotients(seed: int) -> None:
-    vectors = Vectors.of(np.random.default_rng(seed).integers(0, 64, (70, 13)))
-    found = five(vectors, seed=seed, threads=2)
-    assert (found.independent, found.dependency) == (True, None)
-    assert decide(vectors, 5).independent
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_a_smaller_dependent_set_is_no_proof_of_six(size: int) -> None:
+    """Nothing is assumed of smaller sets: one of them ends in a witness, or in no claim."""
+    vectors, members = planted(24, 14, size, seed=size) if size > 1 else (None, (3,))
+    if vectors is None:
+        table = np.random.default_rng(0).integers(1, 60, (24, 14))
+        table[3] = 0
+        vectors = Vectors.of(table)
+    found = whole(vectors, 6)
+    assert found.dependency is not None or not found.settled
+    assert found.dependency is None or found.dependency.indices == members
+
+
+@pytest.mark.parametrize("k", [5, 6])
+def test_independent_vectors_are_certified_as_by_quotients(k: int) -> None:
+    vectors = Vectors.of(np.random.default_rng(k).integers(0, 64, (24, 13)))
+    found = whole(vectors, k, seed=k)
+    assert (found.settled, found.dependency) == (True, None)
+    assert not worth_trying(k, vectors.N, vectors.d)
+    assert decide(vectors, k).independent
 
 
 def test_a_vector_that_is_zero_modulo_five_is_made_primitive_first() -> None:
-    table = np.random.default_rng(0).integers(0, 64, (40, 13))
+    table = np.random.default_rng(0).integers(0, 64, (20, 13))
     table[7] *= 25
-    assert five(Vectors.of(table)).independent
+    assert whole(Vectors.of(table), 5) == whole(Vectors.of(table // [[25 if i == 7 else 1] for i in
+                                                                    range(20)]), 5)  # fmt: skip
 
 
 def test_floats_in_many_dimensions() -> None:
-    vectors, members = planted(80, 40, 5, seed=4)
-    witness = five(vectors).dependency
+    vectors, members = planted(24, 40, 6, seed=4)
+    witness = whole(vectors, 6).dependency
     assert witness is not None
     assert witness.indices == members
 
 
-def test_a_search_that_is_stopped_claims_nothing() -> None:
-    assert five(vandermonde(40, 14), stop=lambda: True).independent is None
-
-
 def test_too_many_sets_to_list_end_in_no_claim() -> None:
-    """In three coordinates nearly all sets of four are dependent modulo 5."""
-    rows = np.random.default_rng(0).integers(0, 5, (80, 3))
-    assert five(Vectors.of(rows + 5)).independent is not True
-    assert not worth_trying(80, 3)
+    """Modulo 5 all vectors are parallel, over Q none are dependent."""
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 1000, (30, 13)) * 5
+    table[:, 0] += rng.integers(1, 5, 30)
+    found = whole(Vectors.of(table), 6)
+    assert (found.settled, found.dependency) == (False, None)
 
 
-def test_decide_chooses_it_where_it_is_cheaper() -> None:
-    vectors, members = planted(210, 14, 5, seed=5)
-    found = decide(vectors, 5)
+def test_the_determinants_of_a_block_agree_with_elimination() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.integers(-4095, 4096, (40, 6))
+    table[30:] = table[:10] - table[10:20] * 3 + table[20:30]
+    table %= determinants.R
+    table = np.where(table > 4095, table - determinants.R, table)
+    members = np.array([rng.choice(40, 6, replace=False) for _ in range(2 * determinants.BLOCK)])
+    members[::5] = [[0, 10, 20, 30, 5, 6]]
+    places = np.uint64(12) * np.arange(3, dtype=np.uint64)
+    sets = np.stack(
+        [np.bitwise_or.reduce(half.astype(np.uint64) << places, axis=1)
+         for half in (members[:, :3], members[:, 3:])], axis=1,
+    )  # fmt: skip
+    count = determinants.singular(sets, table.astype(float))
+    expected = [m for m in members.tolist() if rank_mod(table[m].tolist(), determinants.R) < 6]
+    found = [[int(w) >> 12 * i & 4095 for w in row for i in range(3)] for row in sets[:count]]
+    assert found == expected
+    assert 0 < count < len(sets)
+
+
+@pytest.mark.parametrize("k", [5, 6])
+def test_decide_takes_it_and_parts_of_it(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(middle._FROM, k, 20)
+    vectors, members = planted(25, 14, k, seed=5)
+    found = decide(vectors, k, threads=2)
     assert found.dependency is not None
     assert found.dependency.indices == members
-    independent = decide(vectors.take([i for i in range(210) if i != members[2]]), 5)
-    assert independent.independent
-    assert independent.primes[0] == 5
-    bound = independent.bound()
+    rest = vectors.take([i for i in range(25) if i != members[2]])
+    whole_of_it, stopped = decide(rest, k), decide(rest, k, stop=lambda: True)
+    assert stopped.independent is None
+    parts = [part(rest, k, *ends) for ends in ((0, 7000), (7000, REPRESENTATIVES))]
+    assert [found.independent for found in parts] == [True, True]
+    assert sum(found.alarms for found in parts) == whole_of_it.alarms
+    bound = whole_of_it.bound()
     assert bound is not None
-    assert (bound.end, bound.value) == ("lower", 5)
+    assert (bound.end, bound.value, whole_of_it.primes[0]) == ("lower", k, 5)
 
 
-def test_decide_finds_smaller_sets_first() -> None:
+def test_decide_finds_smaller_sets_too() -> None:
     vectors, members = planted(210, 14, 4, seed=6)
     found = decide(vectors, 5)
     assert found.dependency is not None

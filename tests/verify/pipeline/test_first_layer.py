@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_certificates import sealed
+from support.small_certificates import CASES, sealed
 
 import attncert
 from attncert import Dataset, Settings, prove, write_report
@@ -181,6 +181,13 @@ def test_a_changed_first_layer_is_seen(
     assert found.status in ("wrong", "unusable") and found.message.startswith("first layer: ")
 
 
+def test_the_second_certificate_must_be_about_examples(folder: Path, tmp_path: Path) -> None:
+    made = CASES["dependent-set"]()
+    (tmp_path / "c.json").write_text(json.dumps(made))
+    found = check_files(str(folder / "first-layer.json"), str(tmp_path / "c.json"))
+    assert found.status == "unusable" and "data of examples" in found.message
+
+
 def test_a_certificate_that_is_wrong_stays_wrong(folder: Path, tmp_path: Path) -> None:
     cert = json.loads((folder / "certificate.json").read_text())
     cert["data"]["labels"][0][0] = "6"
@@ -222,6 +229,8 @@ def test_equal_means_leave_queries_equal(
 def test_mixing_and_rounding_are_not_one_run() -> None:
     with pytest.raises(attncert.InputError, match="--mix: must be given without --round"):
         Settings(mix=True, round_to="1/4")
+    with pytest.raises(attncert.InputError, match="--mix: must be given without --data-file"):
+        Settings(mix=True, data_file=True)
 
 
 def test_long_numbers_cost_less_than_the_second_layer_does(tmp_path: Path) -> None:

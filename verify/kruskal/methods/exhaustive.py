@@ -13,7 +13,10 @@ that is found is looked at modulo another prime q, in more coordinates, and what
 too is looked at exactly: it is a witness or a false alarm, never a guess.
 
 The cost is known before it starts, `nominal_seconds`. For k = 1, 2 hashing does (`parallel`), for
-k = 5 among many vectors meeting in the middle is quicker (`middle`).
+k = 5 and 6 among many vectors meeting in the middle is quicker (`middle`).
+
+Either way the sets are looked at in *pieces* that know nothing of each other: the sets with a given
+smallest index, or the slices of `middle`. So `part` does some of them, anywhere, in any order.
 """
 
 from __future__ import annotations
@@ -43,12 +46,14 @@ _EXTRA = 4  # coordinates beyond k that tell chance from dependence
 _TRIES = 4  # pairs of primes and projections, where one is unlucky
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm
 _START = 5e-5  # for each first vector
+_SLICES = 8  # of the middle, for a thread at a time
 
 
 @dataclass(frozen=True)
 class Decision:
     """independent: whether every k vectors are; None where the search was left before its end.
 
+    Of a `part`: whether all of its sets are.
     dependency: the witness where they are not (a circuit, of k vectors or fewer).
     primes: every set is independent modulo one of them, or over Q (false_alarms). sets: C(N, k).
     alarms: sets that were dependent modulo the first prime. false_alarms: modulo both.
@@ -89,16 +94,32 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
 
     >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
     [0.1, 5.7]
-    >>> 60 < nominal_seconds(1782, 16, 5) < 180, 5e5 < nominal_seconds(1782, 16, 6) < 1e6
+    >>> 60 < nominal_seconds(1782, 16, 5) < 180, 200 < nominal_seconds(1782, 16, 6) < 800
     (True, True)
     """
     if k <= 2:
         return 1e-6 * N
-    if k == 5 and middle.worth_trying(N, d):
-        return middle.five_seconds(N, threads) + nominal_seconds(N, d, 4, threads)
+    if middle.worth_trying(k, N, d):
+        return middle.seconds(k, N, threads)
     p, _ = search_primes(N)
     work = _POINT * _subsets(N, k - 1) + _PLANE * _subsets(N, k - 2)
     return (work + _CHECK * _subsets(N, k) / p + _START * N) / threads
+
+
+def pieces(N: int, d: int, k: int) -> int:
+    """How many pieces the search of all sets of k is cut in, k >= 3.
+
+    >>> pieces(1782, 16, 4), pieces(1782, 16, 6)
+    (1779, 19532)
+    """
+    return middle.REPRESENTATIVES if middle.worth_trying(k, N, d) else N - k + 1
+
+
+def primes_of(N: int, d: int, k: int) -> list[tuple[int, ...]]:
+    """Modulo which a `part` may find its sets independent: one prime or the other of a tuple."""
+    if middle.worth_trying(k, N, d):
+        return [middle.primes_of(k, N)]
+    return [search_primes(N, attempt) for attempt in range(_TRIES)]
 
 
 def _subsets(N: int, k: int) -> float:
@@ -114,7 +135,6 @@ def decide(
     k: int,
     *,
     limit_s: float = math.inf,
-    known: int = 0,
     seed: int = 0,
     threads: int | None = None,
     progress: StageProgress = silent,
@@ -123,7 +143,6 @@ def decide(
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
 
     limit_s: refuse (InputError, with the estimate) what costs more nominal seconds than this.
-    known: every `known` of the vectors are known to be independent.
     seed: of the projection; it decides how many alarms there are, never the answer.
     stop: asked now and then; True leaves the question open.
 
@@ -145,17 +164,39 @@ among 2000 vectors takes about 5e+08 s), not 7
         raise InputError("k", f"small enough for {limit_s:g} s ({cost})", k)
     if k <= 2:
         return _by_hashing(vectors, k)
-    if k == 5 and middle.worth_trying(vectors.N, vectors.d):
-        return _by_the_middle(vectors, known, seed, threads, progress, stop)
-    found = _search(vectors, k, seed, 0, threads, progress, stop)
-    if found is not None:
+    found = part(
+        vectors, k, 0, pieces(vectors.N, vectors.d, k),
+        seed=seed, threads=threads, progress=progress, stop=stop,
+    )  # fmt: skip
+    if found.independent is not None or (stop is not None and stop()):
         return found
     for smaller in range(1, k):  # most likely some k - 2 or fewer are dependent
-        found = decide(vectors, smaller, seed=seed, threads=threads, stop=stop)
-        if found.dependency is not None:
-            return replace(found, k=k, sets=math.comb(vectors.N, k))
-    for attempt in range(1, _TRIES):  # an unlucky projection
-        found = _search(vectors, k, seed, attempt, threads, progress, stop)
+        less = decide(vectors, smaller, seed=seed, threads=threads, stop=stop)
+        if less.dependency is not None:
+            return replace(less, k=k, sets=found.sets)
+    return found
+
+
+def part(
+    vectors: Vectors,
+    k: int,
+    start: int,
+    end: int,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    tables: middle.Middle | None = None,
+    progress: StageProgress = silent,
+    stop: Callable[[], bool] | None = None,
+) -> Decision:
+    """The pieces start .. end - 1 of all sets of k, 3 <= k <= min(N, d); None where they could not
+    be decided. tables: `middle.Middle` of the same, if at hand."""
+    if middle.worth_trying(k, vectors.N, vectors.d):
+        tables = tables or middle.Middle(vectors, k, seed)
+        return _by_the_middle(vectors, k, range(start, end), tables, threads, progress, stop)
+    for attempt in range(_TRIES):  # again where a projection is unlucky
+        pair = search_primes(vectors.N, attempt)
+        found = _search(vectors, k, range(start, end), seed, pair, threads, progress, stop)
         if found is not None:
             return found
     return Decision(k, None, None, (), math.comb(vectors.N, k), 0, 0)
@@ -171,40 +212,50 @@ def _by_hashing(vectors: Vectors, k: int) -> Decision:
 
 def _by_the_middle(
     vectors: Vectors,
-    known: int,
-    seed: int,
+    k: int,
+    slices: range,
+    tables: middle.Middle,
     threads: int,
     progress: StageProgress,
     stop: Callable[[], bool] | None,
 ) -> Decision:
-    """k = 5, after k = 4 if that is not known."""
-    sets = math.comb(vectors.N, 5)
-    if known < 4:
-        four = decide(vectors, 4, seed=seed, threads=threads, progress=progress, stop=stop)
-        if not four.independent:
-            return replace(four, k=5, sets=sets)
-    found = middle.five(vectors, seed=seed, threads=threads, progress=progress, stop=stop)
-    primes = (5, found.prime) if found.independent else ()
-    return Decision(
-        5, found.independent, found.dependency, primes, sets, found.alarms, found.false_alarms
-    )
+    found = Decision(k, True, None, middle.primes_of(k, vectors.N), math.comb(vectors.N, k), 0, 0)
+    starts = range(slices.start, slices.stop, _SLICES)
+
+    def look(start: int) -> middle.Found:
+        return tables.look(start, min(start + _SLICES, slices.stop))
+
+    for start, seen in zip(starts, in_order(look, starts, threads), strict=False):
+        found = replace(
+            found,
+            alarms=found.alarms + seen.alarms,
+            false_alarms=found.false_alarms + seen.false_alarms,
+        )
+        if seen.dependency is not None:
+            return replace(found, independent=False, dependency=seen.dependency, primes=())
+        if not seen.settled:
+            return replace(found, independent=None)
+        progress(f"all sets of {k}", start - slices.start, len(slices))
+        if stop is not None and stop():
+            return replace(found, independent=None)
+    return found
 
 
 def _search(
     vectors: Vectors,
     k: int,
+    starts: range,
     seed: int,
-    attempt: int,
+    primes: tuple[int, int],
     threads: int,
     progress: StageProgress,
     stop: Callable[[], bool] | None,
 ) -> Decision | None:
     """None where the projection was unlucky. The first witness in order of indices ends it."""
-    N, (p, q) = vectors.N, search_primes(vectors.N, attempt)
+    N, (p, q) = vectors.N, primes
     table = np.ascontiguousarray(mixed_coordinates(vectors, k, p, seed).T)
     wide = mixed_coordinates(vectors, k + _EXTRA, q, seed)
     sets, alarms, false_alarms = math.comb(N, k), 0, 0
-    starts = range(N - k + 1)
     job = partial(_from, table, wide, k, p, q)
     for first, (count, seen, hits) in zip(starts, in_order(job, starts, threads), strict=False):
         if count < 0:

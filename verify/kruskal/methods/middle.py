@@ -1,145 +1,194 @@
-"""Is every set of five vectors independent? Decided by meeting in the middle, in O(N^3) (ours).
+"""Is every set of five, or of six, vectors independent? By meeting in the middle modulo 5 (ours).
 
-Over Q the coefficients of a relation cannot be tried one by one; modulo 5 they can. A relation
-between five vectors, in integers without a common factor, is a nonzero relation modulo 5. If all
-five coefficients are nonzero there, then scaled so that the first is 1
+Over Q the coefficients of a relation cannot be tried one by one; modulo 5 they can. Let k = 6 (or
+5) vectors of Z^d be dependent, each primitive (without a common factor). Their relation in integers
+without a common factor is nonzero modulo 5: its coefficients are nonzero there on a set S of s
+vectors, and s >= 2, as none is 0 modulo 5. So for the indices of S, increasing, some sum
 
-    x_a + c_b x_b + c_c x_c = -(c_d x_d + c_e x_e)    in F_5^w,      a < b < c < d < e,
+    u = c_1 x_a + c_2 x_b + c_3 x_c = -(c_4 x_d + c_5 x_e + c_6 x_f)        in F_5^16
 
-and the 16 C(N, 2) right-hand sides are hashed, the 16 C(N, 3) left-hand sides looked up: N/64
-times less than the C(N, 4) points of `exhaustive.py`. If some coefficients are divisible by 5,
-two, three or four of the vectors are dependent modulo 5; there are few such sets, all are listed
-in the same way, and all sets of five that contain one are decided by quotient and hash.
+of its lower half (three of six, five or four; two of three; one of two) is equal to one of its
+upper half, all coefficients from 1 to 4. Hence to list the equal sums of at most three scaled
+vectors is to list every such S; there is no other assumption.
 
-A set found modulo 5 is looked at modulo a larger prime, and what is left exactly. The vectors are
-made primitive first (no common factor), then mixed to w = 16 coordinates, which fill one word. The
-table is cut in 125 slices by three of the coordinates, so that a slice stays in cache; slices are
-independent jobs. It pays from some hundred vectors on, and needs rank 12 or more (in fewer
-coordinates too many sets agree modulo 5).
+- s = k: S is looked at modulo larger primes, and what is dependent there exactly.
+- s < k: so is every set of k that contains S: by the quotient by the span of S.
+
+**Slices.** The sums are cut by their first seven coordinates, 5^7 slices that are looked at one
+after the other and hold what memory needs: 64 C(N, 3) / 5^7 words. A relation may be multiplied by
+1, 2, 3 or 4, which moves u between four slices (slice 0 alone stays): one of each four is enough,
+1 + (5^7 - 1) / 4 = 19,532 *representatives*. In all that is 16 C(N, 3) sums, against C(N, k - 1)
+points of `exhaustive.py`. A slice depends on the vectors and the seed alone, so slices are shards.
+
+**Cost.** Sums of random vectors agree by chance: 4^(k-1) C(N, k) / 5^16 sets of k are looked at.
+For N = 1,782 and k = 6 these are 3 10^8 (the digits have 7 10^8); beyond some thousand vectors they
+are most of the cost. Seven vectors would be four against three: 64 C(N, 4) sums looked up.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from attncert.constructions.arrays import FloatArray, IntArray, WordArray
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.arrays import FloatArray, WordArray
 from attncert.verify.kruskal.dependency import Dependency
-from attncert.verify.kruskal.methods.middle_kernels import pairs_of, quadruples, quintuples, slices
+from attncert.verify.kruskal.methods.determinants import R
+from attncert.verify.kruskal.methods.middle_kernels import (
+    MOST,
+    REPRESENTATIVES,
+    equal_sums,
+    pairs_by_slice,
+)
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
-from attncert.verify.kruskal.methods.running import in_order
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import direction
 
-__all__ = ["Found", "five", "five_seconds", "worth_trying"]
+__all__ = ["REPRESENTATIVES", "Found", "Middle", "primes_of", "seconds", "worth_trying"]
 
+_FROM = {5: 400, 6: 150}  # so many vectors: for fewer, quotients are quicker
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
-_LISTED = 1 << 14  # sets of four, and hits, per slice
-_LEFT, _RIGHT, _SLICE = 1.5e-8, 1e-7, 1e-2  # seconds of one thread, for C(N, 3), 16 C(N, 2), each
+_LISTED = 1 << 14  # small sets, and hits, in one call
+_SUM, _ALARM, _SPAN = {5: 1.5e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds of one thread
+_PARTNER, _START = 2e-7, 2.0
 
 
-def worth_trying(N: int, rank: int) -> bool:
-    """Whether this is quicker than quotients."""
-    return N >= 200 and rank >= 12
+def worth_trying(k: int, N: int, rank: int) -> bool:
+    """Whether this is for k, and quicker than quotients."""
+    return k in _FROM and _FROM[k] <= N <= MOST and rank >= 12
 
 
-def five_seconds(N: int, threads: int = 2) -> float:
-    """Estimated cost (cost model, on the high side).
+def seconds(k: int, N: int, threads: int = 2) -> float:
+    """Estimated cost (cost model, for free cores and random vectors, on the high side).
 
-    >>> 60 < five_seconds(1782) < 150
-    True
+    >>> 60 < seconds(5, 1782) < 200, 200 < seconds(6, 1782) < 800
+    (True, True)
     """
-    return (16 * _LEFT * math.comb(N, 3) + _RIGHT * N * N + 125 * _SLICE) / threads
+    alarms = 4.0 ** (k - 1) * math.comb(N, k) / 5.0**_WIDTH
+    spans = 4.0 ** (k - 2) * math.comb(N, k - 1) / 5.0**_WIDTH
+    work = 16 * _SUM[k] * math.comb(N, 3) + _PARTNER * 4 * N * REPRESENTATIVES
+    return (work + _ALARM * alarms + _SPAN * N * spans) / threads + _START
+
+
+def primes_of(k: int, N: int) -> tuple[int, ...]:
+    """Every set of k that is called independent is so modulo one of them, or over Q."""
+    q, _ = search_primes(N)
+    return (5, R, q) if k == 6 else (5, q)
 
 
 @dataclass(frozen=True)
 class Found:
-    """independent: whether every five are; None where it was stopped or had more to list than
-    fits, and nothing is claimed. alarms: sets dependent modulo 5, looked at modulo `prime`;
-    false_alarms: dependent modulo both, not over Q."""
+    """What some slices show. settled: whether every dependent set of k that is seen in them was
+    decided; False where there was more to list than fits. dependency: a witness, or None.
+    alarms: sets of k dependent modulo 5, and smaller ones, looked at modulo larger primes.
+    false_alarms: sets that were dependent modulo those as well, but are not over Q."""
 
-    independent: bool | None
+    settled: bool
     dependency: Dependency | None
-    prime: int
     alarms: int
     false_alarms: int
 
 
-def five(
-    vectors: Vectors,
-    *,
-    seed: int = 0,
-    threads: int = 1,
-    progress: StageProgress = silent,
-    stop: Callable[[], bool] | None = None,
-) -> Found:
-    """Whether every five of the vectors are independent, *provided that every four are*."""
-    q, _ = search_primes(vectors.N)
-    scaled = _words(vectors, seed)
-    if not scaled.all():
-        return Found(None, None, q, 0, 0)  # a vector that the mixing sends to 0
-    wide = mixed_coordinates(vectors, 5 + _EXTRA, q, seed)
-    by_slice = slices(scaled)
-    alarms, checked, small = 0, 0, _pairs_and_triples(scaled)
-    job = partial(_one_slice, scaled, by_slice, wide, q)
-    for target, (fours, fives, seen) in enumerate(in_order(job, range(125), threads)):
-        if len(fours) > _LISTED or len(fives) > _LISTED:
-            return Found(None, None, q, alarms, checked)
-        alarms += seen
-        small |= {tuple(sorted(row)) for row in fours.tolist()}
-        for members in fives.tolist():
-            witness = Dependency.among(vectors, members)
+class Middle:
+    """The search among these vectors (2 <= N <= MOST); `look` at slices in any order, on any
+    thread. seed: of the mixing; it decides how many alarms there are, never the answer."""
+
+    def __init__(self, vectors: Vectors, k: int, seed: int = 0) -> None:
+        self._vectors, self._k = vectors, k
+        self._q, _ = search_primes(vectors.N)
+        self._scaled = _words(vectors, seed)
+        self._wide = mixed_coordinates(vectors, k + _EXTRA, self._q, seed)
+        six = mixed_coordinates(vectors, 6, R, seed)
+        six = np.hstack([six, np.zeros((vectors.N, 6 - six.shape[1]))])
+        narrow = mixed_coordinates(vectors, k, self._q, seed + 1)
+        self._checks = (
+            np.where(six > R // 2, six - R, six),
+            np.ascontiguousarray(narrow.T),
+            self._wide,
+            inverses(self._q),
+            float(self._q),
+        )
+        self._pairs = pairs_by_slice(self._scaled)
+
+    def look(self, start: int, stop: int) -> Found:
+        """At the slices of the representatives start .. stop - 1."""
+        if not self._scaled.all():
+            return Found(False, None, 0, 0)  # a vector that the mixing sends to 0
+        hits = np.zeros((HITS, self._k), dtype=np.int64)
+        small = np.full((_LISTED, self._k), -1, dtype=np.int64)
+        counts = equal_sums(
+            start, stop, self._k, self._scaled, self._pairs, self._checks, hits, small
+        )
+        met, listed, looked, spans = map(int, counts)
+        alarms, checked = looked + spans + listed, 0
+        if met < 0 or listed > len(small):
+            return Found(False, None, alarms, 0)
+        for members in hits[:met].tolist():
+            witness = Dependency.among(self._vectors, members)
             if witness is not None:
-                return Found(False, witness, q, alarms, checked)
+                return Found(True, witness, alarms, checked)
             checked += 1
-        progress("all sets of 5", target + 1, 125)
-        if stop is not None and stop():
-            return Found(None, None, q, alarms, checked)
-    for members in sorted(small):
-        extended = list(_extensions(wide, q, members))
-        for five_of_them in extended:
-            witness = Dependency.among(vectors, five_of_them)
-            if witness is not None:
-                return Found(False, witness, q, alarms, checked)
-            checked += 1
-        if len(extended) >= HITS:
-            return Found(None, None, q, alarms, checked)
-    return Found(True, None, q, alarms, checked)
+        settled = met <= len(hits)
+        for row in small[:listed].tolist():
+            extended = list(self._extensions(tuple(i for i in row if i >= 0)))
+            for members in extended:
+                witness = Dependency.among(self._vectors, members)
+                if witness is not None:
+                    return Found(True, witness, alarms, checked)
+                checked += 1
+            settled &= len(extended) < HITS
+        return Found(settled, None, alarms, checked)
 
+    def _extensions(self, members: tuple[int, ...]) -> Iterator[list[int]]:
+        """Sets of k that contain these, dependent modulo q: by the quotient by their span.
 
-Sets = set[tuple[int, ...]]
-
-
-def _one_slice(
-    scaled: WordArray,
-    by_slice: tuple[WordArray, IntArray, IntArray],
-    wide: FloatArray,
-    q: int,
-    target: int,
-) -> tuple[IntArray, IntArray, int]:
-    """Dependent sets of four modulo 5, of five modulo 5 and q; one more than fit if too many."""
-    table = pairs_of(target, scaled, *by_slice)
-    fours = np.zeros((_LISTED + 1, 4), dtype=np.int64)
-    fives = np.zeros((_LISTED + 1, 5), dtype=np.int64)
-    n = quadruples(target, table, scaled, *by_slice, fours)
-    m, alarms = quintuples(target, table, scaled, by_slice, wide, (inverses(q), float(q)), fives)
-    return fours[: int(n)], fives[: int(m)], int(alarms)
+        Stops after HITS of them.
+        """
+        table, q, size = self._wide, self._q, self._k - len(members)
+        for i in members:
+            pivots = np.flatnonzero(table[i])
+            if not len(pivots):  # dependent modulo q: every set that contains them is
+                rest = (c for c in itertools.combinations(range(len(table)), size)
+                        if not set(c) & set(members))  # fmt: skip
+                yield from ([*members, *c] for c in itertools.islice(rest, HITS))
+                return
+            j = int(pivots[0])
+            factors = np.mod(table[:, j] * pow(int(table[i, j]), -1, q), q)
+            table = np.mod(table - np.mod(factors[:, None] * table[i], q), q)
+            table = np.delete(table, j, axis=1)
+        others = np.setdiff1d(np.arange(len(table)), members)
+        inside: FloatArray = np.ascontiguousarray(table[others])
+        if size == 1:
+            hits = np.flatnonzero(~inside.any(axis=1))[:HITS, None]
+        else:
+            buffer = np.zeros((HITS, size), dtype=np.int64)
+            modulus = (inverses(q), float(q))
+            narrow = np.ascontiguousarray(inside[:, :size].T)
+            count, _ = search(narrow, inside, 0, len(others), size, modulus, modulus, buffer)
+            hits = buffer[: int(count) if count >= 0 else HITS]
+        yield from ([*members, *others[row].tolist()] for row in hits)
 
 
 def _words(vectors: Vectors, seed: int) -> WordArray:
-    """(N, 4) words: each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3, 4."""
+    """(N, 4) words: each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3, 4.
+
+    Vectors of at most 16 coordinates are mixed by an invertible matrix, so that nothing is lost.
+    """
     rng = np.random.default_rng([seed, 5])
-    rows = [_primitive_mod_five(vectors, i) for i in range(vectors.N)]
-    mixing = rng.integers(0, 5, (vectors.d, _WIDTH))
-    mixed = np.array(rows) @ mixing % 5
+    rows = np.array([_primitive_mod_five(vectors, i) for i in range(vectors.N)])
+    if vectors.d <= _WIDTH:
+        rows = np.hstack([rows, np.zeros((vectors.N, _WIDTH - vectors.d), dtype=np.int64)])
+    mixing = rng.integers(0, 5, (rows.shape[1], _WIDTH))
+    if rows.shape[1] == _WIDTH:
+        lower, upper = np.tril(mixing, -1), np.triu(rng.integers(0, 5, (_WIDTH, _WIDTH)), 1)
+        unit = np.eye(_WIDTH, dtype=np.int64)
+        mixing = (lower + unit) @ (upper + unit)
+    mixed = rows @ (mixing % 5) % 5
     places = np.uint64(4) * np.arange(_WIDTH, dtype=np.uint64)
     multiples = [(mixed * c % 5).astype(np.uint64) << places for c in range(1, 5)]
     return np.stack([np.bitwise_or.reduce(m, axis=1) for m in multiples], axis=1)
@@ -148,65 +197,3 @@ def _words(vectors: Vectors, seed: int) -> WordArray:
 def _primitive_mod_five(vectors: Vectors, i: int) -> list[int]:
     key, _ = direction([int(x) for x in vectors.rows([i]).entries()])
     return [x % 5 for x in key] if key is not None else [0] * vectors.d
-
-
-def _pairs_and_triples(scaled: WordArray) -> Sets:
-    """Sets of two and three that are dependent modulo 5, with every coefficient nonzero."""
-    N = len(scaled)
-    found: Sets = set()
-    flat, owner = scaled.ravel(), np.repeat(np.arange(N), 4)
-    order = np.argsort(flat, kind="stable")
-    words, owners = flat[order], owner[order]
-    for a in range(N):
-        others = np.flatnonzero(owner > a)
-        sums = _add(scaled[a, 0], flat[others])
-        found |= {(a, int(owner[others[t]])) for t in np.flatnonzero(sums == 0)}
-        low = np.searchsorted(words, sums, "left")
-        high = np.searchsorted(words, sums, "right")
-        for t in np.flatnonzero(high > low):
-            b = int(owner[others[t]])
-            found |= {(a, b, int(c)) for c in owners[low[t] : high[t]] if c > b}
-    return found
-
-
-def _add(x: np.uint64, y: WordArray) -> WordArray:
-    total = x + y
-    carry = ((total + np.uint64(0x3333333333333333)) & np.uint64(0x8888888888888888)) >> np.uint64(
-        3
-    )
-    reduced: WordArray = total - np.uint64(5) * carry
-    return reduced
-
-
-def _extensions(wide: FloatArray, q: int, members: tuple[int, ...]) -> Iterator[list[int]]:
-    """Sets of five that contain these, dependent modulo q: by the quotient by their span.
-
-    Stops after HITS of them.
-    """
-    table, left = wide, wide.shape[1]
-    for i in members:
-        pivots = np.flatnonzero(table[i])
-        if not len(pivots):  # dependent modulo q: every set that contains them is
-            rest = (c for c in itertools.combinations(range(len(wide)), 5 - len(members))
-                    if not set(c) & set(members))  # fmt: skip
-            yield from ([*members, *c] for c in itertools.islice(rest, HITS))
-            return
-        j = int(pivots[0])
-        factors = np.mod(table[:, j] * pow(int(table[i, j]), -1, q), q)
-        table = np.mod(table - np.mod(factors[:, None] * table[i], q), q)
-        table = np.delete(table, j, axis=1)
-        left -= 1
-    others = np.setdiff1d(np.arange(len(wide)), members)
-    size = 5 - len(members)
-    inside = np.ascontiguousarray(table[others])
-    if size == 1:
-        hits = np.flatnonzero(~inside.any(axis=1))[:HITS, None]
-    else:
-        buffer = np.zeros((HITS, size), dtype=np.int64)
-        modulus = (inverses(q), float(q))
-        narrow = np.ascontiguousarray(inside[:, :size].T)
-        count, _ = search(narrow, inside, 0, len(others), size, modulus, modulus, buffer)
-        if count < 0:
-            count = HITS
-        hits = buffer[: int(count)]
-    yield from ([*members, *others[row].tolist()] for row in hits)

@@ -1,7 +1,9 @@
-"""Compiled search of `middle.py`: sums of two and of three scaled vectors of F_5^16 that cancel.
+"""Compiled search of `middle.py`: sums of at most three scaled vectors of F_5^16 that are equal.
 
 A vector of F_5^16 is one 64-bit word, a nibble (0 to 4) for each coordinate: nibblewise sums are at
-most 8 and are reduced without a carry. Its three lowest nibbles are its *slice*, 0 to 124.
+most 8 and are reduced without a carry. The seven lowest nibbles are its *slice*, one of 5^7; the
+other nine its *key*, one of 5^9: the address in a table, so that nothing is hashed. Inside a slice
+the seven nibbles are known, and their bits hold the indices of the vectors in a sum instead.
 """
 
 from __future__ import annotations
@@ -9,166 +11,334 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from attncert.verify.kruskal.methods.quotient_kernels import dependent
+from attncert.verify.kruskal.methods.determinants import BLOCK, singular
+from attncert.verify.kruskal.methods.quotient_kernels import _residue, dependent
+
+MOST = 4095  # vectors: an index takes 12 bits, and the last means none
+REPRESENTATIVES = 1 + (5**7 - 1) // 4
+"""Slices up to a factor of F_5: the first is 0."""
+
+_SLICES, _PARTS = 5**7, 25
+_ROOM = 1 << 27  # sums in one slice, of 20 bytes each
+_QUEUE = 8 * BLOCK
+_STEPS = 1 << 28  # in the chains of one slice; more, and the sums are far from random
+_SPANS = 1 << 30  # vectors held against sets of k - 1, in one call; likewise
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(cache=True, nogil=True, inline="always")
 _THREES, _EIGHTS = np.uint64(0x3333333333333333), np.uint64(0x8888888888888888)
-_FIVES, _ODD = np.uint64(0x5555555555555555), np.uint64(0x9E3779B97F4A7C15)
-_THREE, _FIVE, _LOW = np.uint64(3), np.uint64(5), np.uint64(15)
-_FOUR, _EIGHT, _ONE, _SIX, _MASK = (np.uint64(x) for x in (4, 8, 1, 6, 63))
+_NIBBLES, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x00FF00FF00FF00FF)
+_1, _3, _4, _5, _8, _12, _16, _24, _25, _28, _32, _36, _41, _625 = (
+    np.uint64(x) for x in (1, 3, 4, 5, 8, 12, 16, 24, 25, 28, 32, 36, 41, 625)
+)
+_LOW28, _FIELD, _BYTE, _PART = (np.uint64(x) for x in (0xFFFFFFF, 0xFFFF, 0xFF, 0x1F))
+_INDEX, _TWO, _HASH = np.uint64(0xFFF), np.uint64(0xFFFFFF), np.uint64(0x7FFF)
+_NO_THIRD, _NO_SECOND = np.uint64(0xFFF000000), np.uint64(0xFFFFFF000)
 
 
 @_inlined
 def _reduced(t):  # type: ignore[no-untyped-def]
     """Nibbles of at most 8 modulo 5: those of 5 and more get their top bit from adding 3."""
-    return t - _FIVE * (((t + _THREES) & _EIGHTS) >> _THREE)
+    return t - _5 * (((t + _THREES) & _EIGHTS) >> _3)
 
 
 @_inlined
-def _slice(x):  # type: ignore[no-untyped-def]
-    return np.int64((x & _LOW) + _FIVE * (((x >> _FOUR) & _LOW) + _FIVE * ((x >> _EIGHT) & _LOW)))
+def _dense(x):  # type: ignore[no-untyped-def]
+    """At most eight nibbles, 0 to 4, as the digits of a number in base 5, lowest first."""
+    x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
+    x = (x & _BYTES) + _25 * ((x >> _8) & _BYTES)
+    return (x & _FIELD) + _625 * (x >> _16)
+
+
+@_inlined
+def _address(x):  # type: ignore[no-untyped-def]
+    """The key of a word, in its highest 28 bits: the last seven digits, then (5 bits) two."""
+    x = x >> _28
+    x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
+    place = ((x >> _8) & _BYTE) + _25 * ((x >> _16) & _BYTE)
+    place += _625 * (((x >> _24) & _BYTE) + _25 * (x >> _32))
+    return (x & _BYTE) << _36 | place << _41
+
+
+@_inlined
+def _largest(sum_):  # type: ignore[no-untyped-def]
+    """The largest index in a sum."""
+    third, second = (sum_ >> _24) & _INDEX, (sum_ >> _12) & _INDEX
+    if third != _INDEX:
+        return third
+    return second if second != _INDEX else sum_ & _INDEX
 
 
 @_compiled
-def _missing(target, have):  # type: ignore[no-untyped-def]
-    """The slice that `have` needs to become `target`."""
-    out, weight = 0, 1
-    for _ in range(3):
-        out += (target % 5 - have % 5 + 5) % 5 * weight
-        target, have, weight = target // 5, have // 5, weight * 5
-    return out
+def representative(number):  # type: ignore[no-untyped-def]
+    """The slice, as seven nibbles: 0, then those whose highest nonzero nibble is 1."""
+    if number == 0:
+        return np.uint64(0)
+    rest, digits, count = number - 1, 0, 1
+    while rest >= count:
+        rest, digits, count = rest - count, digits + 1, count * 5
+    word = np.uint64(1) << np.uint64(4 * digits)
+    for place in range(digits):
+        word |= np.uint64(rest % 5) << np.uint64(4 * place)
+        rest //= 5
+    return word
 
 
 @_compiled
-def slices(scaled):  # type: ignore[no-untyped-def]
-    """Scaled vectors by slice and, in each, by index: (words, indices, (126,) offsets).
+def pairs_by_slice(scaled):  # type: ignore[no-untyped-def]
+    """All sums of two scaled vectors a < b by slice and, in each, by b.
 
-    scaled: (N, 4) words, each vector times 1, 2, 3, 4.
+    scaled: (N, 4) words, each vector times 1, 2, 3, 4; N <= MOST.
+    Returns (keys in the upper 36 bits, b and a in 12 each of the lower; (5^7 + 1,) offsets).
     """
     N = len(scaled)
-    offsets = np.zeros(126, np.int64)
-    for i in range(N):
-        for c in range(4):
-            offsets[_slice(scaled[i, c]) + 1] += 1
-    for s in range(125):
-        offsets[s + 1] += offsets[s]
-    words, indices, place = np.empty(4 * N, np.uint64), np.empty(4 * N, np.int64), offsets.copy()
-    for i in range(N):
-        for c in range(4):
-            s = _slice(scaled[i, c])
-            words[place[s]], indices[place[s]] = scaled[i, c], i
-            place[s] += 1
-    return words, indices, offsets
-
-
-@_compiled
-def pairs_of(target, scaled, words, indices, offsets):  # type: ignore[no-untyped-def]
-    """All -(x + y), x and y scaled vectors d < e, in slice `target`; hashed.
-
-    Returns (keys, d, e, next, heads, filter, shift): chains of equal hash, and a bit for each hash.
-    """
-    N, opposite = len(scaled), _missing(0, target)
-    count = 0
+    offsets, words = np.zeros(_SLICES + 1, np.int64), np.empty(8 * N * (N - 1), np.uint64)
+    place = offsets[:-1]
     for fill in range(2):
         if fill == 1:
-            bits = 10
-            while (1 << bits) < 32 * count and bits < 26:
-                bits += 1
-            shift = np.uint64(64 - bits)
-            keys, nexts = np.empty(count, np.uint64), np.empty(count, np.int32)
-            first, second = np.empty(count, np.int32), np.empty(count, np.int32)
-            heads = np.full(1 << (bits - 4), -1, np.int32)
-            filter_ = np.zeros((1 << bits) // 64, np.uint64)
-            count = 0
-        start = offsets[1:126].copy()  # of each slice: from here on the indices are above d
-        for d in range(N - 1, -1, -1):
-            for s in range(125):
-                while start[s] > offsets[s] and indices[start[s] - 1] > d:
-                    start[s] -= 1
-            for c in range(4):
-                x = scaled[d, c]
-                s = _missing(opposite, _slice(x))
-                if fill == 0:
-                    count += offsets[s + 1] - start[s]
-                    continue
-                for t in range(start[s], offsets[s + 1]):
-                    key = _reduced(_FIVES - _reduced(x + words[t]))
-                    h = (key * _ODD) >> shift
-                    filter_[h >> _SIX] |= _ONE << (h & _MASK)
-                    row = np.int64(h >> _FOUR)
-                    keys[count], nexts[count] = key, heads[row]
-                    first[count], second[count] = d, indices[t]
-                    heads[row] = count
-                    count += 1
-    return keys, first, second, nexts, heads, filter_, shift
+            for s in range(_SLICES):
+                offsets[s + 1] += offsets[s]
+            place = offsets[:-1].copy()
+        for b in range(N):
+            for j in range(4):
+                for a in range(b):
+                    for i in range(4):
+                        total = _reduced(scaled[a, i] + scaled[b, j])
+                        s = np.int64(_dense(total & _LOW28))  # type: ignore[assignment]
+                        if fill == 0:
+                            offsets[s + 1] += 1
+                            continue
+                        words[place[s]] = (total & ~_LOW28) | np.uint64(b) << _12 | np.uint64(a)
+                        place[s] += 1
+    return words, offsets
 
 
 @_compiled
-def quadruples(target, table, scaled, words, indices, offsets, out):  # type: ignore[no-untyped-def]
-    """Sets a < b < d < e with x_a + c x_b in the table of pairs; how many, of which out holds the
-    first."""
-    keys, first, second, nexts, heads, filter_, shift = table
-    found = 0
-    for a in range(len(scaled)):
-        x = scaled[a, 0]
-        s = _missing(target, _slice(x))
-        for t in range(offsets[s], offsets[s + 1]):
-            if indices[t] <= a:
-                continue
-            total = _reduced(x + words[t])
-            h = (total * _ODD) >> shift
-            if not (filter_[h >> _SIX] >> (h & _MASK)) & _ONE:
-                continue
-            at = heads[np.int64(h >> _FOUR)]
-            while at >= 0:
-                if keys[at] == total and first[at] > indices[t]:
-                    if found < len(out):
-                        out[found, 0], out[found, 1] = a, indices[t]
-                        out[found, 2], out[found, 3] = first[at], second[at]
-                    found += 1
-                at = nexts[at]
-    return found
+def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def]
+    """For each scaled vector c, which pairs a < b < c make a sum in the slice; how many in all."""
+    words, offsets = pairs
+    count = 0
+    for c in range(len(scaled)):
+        for j in range(4):
+            s = np.int64(_dense(_reduced(target + (scaled[c, 3 - j] & _LOW28))))
+            low, high = offsets[s], offsets[s + 1]
+            begin[4 * c + j] = low
+            while low < high:
+                middle = (low + high) // 2
+                if np.int64((words[middle] >> _12) & _INDEX) < c:
+                    low = middle + 1
+                else:
+                    high = middle
+            end[4 * c + j] = low
+            count += low - begin[4 * c + j]
+    return count
 
 
 @_compiled
-def quintuples(  # type: ignore[no-untyped-def]
-    target, table, scaled, by_slice, wide, modulo_q, out
+def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignore[no-untyped-def]
+    """Which vectors are in the span of these k - 1, modulo q: sums[c] = 0 for those, or more.
+
+    square: (k, N). By the vector orthogonal to the span; False where the span is smaller.
+    """
+    over_q, half, N = 1.0 / q, 0.5 / q, square.shape[1]
+    pivots = np.empty(k, np.int64)  # the pivot of each row, and last the column without one
+    free = k * (k - 1) // 2
+    for r in range(k - 1):
+        for j in range(k):
+            work[r, j] = square[j, members[r]]
+        for above in range(r):
+            factor = work[r, pivots[above]]
+            for j in range(k):
+                work[r, j] = _residue(work[r, j] - factor * work[above, j], q, over_q, half)
+        pivot = 0
+        while pivot < k and work[r, pivot] == 0:
+            pivot += 1
+        if pivot == k:
+            return False
+        scale = inverses[np.int64(work[r, pivot])]
+        for j in range(k):
+            work[r, j] = _residue(work[r, j] * scale, q, over_q, half)
+        for above in range(r):
+            factor = work[above, pivot]
+            for j in range(k):
+                work[above, j] = _residue(work[above, j] - factor * work[r, j], q, over_q, half)
+        pivots[r] = pivot
+        free -= pivot
+    for c in range(N):
+        sums[c] = square[free, c]
+    for r in range(k - 1):
+        factor = work[r, free]
+        for c in range(np.uint64(N)):
+            sums[c] = _residue(sums[c] - factor * square[pivots[r], c], q, over_q, half)
+    return True
+
+
+@_compiled
+def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: ignore[no-untyped-def]
+    """A set that is dependent modulo 5, of two sums: looked at modulo q, or listed."""
+    _, square, wide, inverses, q = checks
+    members, size = np.empty(6, np.int64), 0
+    for part in (first, second):
+        for _ in range(3):
+            if part & _INDEX != _INDEX:
+                members[size] = part & _INDEX
+                size += 1
+            part >>= _12
+    if size == k - 1:
+        counts[3] += 1
+        if _dependent_with(members, k, square, q, inverses, work, sums):
+            for c in np.flatnonzero(sums == 0):
+                members[k - 1] = c
+                if not (members[: k - 1] == c).any() and dependent(
+                    wide, members, k, work, inverses, q
+                ):
+                    if counts[0] < len(hits):
+                        hits[counts[0]] = members[:k]
+                    counts[0] += 1
+            return
+    if size == k:
+        counts[2] += 1
+        if dependent(wide, members, k, work, inverses, q):
+            if counts[0] < len(hits):
+                hits[counts[0]] = members[:k]
+            counts[0] += 1
+        return
+    if counts[1] < len(small):
+        small[counts[1], :size] = members[:size]
+    counts[1] += 1
+
+
+@_compiled
+def _sums(target, scaled, pairs, begin, end, triples, seen, out):  # type: ignore[no-untyped-def]
+    """The sums of one, two and three scaled vectors in the slice, in this order; how many.
+
+    Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
+    those that are not there MOST). Those of three come in the order of their largest index; where
+    not all `triples` are wanted, only such as may equal one of the shorter. seen: (2^15,) False.
+    """
+    words, offsets = pairs
+    s, n = np.int64(_dense(target)), 0
+    for d in range(len(scaled)):
+        for i in range(4):
+            if scaled[d, i] & _LOW28 == target:
+                out[n] = _address(scaled[d, i]) | _NO_SECOND | np.uint64(d)
+                n += 1
+    for t in range(offsets[s], offsets[s + 1]):
+        out[n] = _address(words[t]) | _NO_THIRD | (words[t] & _TWO)
+        n += 1
+    shorter = n
+    for t in range(shorter):
+        seen[(out[t] >> _41) & _HASH] = True
+    for c in range(len(scaled)):
+        for j in range(4):
+            low, x = np.uint64(begin[4 * c + j]), scaled[c, j] & ~_LOW28
+            many, place = np.uint64(end[4 * c + j]) - low, np.uint64(n)
+            for t in range(many):
+                word = words[low + t]
+                address = _address(_reduced((word & ~_LOW28) + x))
+                out[place + t] = address | np.uint64(c) << _24 | (word & _TWO)
+            if triples:
+                n += np.int64(many)  # type: ignore[assignment]
+                continue
+            for t in range(many):  # no branch
+                out[n] = out[place + t]
+                n += seen[(out[place + t] >> _41) & _HASH]
+    for t in range(shorter):
+        seen[(out[t] >> _41) & _HASH] = False
+    return n
+
+
+@_compiled
+def _by_part(sums, n, out, bounds):  # type: ignore[no-untyped-def]
+    """The sums by the first part of their keys, else in their order; bounds: (26,), of each."""
+    bounds[:] = 0
+    for t in range(np.uint64(n)):
+        bounds[((sums[t] >> _36) & _PART) + _1] += 1
+    for part in range(_PARTS):
+        bounds[part + 1] += bounds[part]
+    place = bounds[:-1].copy()
+    for t in range(np.uint64(n)):
+        part = (sums[t] >> _36) & _PART
+        out[place[part]] = sums[t]
+        place[part] += 1
+
+
+@_compiled
+def equal_sums(  # type: ignore[no-untyped-def]
+    start, stop, k, scaled, pairs, checks, hits, small
 ):
-    """Sets a < b < c < d < e, x_a + .. x_b + .. x_c in the table of pairs, that are dependent
-    modulo q in `wide` too; (how many, out holds the first; how many were looked at)."""
-    keys, first, second, nexts, heads, filter_, shift = table
-    words, indices, offsets = by_slice
-    inverses, q = modulo_q
-    found, alarms, N = 0, 0, len(scaled)
-    chosen, work = np.empty(5, np.int64), np.empty((5, wide.shape[1]))
-    start = offsets[1:126].copy()
-    lacking = np.empty(125, np.int64)
-    for s in range(125):
-        lacking[s] = _missing(target, s)
-    for b in range(N - 1, 0, -1):
-        for s in range(125):
-            while start[s] > offsets[s] and indices[start[s] - 1] > b:
-                start[s] -= 1
-        for c in range(4):
-            y = scaled[b, c]
-            for a in range(b):
-                x = _reduced(scaled[a, 0] + y)
-                s = lacking[_slice(x)]
-                for t in range(start[s], offsets[s + 1]):
-                    total = _reduced(x + words[t])
-                    h = (total * _ODD) >> shift
-                    if not (filter_[h >> _SIX] >> (h & _MASK)) & _ONE:
-                        continue
-                    at = heads[np.int64(h >> _FOUR)]
-                    while at >= 0:
-                        if keys[at] == total and first[at] > indices[t]:
-                            chosen[0], chosen[1], chosen[2] = a, b, indices[t]
-                            chosen[3], chosen[4] = first[at], second[at]
-                            alarms += 1
-                            if dependent(wide, chosen, 5, work, inverses, q):
-                                if found < len(out):
-                                    out[found] = chosen
-                                found += 1
-                        at = nexts[at]
-    return found, alarms
+    """Sets of 2 to k vectors (k = 5 or 6) with a relation modulo 5, all its coefficients nonzero,
+    that is seen in the slices of the representatives start .. stop - 1.
+
+    checks: coordinates (N, 6) of `determinants.singular`; (k, N) and (N, w) modulo q, inverses, q.
+    Sets of k, and sets of k - 1 with each other vector, are looked at modulo q: `hits` (h, k) holds
+    what is dependent. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
+    k - 1 that are dependent in k coordinates. Returns how many hits and small ones there are (more
+    than fit are not written), how many sets of k and of k - 1 were looked at. Hits -1: more sums
+    are equal than can be looked at, and nothing is claimed.
+    """
+    N, offsets = len(scaled), pairs[1]
+    begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
+    heads, base = np.zeros(5**7, np.uint32), 0  # place + 1, above base if of this part
+    bounds = np.empty(_PARTS + 1, np.int64)
+    sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
+    following, seen = np.empty(1, np.uint32), np.zeros(1 << 15, np.bool_)
+    alarms, queued = np.empty((_QUEUE, 2), np.uint64), 0
+    counts, work = np.zeros(4, np.int64), np.empty((k, max(k, checks[2].shape[1])))
+    inside = np.empty(N)
+    for number in range(start, stop):
+        target = representative(number)
+        s = np.int64(_dense(target))
+        room = 4 * N + offsets[s + 1] - offsets[s]
+        room += _partners(target, scaled, pairs, begin, end)
+        if room > _ROOM:
+            counts[0] = -1
+            return counts
+        if room > len(sums):
+            sums, sorted_ = np.empty(room * 5 // 4, np.uint64), np.empty(room * 5 // 4, np.uint64)
+            following = np.empty(room * 5 // 4, np.uint32)
+        n = _sums(target, scaled, pairs, begin, end, k == 6, seen, sums)
+        _by_part(sums, n, sorted_, bounds)
+        steps = 0
+        for part in range(_PARTS):
+            low, high = bounds[part], bounds[part + 1]
+            if base + high - low >= 1 << 32:
+                heads[:] = 0
+                base = 0
+            shift = base + 1 - low  # from a place to what stands for it
+            for t in range(low, high):
+                sum_ = sorted_[t]
+                key, a, last = sum_ >> _41, sum_ & _INDEX, (sum_ >> _24) & _INDEX
+                at = np.int64(heads[key])
+                next_ = at
+                while at > base:
+                    other = sorted_[at - shift]
+                    at = np.int64(following[at - shift])
+                    steps += 1
+                    if (other >> _24) & _INDEX < a:  # three before three
+                        alarms[queued, 0], alarms[queued, 1] = other, sum_
+                        queued += 1
+                        if queued == _QUEUE:
+                            bad = singular(alarms, checks[0])
+                            counts[2] += queued - bad
+                            for i in range(bad):
+                                first, second = alarms[i, 0], alarms[i, 1]
+                                _look(first, second, k, checks, counts, hits, small, work, inside)
+                            queued = 0
+                    elif (other >> _24) & _INDEX == _INDEX:  # one or two
+                        first, second = sum_, other
+                        if sum_ & _NO_SECOND == _NO_SECOND:
+                            first, second = other, sum_
+                        pairs_both = last == _INDEX and second & _NO_SECOND != _NO_SECOND
+                        if _largest(first) < second & _INDEX and not pairs_both:
+                            _look(first, second, k, checks, counts, hits, small, work, inside)
+                if k == 6 or last == _INDEX:  # of five, two come after the three
+                    following[t] = next_
+                    heads[key] = t + shift
+            base += high - low
+            if steps > _STEPS or N * counts[3] > _SPANS or counts[1] > len(small):
+                counts[0] = -1
+                return counts
+    for i in range(queued):
+        _look(alarms[i, 0], alarms[i, 1], k, checks, counts, hits, small, work, inside)
+    return counts

@@ -14,13 +14,14 @@ from typing import Any
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.budget import plain
+from attncert.verify.kruskal.sampling.all_sets import SETS, AllSets, SetsSearched, sets_of
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, BasisSearch, searched_of
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_sha256
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
-from attncert.verify.scale.engine import run
+from attncert.verify.scale.engine import Cluster, run
 from attncert.verify.scale.log import ShardLog
 from attncert.verify.scale.merge import United
 from attncert.verify.scale.shards import Identity, Part, Plan, Result, Shard
@@ -37,6 +38,7 @@ class Question:
     subsets: random k-subsets, or with k None random permutations; 0: none. None: 1,000, which
              `examine` leaves out where its search has settled the question.
     bases:   random bases looked at as shards, before the search makes its own; 0: none.
+    all_sets: look at all sets of k as shards, whatever it takes, instead of in the search.
     seed:    of subsets and bases. device: of subsets: auto, cpu or cuda. jobs: processes.
     Raises InputError for values that make no sense.
     """
@@ -46,6 +48,7 @@ class Question:
     work: float | None = None
     subsets: int | None = None
     bases: int = 0
+    all_sets: bool = False
     seed: int = 0
     device: DeviceChoice = "auto"
     jobs: int = 1
@@ -86,6 +89,7 @@ class Question:
         words += [f"--work {plain(self.work)}"] if self.work is not None else []
         words += [f"--subsets {self.subsets}"] if self.subsets is not None else []
         words += [f"--bases {self.bases}"] if self.bases else []
+        words += ["--all-sets"] if self.all_sets else []
         return " ".join([*words, f"--seed {self.seed}"])
 
 
@@ -93,17 +97,17 @@ class Question:
 class Job:
     """Shards of one kind, and their work."""
 
-    work: Sampler | BasisSearch
+    work: Sampler | BasisSearch | AllSets
     plan: Plan
     settings: Mapping[str, Any]
 
 
-def jobs_of(vectors: Vectors, question: Question, backend: str | None = None) -> list[Job]:
+def jobs_of(vectors: Vectors, question: Question, cluster: Cluster | None = None) -> list[Job]:
     """The shards of a question. A worker of a cluster gets one thread, a process its share.
 
     Threads, processes and device are not part of what a result depends on.
     """
-    threads = 1 if backend is not None else question.threads
+    threads = 1 if cluster is not None else question.threads
     seed, found = question.seed, list[Job]()
     if question.drawn:
         k, count, device = question.k, question.drawn, question.device
@@ -112,6 +116,9 @@ def jobs_of(vectors: Vectors, question: Question, backend: str | None = None) ->
     if question.bases:
         search = BasisSearch.of(vectors, question.bases, threads=threads)
         found.append(Job(search, search.plan(seed), search.settings()))
+    if question.all_sets:
+        sets = AllSets.of(vectors, question.k, threads=threads)
+        found.append(Job(sets, sets.plan(seed), sets.settings()))
     return found
 
 
@@ -119,7 +126,8 @@ def identity(vectors: Vectors, question: Question) -> Identity:
     """What a log of these shards begins with; nothing of how or where it is run."""
     found = jobs_of(vectors, question)
     if not found:
-        raise InputError("--log", "left out where --subsets and --bases are 0", "given")
+        must = "left out where --subsets and --bases are 0, without --all-sets"
+        raise InputError("--log", must, "given")
     return {
         "version": metadata.version("attncert"),
         "input_sha256": table_sha256(vectors.array),
@@ -135,7 +143,7 @@ def run_job(
     *,
     part: Part | None = None,
     log: ShardLog | None = None,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     deadline: float | None = None,
     progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
@@ -146,7 +154,7 @@ def run_job(
         job.work,
         (vectors.array,),
         jobs=question.jobs,
-        backend=backend,
+        cluster=cluster,
         log=log,
         deadline=deadline,
         progress=lambda _, done, of: progress(job.plan.kind, done, of),
@@ -159,31 +167,32 @@ def run_part(
     part: Part,
     log: ShardLog,
     *,
-    backend: str | None = None,
+    cluster: Cluster | None = None,
     progress: StageProgress = silent,
 ) -> int:
     """One part of the shards alone, to its end; the number of them."""
     question.require(vectors)
     return sum(
-        len(run_job(j, vectors, question, part=part, log=log, backend=backend, progress=progress))
-        for j in jobs_of(vectors, question, backend)
+        len(run_job(j, vectors, question, part=part, log=log, cluster=cluster, progress=progress))
+        for j in jobs_of(vectors, question, cluster)
     )
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What united logs show of subsets, and of bases; None of which there are no shards.
+    """What united logs show of subsets, bases and all sets; None of which there are no shards.
 
     unverified: shards that name a dependent set which is left out here, for want of the vectors.
     """
 
     sampled: Samples | Sweep | None
     searched: BasesSearched | None
+    sets: SetsSearched | None
     unverified: int
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able. Where dependent sets are left out, nothing is said of a witness."""
-        found = {"sampled": self.sampled, "bases": self.searched}
+        found = {"sampled": self.sampled, "bases": self.searched, "sets": self.sets}
         hidden = {"witness"} if self.unverified else set[str]()
         shown = {
             name: x and {key: y for key, y in x.as_dict().items() if key not in hidden}
@@ -195,13 +204,15 @@ class Shown:
 def shown_by(united: United, *, verified: bool) -> Shown:
     """verified: the logs were read with `records.rules` of the vectors themselves."""
     named = [result for result in united.finished.values() if result["witness"] is not None]
-    sampled, searched = None, None
+    sampled, searched, sets = None, None, None
     for plan in united.plans:
         settings, results = united.identity["settings"][plan.kind], united.of(plan)
         if not verified:
             results = {shard: {**x, "witness": None} for shard, x in results.items()}
         if plan.kind == BASES:
             searched = searched_of(plan, settings, results)
+        elif plan.kind == SETS:
+            sets = sets_of(plan, settings, results)
         else:
             sampled = sampled_of(plan, settings, results)
-    return Shown(sampled, searched, 0 if verified else len(named))
+    return Shown(sampled, searched, sets, 0 if verified else len(named))

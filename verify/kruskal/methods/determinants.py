@@ -1,0 +1,72 @@
+"""Compiled: which sets of six vectors are dependent modulo 8191, many at once.
+
+The determinant in six coordinates by Laplace: a sum over the 20 ways to choose three of the
+coordinates, of a minor of the first three vectors times the complementary one of the other three.
+It needs no division and no branch, so that the same step is done for a block of sets side by side.
+
+Everything is an integer in a float64. Residues are taken to the nearest multiple: with r = 8191
+they are at most 4096, minors of two at most 2^25, of three less than 2^39, the sum of 20 products
+less than 2^29. All are far below 2^53, where x - r rint(x / r) is exact; x / r is then off by less
+than 2^-20, so that the result is 0 just where r divides x.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+R = 8191
+BLOCK = 64
+
+_compiled = njit(cache=True, nogil=True)
+_INDEX, _12 = np.uint64(0xFFF), np.uint64(12)
+
+
+@_compiled
+def singular(sets, coordinates):  # type: ignore[no-untyped-def]
+    """Move the dependent sets to the front; how many they are.
+
+    sets: (a multiple of BLOCK, 2), three indices of 12 bits in the lower 36 bits of each word.
+    coordinates: (N, 6) residues modulo R, -4096 to 4096.
+    """
+    rows, twos = np.empty((3, 6, BLOCK)), np.empty((6, 6, BLOCK))
+    threes, total = np.empty((2, 20, BLOCK)), np.empty(BLOCK)
+    over, found = 1.0 / R, 0
+    for start in range(0, len(sets), BLOCK):
+        for side in range(2):
+            for t in range(BLOCK):
+                word = sets[start + t, side]
+                for r in range(3):
+                    v = word & _INDEX
+                    word >>= _12
+                    for j in range(6):
+                        rows[r, j, t] = coordinates[v, j]
+            for i in range(6):
+                for j in range(i + 1, 6):
+                    for t in range(BLOCK):
+                        twos[i, j, t] = (
+                            rows[0, i, t] * rows[1, j, t] - rows[0, j, t] * rows[1, i, t]
+                        )
+            which = 0
+            for i in range(6):
+                for j in range(i + 1, 6):
+                    for m in range(j + 1, 6):
+                        for t in range(BLOCK):
+                            x = twos[i, j, t] * rows[2, m, t] - twos[i, m, t] * rows[2, j, t]
+                            x += twos[j, m, t] * rows[2, i, t]
+                            threes[side, which, t] = x - R * np.rint(x * over)
+                        which += 1
+        total[:] = 0
+        which = 0
+        for i in range(6):
+            for j in range(i + 1, 6):
+                for m in range(j + 1, 6):  # the complement of the first choice is the last
+                    sign = 1.0 - 2.0 * ((i + j + m) % 2)
+                    for t in range(BLOCK):
+                        total[t] += sign * threes[0, which, t] * threes[1, 19 - which, t]
+                    which += 1
+        for t in range(BLOCK):
+            if total[t] - R * np.rint(total[t] * over) == 0:
+                sets[found, 0], sets[found, 1] = sets[start + t, 0], sets[start + t, 1]
+                found += 1
+    return found
