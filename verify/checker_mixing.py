@@ -9,9 +9,9 @@ file, judges the certificate, which is about a second layer: what holds of it, t
 Standard library only; nothing in the files is believed.
 """
 
-import json
 import os
 import sys
+from functools import partial
 from typing import Any
 
 if __package__:
@@ -24,19 +24,6 @@ else:
 need, typed, integers = checker.need, checker.typed, checker.integers
 FORMAT = "attncert-first-layer/1"
 KEYS = "format data layer second input_sha256 digest"
-
-
-def loaded(path: str, work: Any) -> Any:
-    need(os.path.isfile(path), f"{path} is not a regular file")
-    with open(path, "rb") as file:
-        raw = file.read(checker.MAX_FILE_BYTES + 1)
-    items = sum(map(raw.count, b",[{"))
-    small = len(raw) <= checker.MAX_FILE_BYTES and items <= checker.MAX_ITEMS
-    need(small, f"{path} has too many bytes or items")
-    work.bytes += 4 * len(raw) + 80 * items
-    work.spend(2e-8 * len(raw) + 1e-6 * items)
-    hooks: Any = {"object_pairs_hook": checker.unique, "parse_float": int, "parse_constant": int}
-    return json.loads(raw.decode(), **hooks)
 
 
 def mixes(first: Any, cert: Any, work: Any) -> str:
@@ -59,28 +46,33 @@ def mixes(first: Any, cert: Any, work: Any) -> str:
         }
         for data in (before, cert["data"])
     )
-    rows, u, b_u = old["contexts"]
-    need(len(rows) == len(new["contexts"][0]), "the contexts are not as many", "wrong")
-    most = 2 * b_u + sum(part[name][2] for part in (old, new) for name in part) + n.bit_length()
+    (rows, u, b_u), (queries, q, b_q) = old["contexts"], old["queries"]
+    (contexts, w, b_w), (moved, w_q, b_m) = new["contexts"], new["queries"]
+    need(len(rows) == len(contexts), "the contexts are not as many", "wrong")
+    b_v = b_u + 2 * n.bit_length()  # of sums, and of n u, below which they stand
     work.dots(len(rows) * d, n, b_u, 1)
-    work.dots(4 * (len(rows) * n + T) * d, 1, most, most)
-    work.hold(len(rows) * d, b_u + n.bit_length())
+    work.hold(len(rows) * d, b_v)
+    work.dots(2 * len(rows) * n * d, 1, b_v, b_w)
+    work.dots(T * (2 * d + 1), 1, b_v, b_q)
+    work.dots(2 * T * d, 1, b_v + b_q, b_m)
+    work.pass_by((2 * d, b_v + b_q), (2, b_v + max(b_w, b_q + b_m)))
     sums = [[sum(column) for column in zip(*E, strict=True)] for E in rows]
     for t, E in enumerate(rows):
-        good = all(moved(x, u, sums[t], n * u, y, new["contexts"][1])
-                   for x, y in zip(E, new["contexts"][0][t], strict=True))  # fmt: skip
-        need(good, f"the first layer makes another context of example {t}", "wrong")
-    for t, (x, y) in enumerate(zip(old["queries"][0], new["queries"][0], strict=True)):
+        for x, y in zip(E, contexts[t], strict=True):
+            made = [n * a + s for a, s in zip(x, sums[t], strict=True)]
+            good = same(made, n * u, y, w)
+            need(good, f"the first layer makes another context of example {t}", "wrong")
+    for t, (x, y) in enumerate(zip(queries, moved, strict=True)):
         added = sums[t if len(sums) > 1 else 0]
-        good = moved(x, old["queries"][1], added, n * u, y, new["queries"][1])
+        made = [n * u * a + q * s for a, s in zip(x, added, strict=True)]
+        good = same(made, n * u * q, y, w_q)
         need(good, f"the first layer makes another query of example {t}", "wrong")
-    return f"; of what the first layer makes of {T} examples"
+    return f"; by checker_mixing.py, of what the first layer makes of {T} examples"
 
 
-def moved(x: Any, u: int, s: Any, v: int, y: Any, w: int) -> bool:
-    """x/u + s/v = y/w, entry by entry."""
-    terms = zip(x, s, y, strict=True)
-    return all(w * (a * v + b * u) == c * u * v for a, b, c in terms)
+def same(x: Any, v: int, y: Any, w: int) -> bool:
+    """x/v = y/w, entry by entry."""
+    return all(w * a == v * b for a, b in zip(x, y, strict=True))
 
 
 def uniform(layer: Any, d: int, work: Any) -> None:
@@ -107,7 +99,8 @@ def check_files(
         return verdict
     try:
         work = checker.Work(limit_seconds, limit_mib)
-        more = mixes(loaded(first, work), loaded(path, work), work)
+        before, cert = (checker.values(checker.contents(name), work) for name in (first, path))
+        more = mixes(before, cert, work)
         return verdict._replace(message=verdict.message + more)
     except checker.Rejected as rejected:
         status, message = rejected.args
@@ -117,13 +110,10 @@ def check_files(
 
 
 def main(argv: list[str]) -> int:
-    words = [word for word in argv if word != "--json"]
-    if len(words) != 2:
+    if len(argv) < 2:
         print("usage: python checker_mixing.py first-layer.json certificate.json [--json]")
         return checker.EXIT["unusable"]
-    found = check_files(words[0], words[1])
-    print(json.dumps(found._asdict()) if "--json" in argv else f"{found.status}: {found.message}")
-    return checker.EXIT[found.status]
+    return int(checker.main(argv[1:], partial(check_files, argv[0])))
 
 
 if __name__ == "__main__":

@@ -57,11 +57,10 @@ def check(
         raise InputError("certificate", "a file, or - for standard input", certificate)
     if first is not None and not os.path.isfile(first):
         raise InputError("--first", "a file first-layer.json", first)
-    limits = {"limit_seconds": limit_seconds}
-    limits |= {} if limit_mib is None else {"limit_mib": limit_mib}
+    by, most = _checker(fast, verified, kernel)
+    limits = {"limit_seconds": limit_seconds, "limit_mib": most if limit_mib is None else limit_mib}
     with as_file(certificate) as path, Stages() as progress:
         progress("checking", 0, 0)
-        by = _checker(fast, verified, kernel)
         verdict = by(path, **limits) if first is None else _both(first, path, by, limits)
     if verdict.status == "unusable":
         kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
@@ -76,16 +75,19 @@ def check(
     return EXIT[verdict.status]
 
 
-def _checker(fast: bool, verified: bool, kernel: bool) -> Callable[..., Verdict]:
-    if kernel:
-        return _in_kernel
+def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Verdict], float]:
+    """And its limit on memory, in MiB, where none is asked for."""
+    if fast:
+        from attncert.verify.fast import check as fast_check
+
+        return fast_check.check_file, fast_check.LIMIT_MIB
+    from attncert.verify.checker import LIMIT_MIB, check_file
+
     if verified:
-        from attncert.verify.coq.executable import check_file
-    elif fast:
-        from attncert.verify.fast.check import check_file
-    else:
-        from attncert.verify.checker import check_file
-    return check_file
+        from attncert.verify.coq import executable
+
+        return executable.check_file, LIMIT_MIB
+    return _in_kernel if kernel else check_file, LIMIT_MIB
 
 
 def _both(first: str, path: str, by: Callable[..., Verdict], limits: dict[str, float]) -> Verdict:

@@ -16,7 +16,7 @@ def hash_data(
     examples: Annotated[int | None, typer.Option(help="the first T; default: all")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="the same as JSON on stdout")] = False,
 ) -> int:
-    """Print the SHA-256 of DATA as reports and certificates state it (their input_sha256)."""
+    """Print the SHA-256 of DATA as reports state it, and certificates that hold their data."""
     from attncert.constructions.data.loading import load
 
     found = load(data, unlabelled=True)

@@ -183,7 +183,9 @@ def _data_of_certificate(value: dict[str, Any]) -> dict[str, Any]:
     no optional keys, and full-rank is claimed without labels, too."""
     data = value.get("data")
     if not isinstance(data, dict):
-        raise InputError("data", "an object, as in every certificate", describe(data))
+        raise InputError(
+            "data", "an object, as in a certificate that holds its data", describe(data)
+        )
     labels = data.get("labels")
     none = isinstance(labels, list) and all(row == ["0"] for row in labels)
     return {

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.errors import InputError, path_errors
+from attncert.constructions.errors import InputError, path_errors, whole
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.models.embeddings import MANIFEST, write_manifest, write_shard
 from attncert.constructions.models.inputs import Inputs, open_inputs
@@ -111,9 +111,7 @@ def embed(
     most = max(len([k for k in kept if at <= k < at + size]) for at in range(0, inputs.count, size))
     estimated = bytes_needed(network, settings.batch, tokens, settings.dtype)
     estimated += 2 * most * context
-    if estimated > settings.memory:
-        must = f"at least {-(-estimated // 2**20)} MiB, what this run is estimated to need"
-        raise InputError("--memory", must, f"{settings.memory // 2**20} MiB")
+    _require_memory(estimated, settings)
     manifest: dict[str, Any] = {
         "name": safe_name(folder.name, "embeddings"),
         "inputs": inputs.count,
@@ -163,7 +161,9 @@ def embed(
 
 
 def _first_look(network: Network, inputs: Inputs, settings: EmbedSettings) -> tuple[int, str]:
-    """n, as one input shows it, and where its query is."""
+    """n, as one input shows it, and where its query is. One input is counted before it is made."""
+    least = _tokens_of_one(network, inputs)
+    _require_memory(bytes_needed(network, 1, least, settings.dtype), settings)
     batch = _checked(network, inputs.batch(0, 1))
     place = settings.query or ("last" if network.last else "first")
     tokens = int(network.states(batch).shape[1])
@@ -172,6 +172,20 @@ def _first_look(network: Network, inputs: Inputs, settings: EmbedSettings) -> tu
     ):
         raise InputError("--query", f"first, last, or a position from 0 to {tokens - 1}", place)
     return tokens, place
+
+
+def _tokens_of_one(network: Network, inputs: Inputs) -> int:
+    """Of an image that many patches, special tokens apart."""
+    if network.pixels is None:
+        return int(inputs.batch(0, 1)["input_ids"].shape[1])
+    patch = getattr(network.model.config, "patch_size", None)
+    return int((network.pixels.size // (patch if whole(patch) and patch > 0 else 16)) ** 2)
+
+
+def _require_memory(estimated: int, settings: EmbedSettings) -> None:
+    if estimated > settings.memory:
+        must = f"at least {-(-estimated // 2**20)} MiB, what this run is estimated to need"
+        raise InputError("--memory", must, f"{settings.memory // 2**20} MiB")
 
 
 def _position(place: str, tokens: int) -> int:

@@ -13,9 +13,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.foreign import printable
 from attncert.constructions.models.embeddings import file_sha256
 from attncert.constructions.models.inputs import MISSING, Pixels
 
@@ -47,6 +50,8 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 512 tokens; GPT-2 with 1,024. Other sizes as the libraries have them."""
 
 BYTES = {"float32": 4, "float64": 8}
+_MOST_PARTS = 100_000  # modules and parameters; some 10 s, and BERT's 24 layers have 820
+_COUNTS = re.compile("label|layer|depth|expert")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,13 +187,16 @@ def bytes_needed(network: Network, batch: int, tokens: int, dtype: str) -> int:
 
     Weights twice, as they are read and copied; for each token of a batch the states of a block: the
     residual, queries, keys, values, the wider layer and its copy, and each head's weights; of the
-    whole model the states between its blocks, too.
+    whole model the states between its blocks, too. Of an image its pixels, as PIL has them, as
+    bytes, and as numbers twice.
     """
     weights = sum(p.numel() for p in network.model.parameters())
     wide = getattr(network.model.config, "intermediate_size", None) or 4 * network.width
     each = 8 * network.width + 3 * wide + 2 * network.heads * tokens
     each += 0 if network.blocks is not None else (network.layers + 1) * network.width
-    return BYTES[dtype] * (2 * weights + batch * tokens * each)
+    side = 0 if network.pixels is None else network.pixels.size
+    found = BYTES[dtype] * (2 * weights + batch * tokens * each)
+    return found + batch * side * side * 3 * (4 + 2 * BYTES["float64"])
 
 
 @contextmanager
@@ -211,13 +219,30 @@ def _configuration(transformers: Any, name: str, random: bool) -> tuple[Any, dic
     if not random and name in SHAPES:
         raise InputError("MODEL", f"{must}; this name is for --random", name)
     try:
+        _require_counts(transformers.PretrainedConfig.get_config_dict(name)[0])
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+    except InputError:
+        raise
     except Exception as error:  # whatever a file made by anyone leads the library to
         more = f"; or with --random one of {', '.join(SHAPES)}" if random else ""
         raise InputError("MODEL", must + more, f"{name} ({type(error).__name__})") from None
     told: dict[str, Any] = {"model": Path(name).name if os.path.isdir(name) else name}
     revision = getattr(config, "_commit_hash", None)
     return config, told | ({} if revision is None else {"revision": revision})
+
+
+def _require_counts(described: Any, key: str = "") -> None:
+    """Of what the libraries make lists of as they read a configuration: layers and labels, if only
+    of their names."""
+    if isinstance(described, dict):
+        for name, value in described.items():
+            _require_counts(value, name)
+    elif isinstance(described, list):
+        for value in described:
+            _require_counts(value, key)
+    elif _COUNTS.search(key) and whole(described) and described > _MOST_PARTS:
+        must = f"a model whose configuration has at most {_MOST_PARTS:,} as its {printable(key)}"
+        raise InputError("MODEL", must, described)
 
 
 def _stored(transformers: Any, name: str, config: Any) -> Any:
@@ -231,9 +256,25 @@ def _stored(transformers: Any, name: str, config: Any) -> Any:
 
 
 def _skeleton(torch: Any, transformers: Any, config: Any) -> Any:
-    """The model without its weights, which take no memory on the meta device."""
-    with torch.device("meta"):
-        return transformers.AutoModel.from_config(config)
+    """The model without its weights, which take no memory on the meta device. Its parts do, and are
+    counted as they are made. Raises InputError."""
+    made = count()
+
+    def another(*_: Any) -> None:
+        if next(made) >= _MOST_PARTS:
+            raise InputError("MODEL", f"one of at most {_MOST_PARTS:,} parts", "a larger one")
+
+    parts = torch.nn.modules.module
+    hooks = (
+        parts.register_module_module_registration_hook(another),
+        parts.register_module_parameter_registration_hook(another),
+    )
+    try:
+        with torch.device("meta"):
+            return transformers.AutoModel.from_config(config)
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def _require_memory(skeleton: Any, each: int, memory: int | None) -> None:

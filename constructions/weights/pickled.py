@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO, ClassVar
 
 _MOST_BYTES = 2**22  # of a pickle: some 16,000 tensors; an instruction of a byte may build 64 bytes
+_END, _LOCATOR, _LONG = 22, 20, 56  # bytes of the records at the end of an archive
 _LEGACY = 5  # pickles in a row, in files older than PyTorch 1.6: the last lists the storages
 _GLOBALS = re.compile(
     r"collections\.OrderedDict|torch\._utils\._rebuild_\w+|torch\.serialization\._get_layout"
@@ -38,9 +39,10 @@ def require_plain(file: BinaryIO) -> None:
     build more than tensors in dictionaries and lists. Reads from the start."""
     file.seek(0)
     if file.read(4) == b"PK\3\4":  # as PyTorch tells them apart
+        _require_one_directory(file)
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
-                if info.filename.lower().endswith("data.pkl"):
+                if "data.pkl" in info.orig_filename.lower():  # the other may be an alias
                     _read(archive.read(info)) if info.file_size <= _MOST_BYTES else _refuse("long")
         return
     file.seek(0)
@@ -49,6 +51,30 @@ def require_plain(file: BinaryIO) -> None:
         last = _Census(start).load()
     for key in last if isinstance(last, list) else ():
         _require_key(key)
+
+
+def _require_one_directory(file: BinaryIO) -> None:
+    """The archive's list of members is where Python looks for it, and PyTorch as well.
+
+    Python takes what stands before the end records, PyTorch goes to the offset that they say: so
+    the one ends where the others begin, and behind them is no comment. Records of archives above
+    4 GiB, which PyTorch always writes, stand side by side, and the two say the same.
+    """
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _LONG - _LOCATOR - _END))
+    tail = file.read()
+    end, locator = tail[-_END:], tail[-_END - _LOCATOR : -_END]
+    said = length, offset = [int.from_bytes(end[i : i + 4], "little") for i in (12, 16)]
+    stop = size - _END
+    if locator.startswith(b"PK\6\7"):
+        long, stop = tail[: -_END - _LOCATOR], stop - _LOCATOR - _LONG
+        length, offset = (int.from_bytes(long[i : i + 8], "little") for i in (40, 48))
+        same = said == [min(x, 2**32 - 1) for x in (length, offset)]
+        here = int.from_bytes(locator[8:16], "little") == stop
+        if not (same and here and long.startswith(b"PK\6\6")):
+            _refuse("in an archive with two ends")
+    if not (end.startswith(b"PK\5\6") and end.endswith(b"\0\0") and offset + length == stop):
+        _refuse("in an archive with a list of members elsewhere")
 
 
 def _read(content: bytes) -> None:

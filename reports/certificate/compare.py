@@ -70,9 +70,9 @@ def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Differ
     if same:
         out.append(Difference("data", True, short(first["input_sha256"]), ""))
     else:
-        keys = sorted({*first["data"], *second["data"]})
-        for key in keys:
-            out.append(_table(key, first["data"].get(key), second["data"].get(key)))
+        left, right = (cert["data"] or {} for cert in (first, second))
+        for key in sorted({*left, *right}):
+            out.append(_table(key, left.get(key), right.get(key)))
     for name in sorted({*first["dims"], *second["dims"]}):
         a, b = first["dims"].get(name), second["dims"].get(name)
         if a != b:

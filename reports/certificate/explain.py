@@ -70,20 +70,18 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     try:
         work = checker.Work(math.inf, checker.LIMIT_MIB)
         content = checker.parse(path, work)
-        if content.get("data_file"):
-            with_data = checker.judge("data_file", "checker_data")
-            content["data"] = with_data(content, path, work, None)
+        whole, other = _with_data(content, path, work)
     except checker.Rejected as rejected:
         raise InputError(path, "an attncert certificate", rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(path, "an attncert certificate", f"unreadable ({reason})") from None
-    status, message = _checked_now(path, limit_seconds) if check else _read(content)
+    status, message = other or (_checked_now(path, limit_seconds) if check else _read(content))
     if status == "unusable":
         raise InputError(path, "an attncert certificate", message)
     try:
-        claims, about, proved, open_ = CLAIMS[content["claim"]](content)
-        more, how = further(content)
+        claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
+        more, how = further(whole)
         claims, proved = claims + more, proved + how
     except MALFORMED:
         if status == "only read":
@@ -97,15 +95,31 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         ("What it does not say", open_),
         ("What to trust", _trust(content)),
         ("Where it comes from", _origin(content)),
-        ("Checked now", _checked(content["claim"], status, message)),
+        ("Checked now", _checked(content, status, message)),
     )
-    return Explanation(path, content["claim"], status, message, parts, content)
+    return Explanation(path, content["claim"], status, message, parts, whole)
+
+
+def _with_data(
+    content: dict[str, Any], path: str, work: checker.Work
+) -> tuple[dict[str, Any], tuple[str, str] | None]:
+    """With its data, where they are in a file of their own; and the verdict, where that file is
+    another one: wrong. Raises Rejected."""
+    if not content.get("data_file"):
+        return content, None
+    try:
+        data = checker.judge("data_file", "checker_data")(content, path, work, None)
+    except checker.Rejected as rejected:
+        if rejected.args[0] != "wrong":
+            raise
+        return content, rejected.args
+    return content | {"data": data}, None
 
 
 def _trust(cert: Mapping[str, Any]) -> str:
     names = ["checker", checker.CLAIMS[cert["claim"]][0]]
     names += ["checker_rank"] if cert["claim"] == "every-labelling" else []
-    names += ["checker_data"] if cert.get("rounding") else []
+    names += ["checker_data"] if cert.get("rounding") or cert.get("data_file") else []
     files = [Path(checker.__file__).with_name(f"{name}.py") for name in dict.fromkeys(names)]
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
     parts = " and ".join(file.name for file in files[1:])
@@ -138,9 +152,10 @@ def text(explanation: Explanation) -> list[str]:
 def _origin(cert: Mapping[str, Any]) -> str:
     said = ", ".join(f"{key} {value}" for key, value in origins(cert).items()) or "nothing"
     construction = printable(cert["construction"], 200)
+    data = cert["data_file"]["name"] if cert.get("data_file") else "the data"
     return (
         f"The file says of itself: construction {construction!r}; {said}. None of this was "
-        f"checked. SHA-256 of the data: {cert['input_sha256']}."
+        f"checked. SHA-256 of {data}: {cert['input_sha256']}."
     )
 
 
@@ -150,10 +165,11 @@ def origins(cert: Mapping[str, Any]) -> dict[str, str]:
     return {printable(key, 200): printable(value, 200) for key, value in items}
 
 
-def _checked(claim: str, status: str, message: str) -> str:
+def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
+    claim, files = cert["claim"], "file and the data beside it" if cert.get("data_file") else "file"
     near = "Yes, and what is in the file does NOT show the claim (it may hold all the same): "
     words = {
-        "holds": "Yes, from the file alone, and the claim holds: ",
+        "holds": f"Yes, from the {files} alone, and the claim holds: ",
         "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",
         "over limit": "No: that would take too much time or memory, ",
         "only read": "No, as asked: ",

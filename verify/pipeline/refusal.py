@@ -21,7 +21,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.numerals import fraction, short
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.certificate import TooLarge
+from attncert.verify.certificate import TooLarge, further_keys
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
@@ -78,7 +78,8 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     if not broken.checkable:
         return proof
     try:
-        found = certificate_of(data, broken, run.produced_by, run.further_keys)
+        more = further_keys(None, run.rounding)  # no weights are saturated
+        found = certificate_of(data, broken, run.produced_by, more)
         return replace(proof, certificate=found)
     except TooLarge:
         return proof  # the witness shows it

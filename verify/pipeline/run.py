@@ -24,6 +24,7 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
+from attncert.verify.pipeline.time_limit import OutOfTime
 from attncert.verify.rank.engines.devices import Device
 from attncert.verify.settings import Settings
 from attncert.verify.steps import hypotheses, shared
@@ -84,7 +85,7 @@ class Run:
         that mean something is an InputError that names the construction, the part and the line."""
         try:
             yield
-        except (InputError, HypothesisFails, KeyboardInterrupt):
+        except (InputError, HypothesisFails, KeyboardInterrupt, OutOfTime):
             raise
         except BaseException as error:
             if not registry.foreign(self.method):

@@ -147,6 +147,54 @@ def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_pa
         build(str(tmp_path), layer=1, random=True)
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"num_labels": 10**9}, "at most 100,000 as its num_labels, not 1000000000"),
+        ({"num_hidden_layers": 10**9}, "at most 100,000 as its num_hidden_layers"),
+        ({"sub": {"depths": [10**9]}}, "at most 100,000 as its depths"),
+    ],
+)
+def test_a_short_configuration_asks_for_no_long_lists(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    from attncert.constructions.models.network import build
+
+    told = {"model_type": "bert", **SMALL["bert"][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match=said):
+        build(str(tmp_path), layer=1, random=True)
+
+
+def test_parts_of_a_model_are_counted_as_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attncert.constructions.models import network
+
+    told = {"model_type": "bert", **SMALL["bert"][1]}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    monkeypatch.setattr(network, "_MOST_PARTS", 100)
+    with pytest.raises(InputError, match="MODEL: must be one of at most 100 parts"):
+        network.build(str(tmp_path), layer=1, random=True)
+    monkeypatch.setattr(network, "_MOST_PARTS", 300)
+    assert network.build(str(tmp_path), layer=1, random=True).layers == 3
+
+
+def test_an_image_is_counted_before_it_is_made(tmp_path: Path) -> None:
+    """Of one pixel, for a model of a few weights that takes 10^10 pixels."""
+    from PIL import Image
+
+    from attncert.constructions.models.embed import EmbedSettings, embed
+
+    told = {"model_type": "vit", **SMALL["vit"][1], "image_size": 10**5, "patch_size": 1000}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    (tmp_path / "images").mkdir()
+    Image.new("RGB", (1, 1)).save(tmp_path / "images" / "a.png")
+    settings = EmbedSettings(random=True, memory=2**29)
+    with pytest.raises(InputError, match=r"--memory: must be at least .*, not 512 MiB"):
+        embed(str(tmp_path), str(tmp_path / "images"), tmp_path / "out", settings)
+
+
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 

@@ -21,6 +21,7 @@ from test_checker import KNOWN, TWO
 
 import attncert
 from attncert import Dataset, InputError, Settings, prove
+from attncert.reports.certificate.compare import compare, compared_text
 from attncert.reports.certificate.explain import explain
 from attncert.reports.folder import strange
 from attncert.reports.proof.page import render
@@ -60,7 +61,11 @@ def test_a_verdict_does_not_depend_on_where_the_data_are(name: str, tmp_path: Pa
     assert told["input_sha256"] == inside["input_sha256"]
     if inside["claim"] == "full-rank":
         assert fast.check_file(path).status == "holds"
-    assert explain(path).status == "holds"
+    told = explain(path)
+    assert told.status == "holds" and "the data beside it alone" in told.parts[-1][1]
+    assert "checker_data.py" in dict(told.parts)["What to trust"]
+    assert f"SHA-256 of {JSON}: " in dict(told.parts)["Where it comes from"]
+    assert explain(path, check=False).status == "only read"
     wrong = copy.deepcopy(inside)
     first = wrong["data"]["vectors" if "vectors" in wrong["data"] else "labels"]
     first[0] = ["977/3"] * len(first[0])
@@ -160,6 +165,11 @@ def test_a_file_that_is_not_the_one_is_refused(name: str, tmp_path: Path) -> Non
     if status == "unusable":
         with pytest.raises(InputError):
             explain(path)
+    else:
+        told = [explain(path, check=check) for check in (True, False)]
+        assert [found.status for found in told] == [status] * 2 and message in told[0].message
+        beside = compared_text(*told, compare(*(x.certificate for x in told)))
+        assert beside[3].endswith("different: nothing.")
 
 
 # Integers in an .npz, for the fast check.

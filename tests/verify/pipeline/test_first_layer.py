@@ -17,13 +17,15 @@ from support.small_certificates import CASES, sealed
 import attncert
 from attncert import Dataset, Settings, prove, write_report
 from attncert.constructions.mixing import mixed
-from attncert.verify.checker_mixing import check_files
+from attncert.verify.checker import Verdict
+from attncert.verify.checker_mixing import check_files, main
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.pipeline.first_layer import mixing_claim
+from attncert.verify.fast import check as fast_check
+from attncert.verify.pipeline.first_layer import first_layer, mixing_claim
 
 MIX = Settings(heads=2, mix=True)
 DATA = Dataset.of(
@@ -104,6 +106,40 @@ def test_the_files_alone_are_checked(folder: Path, capsys: pytest.CaptureFixture
     assert attncert.main(["check", both[0], "--first", both[1]]) == 0
     assert capsys.readouterr().out == done.stdout
     assert attncert.main(["check", both[0], "--first", str(folder / "none.json")]) == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_an_answer_that_cannot_be_written_has_no_status_of_one(folder: Path) -> None:
+    script = [sys.executable, "-Iu", "checker_mixing.py", "first-layer.json", "certificate.json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(script, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (2, b"")
+
+
+def test_the_name_of_a_file_is_not_repeated(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("none\nholds: all\x1b[31m", "\udcff"):
+        assert main([name, str(folder / "certificate.json")]) == 2
+        line = capsys.readouterr().out
+        assert line.startswith("unusable: first layer: FileNotFoundError")
+        assert line.isascii() and line.removesuffix("\n").isprintable()
+
+
+@pytest.mark.parametrize("words", [[], ["--first", "first-layer.json"]])
+def test_limits_are_the_same_with_a_first_layer(
+    folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = list[float]()
+
+    def check_file(path: str, limit_seconds: float, limit_mib: float) -> Verdict:
+        seen.append(limit_mib)
+        return Verdict("over limit", None, "", {})
+
+    monkeypatch.setattr(fast_check, "check_file", check_file)
+    monkeypatch.chdir(folder)
+    assert attncert.main(["check", "certificate.json", "--fast", *words]) == 3
+    assert seen == [fast_check.LIMIT_MIB]
 
 
 def edit(*path: Any, to: Any) -> Callable[[Any], None]:
@@ -195,3 +231,18 @@ def test_mixing_and_rounding_are_not_one_run() -> None:
         Settings(mix=True, round_to="1/4")
     with pytest.raises(attncert.InputError, match="--mix: must be given without --data-file"):
         Settings(mix=True, data_file=True)
+
+
+def test_long_numbers_cost_less_than_the_second_layer_does(tmp_path: Path) -> None:
+    """Twelve different denominators of 1,000 digits."""
+    below = [f"1/{10**1000 + 2 * k + 1}" for k in range(12)]
+    contexts = [[below[i : i + 2], below[i + 2 : i + 4]] for i in (0, 4, 8)]
+    data = Dataset.of(contexts, [[1, 1], [2, 1], [1, 3]], [1, 2, 3])
+    dims = {"examples": 3, "context": 2, "width": 2}
+    second = {"data": mixed(data).canonical(), "dims": dims, "digest": ""}
+    for name, content in (("first", first_layer(data, second)), ("second", second)):
+        (tmp_path / name).write_text(json.dumps(content))
+    paths = [str(tmp_path / name) for name in ("first", "second")]
+    holds = Verdict("holds", "full-rank", "", dims)
+    found = check_files(*paths, limit_seconds=0.5, by=lambda *_, **__: holds)
+    assert found.status == "holds", found.message

@@ -4,6 +4,7 @@ apart."""
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition,
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.verify import checker
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.pipeline import refusal
@@ -147,3 +150,17 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
     assert proof.standing is Level.REFUTED  # the bound by itself costs little
     ids = {claim.id for claim in proof.trace}
     assert not ids & {"placed.maximum", "rows.relations", "tightness.tested", "shared.universal"}
+
+
+@pytest.mark.parametrize(
+    "options", [{"saturate": 9}, {"saturate": 9, "round_to": "1/4"}, {"saturate": 3, "mix": True}]
+)
+def test_a_file_of_impossible_labels_can_be_checked_whatever_was_asked(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    """No weights are saturated where no weights give the labels."""
+    data = Dataset.of([[[1, 2]], [[1, 2]]], [[1, 2], [3, 1]], [5, 7])
+    found = proof_of(data, **options)
+    assert found.standing is Level.REFUTED and found.certificate is not None
+    (tmp_path / "c.json").write_bytes(canonical_bytes(found.certificate))
+    assert checker.check_file(str(tmp_path / "c.json")).status == "holds"

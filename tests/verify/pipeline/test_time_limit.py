@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import attncert
 from attncert import Dataset, InputError, Settings, prove
+from attncert.constructions.construction import Construction
+from attncert.verify.methods import registry
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.time_limit import OutOfTime, limited, require_time
 
@@ -57,6 +60,20 @@ def test_an_estimate_may_be_off_by_two() -> None:
         with pytest.raises(OutOfTime):
             require_time(100, 250, "work")
     require_time(None, 1e9, "work")
+
+
+def test_time_that_ends_in_a_construction_of_others_is_no_error_of_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def build(*_: object) -> Construction:
+        while True:
+            pass
+
+    endless = replace(registry.method("generic"), name="endless", certificate="", build=build)
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    registry.register(endless)
+    with pytest.raises(OutOfTime):
+        prove(TINY, Settings("endless", time_limit=0.05))
 
 
 def test_where_there_is_no_timer_a_limit_is_refused() -> None:
