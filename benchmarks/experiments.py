@@ -6,8 +6,9 @@ unit vectors ("one-hot"). For each point T runs through shares of the dimension 
 share that the nearest point reached and those next to it, then bisection. A T counts as found where
 Levenberg-Marquardt from one of two small random starts (one, where N is above 1,000) reaches
 rounding. The largest T found is certified, and its certificate written and checked from the file by
-the fast checker (up to 2,000 unknowns; above that the same theorem is applied in memory, and the
-row says so). Nothing but a certificate counts as memorized; "not found" is no impossibility.
+the fast checker (up to 2,000 unknowns and 8 million items; above that the same theorem is applied
+in memory, and the row says so). Nothing but a certificate counts as memorized; "not found" is no
+impossibility.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
 """
@@ -34,7 +35,7 @@ from machine import machine, peak_mebibytes
 
 from attncert.constructions.given.law import spans
 from attncert.constructions.given.least_squares import Fit, fit
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.fast import check as fast
 from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, near_certificate
 from attncert.verify.near.fitted import TRIES
@@ -137,7 +138,10 @@ def checked(near: Near) -> dict[str, Any]:
     unknowns = len(near.unknowns)
     if unknowns > MOST_UNKNOWNS:
         return {"status": "holds", "checked": "in memory", "unknowns": unknowns}
-    content = canonical_bytes(near_certificate(near, construction="fit", produced_by={}))
+    try:
+        content = canonical_bytes(near_certificate(near, construction="fit", produced_by={}))
+    except TooLarge:  # for the checkers, by the numbers of the data
+        return {"status": "holds", "checked": "in memory", "unknowns": unknowns}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "certificate.json"
         path.write_bytes(content)
