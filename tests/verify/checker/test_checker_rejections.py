@@ -298,16 +298,6 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "format 1 with keys of 2": (changed(TWO, "format", "attncert/1"), "unusable", "with the keys"),
     "format 2 without them": (changed(LAYER, "format", "attncert/2"), "unusable", "with the keys"),
     "a data file": (changed(TWO, "data_file", {}), "unusable", "data_file, if not null"),
-    "data inside, too": (
-        changed(TWO, "data_file", {"name": "a", "bytes": 1}),
-        "unusable",
-        "data must be null",
-    ),
-    "a data file elsewhere": (outside("../a.json", 2), "unusable", "data_file.name must be"),
-    "no data file": (outside("a.json", 2), "unusable", "a.json is missing"),
-    "a longer data file": (outside("data.json", 1), "wrong", "data.json has another size"),
-    "another data file": (outside("data.json", 2), "wrong", "data.json has another SHA-256"),
-    "arrays": (outside("data.npz", 2), "over limit", "is for attncert check --fast"),
     "bits that are no number": (
         changed(TWO, "saturation.bits", "1"),
         "unusable",
@@ -358,15 +348,30 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
 }
 
 
+# With data in files: data.json and data.npz lie beside (test_data_file.py has more).
+OUTSIDE: dict[str, tuple[Content, str, str]] = {
+    "data inside, too": (
+        changed(TWO, "data_file", {"name": "a", "bytes": 1}),
+        "unusable",
+        "data must be null",
+    ),
+    "a data file elsewhere": (outside("../a.json", 2), "unusable", "data_file.name must be"),
+    "no data file": (outside("a.json", 2), "unusable", "a.json is missing"),
+    "a longer data file": (outside("data.json", 1), "wrong", "data.json has another size"),
+    "another data file": (outside("data.json", 2), "wrong", "data.json has another SHA-256"),
+    "arrays": (outside("data.npz", 2), "over limit", "is for attncert check --fast"),
+}  # fmt: skip
+
+
 @pytest.fixture(autouse=True)
 def data_files(tmp_path: Path) -> None:
     for kind in ("json", "npz"):
         (tmp_path / f"data.{kind}").write_text("[]")
 
 
-@pytest.mark.parametrize("name", REJECTIONS)
+@pytest.mark.parametrize("name", REJECTIONS | OUTSIDE)
 def test_rejections(name: str, tmp_path: Path) -> None:
-    content, status, fragment = REJECTIONS[name]
+    content, status, fragment = (REJECTIONS | OUTSIDE)[name]
     verdict = check_file(written(content, tmp_path))
     assert verdict.status == status, verdict.message
     assert fragment in verdict.message
@@ -427,7 +432,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     files = (checker, checker_data, checker_rank)
     for file in files:
         monkeypatch.setattr(file, "need", noting)
-    for content, _, _ in REJECTIONS.values():
+    for content, _, _ in (REJECTIONS | OUTSIDE).values():
         assert check_file(written(content, tmp_path)).status != "holds"
     too_large(tmp_path, monkeypatch)
     check_file(str(tmp_path))
