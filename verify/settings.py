@@ -94,8 +94,6 @@ class Settings:
             raise InputError("--mix", "given without --round", f"with --round {self.round_to}")
         if self.mix and self.data_file:
             raise InputError("--mix", "given without --data-file", "with it")
-        if self.mix and self.data_file:
-            raise InputError("--mix", "given without --data-file", "with it")
         if self.claim not in CLAIMS:
             raise InputError("--claim", " or ".join(CLAIMS), self.claim)
         if not 0 <= self.a1_work <= MOST:

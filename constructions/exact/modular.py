@@ -83,6 +83,18 @@ def inverse_mod(values: IntArray, p: int) -> IntArray:
     return result
 
 
+def monic_mod(rows: IntArray, p: int) -> IntArray:
+    """Each row of residues (N, d), p below 2^31.5, over its first entry that is not 0; zeros stay.
+
+    So two rows are multiples of each other mod p where they are equal here.
+
+    >>> monic_mod(np.array([[2, 4], [3, 6], [0, 5], [0, 0]]), 7).tolist()
+    [[1, 2], [1, 2], [0, 1], [0, 0]]
+    """
+    first = rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)]
+    return rows * inverse_mod(np.maximum(first, 1), p)[:, None] % p
+
+
 def features_mod(logits: IntegerArray, contexts: FloatArray, p: int) -> FloatArray:
     """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) mod p.
 

@@ -28,8 +28,8 @@ from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import (
     PRIMES,
     echelon_mod,
-    inverse_mod,
     matmul_mod,
+    monic_mod,
     reduced,
     residues,
 )
@@ -168,12 +168,10 @@ class QuerySpans:
 
 def _alone(rows: IntArray) -> BoolArray:
     """Which rows of residues mod _SHORT are neither 0 nor multiples of another one: (N,)."""
-    lead = (rows != 0).argmax(axis=1)
-    first = rows[np.arange(len(rows)), lead]
-    units = rows * inverse_mod(np.maximum(first, 1), _SHORT)[:, None] % _SHORT
-    whole = np.ascontiguousarray(units).view(f"V{8 * rows.shape[1]}")[:, 0]
+    units = np.ascontiguousarray(monic_mod(rows, _SHORT))
+    whole = units.view(f"V{8 * rows.shape[1]}")[:, 0]
     _, kind, counts = np.unique(whole, return_inverse=True, return_counts=True)
-    return np.asarray((counts[kind] == 1) & (first != 0))
+    return np.asarray((counts[kind] == 1) & rows.any(axis=1))
 
 
 def _greedy(

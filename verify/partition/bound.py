@@ -25,8 +25,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import (
     PRIMES,
     echelon_mod,
-    inverse_mod,
     matmul_mod,
+    monic_mod,
     reduced,
     residues,
 )
@@ -128,8 +128,7 @@ def _multiples(rows: FloatArray, base: list[int]) -> list[int]:
     echelon, pivots = echelon_mod(rows[base], _PRIME)
     rest = reduced(rows - matmul_mod(rows[:, pivots], echelon, _PRIME), _PRIME).astype(np.int64)
     found = np.flatnonzero(rest.any(axis=1))
-    lead = (rest[found] != 0).argmax(axis=1)
-    units = rest[found] * inverse_mod(rest[found, lead], _PRIME)[:, None] % _PRIME
+    units = monic_mod(rest[found], _PRIME)
     _, first, counts = np.unique(units, axis=0, return_index=True, return_counts=True)
     return sorted(found[first[counts > 1]].tolist())
 
