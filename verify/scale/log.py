@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
+from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, path_errors
 from attncert.verify.scale.shards import Identity, Plan, Result, Shard, plans_of
 
@@ -167,11 +168,12 @@ def write_log(
             with target.open("rb") as file:
                 _header(_body(file.readline(MAX_JSON_BYTES)), target, argument)
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-        try:
-            partial.write_bytes(b"".join(lines))
-            os.replace(partial, target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with endings_wait():
+            try:
+                partial.write_bytes(b"".join(lines))
+                os.replace(partial, target)
+            finally:
+                partial.unlink(missing_ok=True)
 
 
 def _line(content: dict[str, Any]) -> bytes:

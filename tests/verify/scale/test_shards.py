@@ -528,6 +528,24 @@ def test_a_united_log_may_replace_a_log(tmp_path: Path) -> None:
     assert list(read_log(tmp_path / "log", anything).finished) == PLAN.shards()[:1]
 
 
+@pytest.mark.parametrize("at", ["replace", "unlink"])
+def test_what_interrupts_a_united_log_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    module: Any = os if at == "replace" else Path
+    original = getattr(module, at)
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **options)
+
+    monkeypatch.setattr(module, at, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_log(tmp_path / "log", IDENTITY, {})
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
 @pytest.mark.parametrize(
     "plans",
     [None, 1, [], [1], [{}], [PLAN.as_dict() | {"size": 0}], [PLAN.as_dict() | {"count": -1}],
