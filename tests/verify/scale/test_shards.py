@@ -449,7 +449,7 @@ def test_a_dask_address_that_is_none_is_one_line_to_the_end_of_the_process(addre
     """A client that was made and never connected would close itself for 20 s, then trace back."""
     pytest.importorskip("distributed")
     command = (
-        "from verify.scale.engine import dask\n"
+        "from attncert.verify.scale.engine import dask\n"
         f"try:\n    with dask({address!r}): pass\n"
         "except ValueError as error: print(error)"
     )
