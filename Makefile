@@ -28,16 +28,18 @@ unit: setup
 	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify
 
 # Two halves of about the same length: each test module is loaded in one process alone, and what
-# tests share is made once. The tests of the checker run with the others. One half begins with the
-# rank and the other half ends with the commands: what Numba compiles for both is compiled once.
+# tests share is made once. The tests of the checker run with the others, some others with those of
+# verify. One half begins with the rank and the other half ends with the commands: what Numba
+# compiles for both is compiled once.
 CHECKER := tests/verify/checker
 LATER := $(CHECKER) tests/attncert attncert
+ASIDE := tests/given_labels/ tests/gpu/
 
 unit-others: setup
-	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ %/__pycache__/,$(wildcard tests/*/)) $(LATER)
+	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ $(ASIDE) %/__pycache__/,$(wildcard tests/*/)) $(LATER)
 
 unit-verify: setup
-	$(BIN)/python -m pytest -q tests/verify/rank $(filter-out %/rank $(CHECKER) %/__pycache__,$(wildcard tests/verify/*))
+	$(BIN)/python -m pytest -q tests/verify/rank $(filter-out %/rank $(CHECKER) %/__pycache__,$(wildcard tests/verify/*)) $(ASIDE)
 
 check: setup
 	$(BIN)/ruff check .

@@ -35,7 +35,7 @@ def canvas() -> Iterator[None]:
 # --- figures ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", share(["large", *KINDS], 5))
+@pytest.mark.parametrize("kind", [*share(KINDS, 4), pytest.param("large", marks=pytest.mark.slow)])
 def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
     proof, files = fixtures.rendered(kind)
     drawn = {name: content for name, content in files.items() if name.endswith(".svg")}

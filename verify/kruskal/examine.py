@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.brief import in_brief
+from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.sampling.all_sets import SETS, SetsSearched, sets_of
@@ -117,6 +119,7 @@ def examine(
     jobs.sort(key=lambda job: job.plan.kind != SETS)  # what may settle the question goes first
     others = len(jobs) - question.all_sets
     start = time.monotonic()
+    logged = frozenset() if log is None else frozenset(log.finished)
     interval = close(
         vectors,
         k=question.k,
@@ -146,7 +149,7 @@ def examine(
         if job.plan.kind == BASES:
             searched = searched_of(job.plan, job.settings, results)
         elif job.plan.kind == SETS:
-            sets = sets_of(job.plan, job.settings, results)
+            sets = sets_of(job.plan, job.settings, results, logged)
             bound = sets.bound
         else:
             sampled = sampled_of(job.plan, job.settings, results)
@@ -179,10 +182,16 @@ def _met(
 
 def _tightened(interval: Interval, met: Bound | None, k: int | None, watch: Watch) -> Interval:
     """With what the shards met, which may answer what the search left open."""
-    narrower = interval.tighten(met)
+    try:
+        narrower = interval.tighten(met)
+    except ArithmeticError:
+        if interval.lower.level is not Level.ASSUMED or met is None or met.dependency is None:
+            raise
+        got = f"one that hides {met.dependency.size} of them"
+        raise InputError("--log", "a log that names all sets that are dependent", got) from None
     if narrower is interval:
         return interval
-    if settled(narrower, k):
+    if settled(narrower, k) and narrower.lower.level is not Level.ASSUMED:
         narrower = replace(narrower, stopped=known(None if narrower.decided else k))
     watch(narrower)
     return narrower

@@ -31,7 +31,7 @@ from attncert.verify.prove import Settings, prove
 
 EACH = 10  # data sets of every shape in the normal suite
 EACH_SLOW = 125
-PROVED_EACH = 5  # of them, one in five goes through the whole pipeline
+PROVED_EACH = 10  # of them, one in ten goes through the whole pipeline
 PROVED_EACH_SLOW = 3
 READOUT_BITS = 50_000
 FRACTION_BITS = 3000  # sizes up to which ranks are computed in Fractions

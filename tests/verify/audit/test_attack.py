@@ -182,7 +182,7 @@ def test_faults_are_shrunk_to_the_bone() -> None:
 
 
 def test_several_failures_can_be_collected() -> None:
-    report = attack(spoilt, cases=100, seed=6, most_failures=2)
+    report = attack(refusing, cases=100, seed=6, most_failures=2)
     assert len({failure.number for failure in report.failures}) == len(report.failures) == 2
 
 

@@ -73,6 +73,7 @@ def test_all_three_confirm_a_planted_layer(name: str) -> None:
     assert routes(p) == claims  # the same again, word for word
 
 
+@pytest.mark.slow  # by default the program in the README does the same with the digits
 def test_all_three_confirm_at_the_size_of_the_main_job() -> None:
     # T = 25, H = 8, d = 16, n = 4: symbolic labels by plain substitution take minutes here.
     p = planted(Shape(25, 8, 4, 16, head_width=4))

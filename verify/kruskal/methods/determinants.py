@@ -12,11 +12,14 @@ than 2^-20, so that the result is 0 just where r divides x.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numba import njit
 
 R = 8191
 BLOCK = 64
+_CHOICES = np.array(list(itertools.combinations(range(6), 3)))
 
 _compiled = njit(cache=True, nogil=True)
 _INDEX, _12 = np.uint64(0xFFF), np.uint64(12)
@@ -29,8 +32,8 @@ def singular(sets, coordinates):  # type: ignore[no-untyped-def]
     sets: (a multiple of BLOCK, 2), three indices of 12 bits in the lower 36 bits of each word.
     coordinates: (N, 6) residues modulo R, -4096 to 4096.
     """
-    rows, twos = np.empty((3, 6, BLOCK)), np.empty((6, 6, BLOCK))
-    threes, total = np.empty((2, 20, BLOCK)), np.empty(BLOCK)
+    rows, threes = np.empty((3, 6, BLOCK)), np.empty((2, 20, BLOCK))
+    total = np.empty(BLOCK)
     over, found = 1.0 / R, 0
     for start in range(0, len(sets), BLOCK):
         for side in range(2):
@@ -41,30 +44,20 @@ def singular(sets, coordinates):  # type: ignore[no-untyped-def]
                     word >>= _12
                     for j in range(6):
                         rows[r, j, t] = coordinates[v, j]
-            for i in range(6):
-                for j in range(i + 1, 6):
-                    for t in range(BLOCK):
-                        twos[i, j, t] = (
-                            rows[0, i, t] * rows[1, j, t] - rows[0, j, t] * rows[1, i, t]
-                        )
-            which = 0
-            for i in range(6):
-                for j in range(i + 1, 6):
-                    for m in range(j + 1, 6):
-                        for t in range(BLOCK):
-                            x = twos[i, j, t] * rows[2, m, t] - twos[i, m, t] * rows[2, j, t]
-                            x += twos[j, m, t] * rows[2, i, t]
-                            threes[side, which, t] = x - R * np.rint(x * over)
-                        which += 1
+            for which in range(20):
+                i, j, m = _CHOICES[which]
+                for t in range(BLOCK):
+                    a, b, c = rows[0, i, t], rows[0, j, t], rows[0, m, t]
+                    d, e, f = rows[1, i, t], rows[1, j, t], rows[1, m, t]
+                    x = (a * e - b * d) * rows[2, m, t] - (a * f - c * d) * rows[2, j, t]
+                    x += (b * f - c * e) * rows[2, i, t]
+                    threes[side, which, t] = x - R * np.rint(x * over)
         total[:] = 0
-        which = 0
-        for i in range(6):
-            for j in range(i + 1, 6):
-                for m in range(j + 1, 6):  # the complement of the first choice is the last
-                    sign = 1.0 - 2.0 * ((i + j + m) % 2)
-                    for t in range(BLOCK):
-                        total[t] += sign * threes[0, which, t] * threes[1, 19 - which, t]
-                    which += 1
+        for which in range(20):  # the complement of the first choice is the last
+            i, j, m = _CHOICES[which]
+            sign = 1.0 - 2.0 * ((i + j + m) % 2)
+            for t in range(BLOCK):
+                total[t] += sign * threes[0, which, t] * threes[1, 19 - which, t]
         for t in range(BLOCK):
             if total[t] - R * np.rint(total[t] * over) == 0:
                 sets[found, 0], sets[found, 1] = sets[start + t, 0], sets[start + t, 1]

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from attncert.verify.kruskal.methods.determinants import BLOCK, singular
-from attncert.verify.kruskal.methods.quotient_kernels import _residue, dependent
+from attncert.verify.kruskal.methods.quotient_kernels import _residue, dependent, note
 
 MOST = 4095  # vectors: an index takes 12 bits, and the last means none
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
@@ -187,25 +187,21 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
     if size == k - 1:
         counts[3] += 1
         if _dependent_with(members, k, square, q, inverses, work, sums):
-            for c in np.flatnonzero(sums == 0):
-                members[k - 1] = c
-                if not (members[: k - 1] == c).any() and dependent(
-                    wide, members, k, work, inverses, q
-                ):
-                    if counts[0] < len(hits):
-                        hits[counts[0]] = members[:k]
-                    counts[0] += 1
+            for c in range(len(sums)):
+                if sums[c] != 0:
+                    continue
+                members[k - 1], place = c, 0
+                while members[place] != c:
+                    place += 1
+                if place == k - 1 and dependent(wide, members, k, work, inverses, q):
+                    counts[0] = note(hits, counts[0], members, k)
             return
     if size == k:
         counts[2] += 1
         if dependent(wide, members, k, work, inverses, q):
-            if counts[0] < len(hits):
-                hits[counts[0]] = members[:k]
-            counts[0] += 1
+            counts[0] = note(hits, counts[0], members, k)
         return
-    if counts[1] < len(small):
-        small[counts[1], :size] = members[:size]
-    counts[1] += 1
+    counts[1] = note(small, counts[1], members, size)
 
 
 @_compiled

@@ -77,6 +77,16 @@ def dependent(wide, members, k, work, inverses, p):  # type: ignore[no-untyped-d
 
 
 @_compiled
+def note(rows, count, members, size):  # type: ignore[no-untyped-def]
+    """rows[count] = members[:size], where there is room: entry by entry, as an assignment of rows
+    takes far longer to compile. Returns count + 1."""
+    if count < len(rows):
+        for i in range(size):
+            rows[count, i] = members[i]
+    return count + 1
+
+
+@_compiled
 def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
     """Directions of the vectors from `start` on in the plane: y/x, p where x = 0, p + 1 for 0."""
     over_p, half = 1.0 / p, 0.5 / p
@@ -144,8 +154,7 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
                     chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)
                     alarms += 1
                     if dependent(wide, chosen, k, work, wide_inverses, q):
-                        hits[found] = chosen
-                        found += 1
+                        found = note(hits, found, chosen, k)
                         if found == HITS:
                             return found, alarms
                 b = b + 1 if key == nothing else previous[b]

@@ -6,6 +6,7 @@ log, so that parts run on machines that share nothing but files are united only 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -202,8 +203,12 @@ class Shown:
 
 
 def shown_by(united: United, *, verified: bool) -> Shown:
-    """verified: the logs were read with `records.rules` of the vectors themselves."""
-    named = [result for result in united.finished.values() if result["witness"] is not None]
+    """verified: the logs were read with `records.rules` of the vectors themselves.
+
+    Raises InputError where all sets are said to be independent, and a shard names one that is not.
+    """
+    found = ((shard, result["witness"]) for shard, result in united.finished.items())
+    named = {shard: witness for shard, witness in found if witness is not None}
     sampled, searched, sets = None, None, None
     for plan in united.plans:
         settings, results = united.identity["settings"][plan.kind], united.of(plan)
@@ -212,7 +217,12 @@ def shown_by(united: United, *, verified: bool) -> Shown:
         if plan.kind == BASES:
             searched = searched_of(plan, settings, results)
         elif plan.kind == SETS:
-            sets = sets_of(plan, settings, results)
+            sets = sets_of(plan, settings, results, results)
         else:
             sampled = sampled_of(plan, settings, results)
+    size = min((len(witness["indices"]) for witness in named.values()), default=math.inf)
+    hiding = all(shard.kind != SETS for shard in named)
+    if sets is not None and hiding and sets.settled == sets.planned and size <= sets.k:
+        got = f"one with all sets of {sets.k} independent, and {size} dependent vectors"
+        raise InputError("FILE", "a log whose shards agree", got)
     return Shown(sampled, searched, sets, 0 if verified else len(named))
