@@ -201,6 +201,20 @@ def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
     ]
 
 
+def logit_ranges(head: Head, data: Dataset) -> list[int]:
+    """The largest less the smallest logit of each example: T integers in units of ln 2.
+
+    At width one the logits are (query·e_t)·E⁽ᵗ⁾key. Raises ValueError as `integer_logits` does.
+    """
+    if head.width > 1:
+        return [max(logits) - min(logits) for logits in integer_logits(head, data)]
+    contexts = range(1 if data.shared else data.T)
+    rows = [(data.context(t) * head.key).entries() for t in contexts]
+    spans = [max(entries) - min(entries) for entries in rows]
+    queries = (data.query_matrix * head.query).entries()
+    return _integers([abs(q) * spans[0 if data.shared else t] for t, q in enumerate(queries)])
+
+
 def features(head: Head, data: Dataset) -> fmpq_mat:
     """z_t = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ M e_t) for all t: T×d, exact rationals."""
     rows = []

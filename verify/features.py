@@ -38,19 +38,31 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
 
     Exact. Raises NotIntegral.
     """
+    table, scale = products(head, data)
+    if scale == 1:
+        return table
+    if (table % scale).any():
+        t, i = (int(x) for x in np.argwhere(table % scale)[0])
+        raise NotIntegral(t, i, f"{table[t, i]}/{scale}")
+    whole: ObjectArray = table // scale
+    return whole
+
+
+def products(
+    head: Head, data: Dataset, examples: Sequence[int] | None = None
+) -> tuple[ObjectArray, int]:
+    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n) objects, over one
+    positive scale; exact."""
     count, n, _ = data.contexts.shape
     keys, key_scale = (fmpq_mat(data.token_rows) * head.key).numer_denom()
     queries, query_scale = (data.query_matrix * head.query).numer_denom()
-    scale = int(key_scale) * int(query_scale) * data.contexts.denominator
-    left = _objects(keys).reshape(count, n, -1)
-    products = (left * _objects(queries)[:, None, :]).sum(axis=2)
-    if scale == 1:
-        return products
-    if (products % scale).any():
-        t, i = (int(x) for x in np.argwhere(products % scale)[0])
-        raise NotIntegral(t, i, f"{products[t, i]}/{scale}")
-    whole: ObjectArray = products // scale
-    return whole
+    left, right = _objects(keys).reshape(count, n, -1), _objects(queries)[:, None, :]
+    if examples is not None:
+        left, right = left if data.shared else left[list(examples)], right[list(examples)]
+    table = left[:, :, 0] * right[:, :, 0]
+    for k in range(1, head.width):
+        table = table + left[:, :, k] * right[:, :, k]
+    return table, int(key_scale) * int(query_scale) * data.contexts.denominator
 
 
 def softmax_mod(table: ObjectArray, p: int) -> IntArray:
@@ -171,10 +183,14 @@ def log2_off_peak(table: ObjectArray) -> FloatArray:
     """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1, else at least -10^300."""
     if table.shape[1] == 1:
         return np.full(len(table), -np.inf)
-    ordered = np.sort(table, axis=1)
-    second = np.maximum(ordered[:, -2] - ordered[:, -1], -(10**300)).astype(np.float64)
-    drop = np.minimum(ordered[:, -2:-1] - ordered[:, :-1], 1100).astype(np.float64)
-    others = second + np.log2(np.exp2(-drop).sum(axis=1))
+    behind = table.max(axis=1, keepdims=True) - table
+    others = np.ones(table.shape, dtype=bool)
+    others[np.arange(len(table)), behind.argmin(axis=1)] = False
+    behind = behind[others].reshape(len(table), -1)
+    nearest = behind.min(axis=1, keepdims=True)
+    second = np.maximum(-nearest[:, 0], -(10**300)).astype(np.float64)
+    drop = np.sort(np.minimum(behind - nearest, 1100).astype(np.float64), axis=1)[:, ::-1]
+    others = second + np.log2(np.ascontiguousarray(np.exp2(-drop)).sum(axis=1))
     result: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
     return result
 

@@ -17,7 +17,13 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.layer import Head, Layer, integer_logits, powers_of_two
+from attncert.constructions.layer import (
+    Head,
+    Layer,
+    integer_logits,
+    logit_ranges,
+    powers_of_two,
+)
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting import lifted
 
@@ -45,11 +51,8 @@ def predicted_bits(construction: Construction, data: Dataset) -> int:
     The sum of all logit ranges: each softmax denominator has about that many bits, and row t of
     the cleared system has the product of its denominators as a factor.
     """
-    return sum(
-        max(logits) - min(logits)
-        for head in construction.layer.heads[: len(construction.heads)]  # idle heads: all 0
-        for logits in integer_logits(head, data)
-    )
+    heads = construction.layer.heads[: len(construction.heads)]  # idle heads: all 0
+    return sum(sum(logit_ranges(head, data)) for head in heads)
 
 
 def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:

@@ -30,6 +30,7 @@ from attncert.constructions.exact.modular import matmul_mod, reduced
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # rows eliminated together
+_RECENT = 32  # rows of a span's second part
 _PANEL = 256  # rows of P multiplied together
 
 
@@ -49,12 +50,15 @@ class Block:
 
 
 class Span:
-    """Residuals placed so far in one group: echelon rows mod p, an orthonormal basis in float."""
+    """Residuals placed so far in one group: echelon rows mod p, an orthonormal basis in float.
+
+    The rows come in two parts, (pivots, rows), each the identity at its own pivots; the second, of
+    a few rows, is 0 at those of the first, and joins it when it is long.
+    """
 
     def __init__(self, prime: int) -> None:
         self.prime = prime
-        self._pivots: list[int] = []
-        self._echelon = np.zeros((0, 0))  # reduced: the identity at the pivots
+        self._parts: list[tuple[list[int], FloatArray]] = []
         self._basis = np.zeros((0, 0))
 
     def distances(self, rows: Block) -> list[float | None]:
@@ -70,12 +74,12 @@ class Span:
         """Add a (1, d) row that is not in the span mod p."""
         p, new = self.prime, self._reduce(row.mod)
         pivot = int(np.flatnonzero(new[0])[0])
-        new = reduced(new * pow(int(new[0, pivot]), -1, p), p)
-        if self._pivots:
-            old = reduced(self._echelon - self._echelon[:, pivot : pivot + 1] * new, p)
-            new = np.vstack([old, new])
-        self._echelon = new
-        self._pivots.append(pivot)
+        last = [pivot], reduced(new * pow(int(new[0, pivot]), -1, p), p)
+        if len(self._parts) == 2:
+            last = self._joined(self._parts.pop(), last)
+            if len(last[0]) == _RECENT:
+                last = self._joined(self._parts.pop(), last)
+        self._parts.append(last)
         with np.errstate(all="ignore"):
             rest = self._project(row.float)
             length = np.linalg.norm(rest)
@@ -84,10 +88,18 @@ class Span:
                 self._basis = np.vstack([self._basis, unit]) if self._basis.size else unit
 
     def _reduce(self, rows: FloatArray) -> FloatArray:
-        if not self._pivots:
-            return rows
-        known = matmul_mod(rows[:, self._pivots], self._echelon, self.prime)
-        return reduced(rows - known, self.prime)
+        for pivots, echelon in self._parts:
+            known = matmul_mod(rows[:, pivots], echelon, self.prime)
+            rows = reduced(rows - known, self.prime)
+        return rows
+
+    def _joined(
+        self, first: tuple[list[int], FloatArray], second: tuple[list[int], FloatArray]
+    ) -> tuple[list[int], FloatArray]:
+        """One part of two."""
+        (pivots, old), (more, new) = first, second
+        known = matmul_mod(old[:, more], new, self.prime)
+        return pivots + more, np.vstack([reduced(old - known, self.prime), new])
 
     def _project(self, rows: FloatArray) -> FloatArray:
         if self._basis.size:

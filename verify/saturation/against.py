@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncert.constructions.arrays import IntegerArray, ObjectArray
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import narrow
-from attncert.constructions.exact import integers
 from attncert.verify import features
 from attncert.verify.claims.proof import Steered
-from attncert.verify.saturation.least import Drops, least_c, whole
+from attncert.verify.saturation.least import Drops, least_c, whole_table
 
 MOST_EXAMPLES = 200  # up to which ranks are taken at other c
 _TRIED = 64  # values of c below the head's own at which the rank is looked for
@@ -36,26 +34,20 @@ def steered(
     """
     if record.c is None:
         return None
-    try:
-        grows = np.array([[whole(x) for x in row] for row in lead.tolist()], dtype=object)
-    except ValueError:
+    grows = whole_table(lead)
+    if grows is None:
         return None
     rows, c = list(record.earlier), int(record.c)
-    stays = table[rows] - c * grows
-    drops: Drops = [
-        [(int(a[row] - a[i]), int(b[row] - b[i])) for i in range(data.n) if i != row]
-        for a, b, row in zip(grows.tolist(), stays.tolist(), record.targets, strict=True)
-    ]
-    gaps = [gap for row in drops for gap, _ in row]
-    if any(gap <= 0 for gap in gaps):
+    drops = Drops.of(grows, table[rows] - c * grows, record.targets)
+    if not drops.led:
         return None
     return Steered(
         rows=tuple(int(row) for row in record.targets),
-        rate=min(gaps, default=None),
+        rate=int(drops.gaps.min()) if drops.gaps.size else None,
         least_for_rank=_least_for_rank(data, record, table, grows, seen),
         least_for_bits=None if bits is None else least_c(drops, bits),
         least_to_lead=least_c(drops, 1),
-        curve=_curve(drops, c) if gaps else (),
+        curve=_curve(drops, c) if drops.gaps.size else (),
     )
 
 
@@ -88,20 +80,19 @@ def _curve(drops: Drops, c: int) -> tuple[tuple[int, float], ...]:
     """(c', worst log2(1 - p) over the earlier examples) for some c' up to twice the head's own."""
     last = max(2 * c, 8)
     chosen = sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})
-    shape = len(drops), len(drops[0])
-    gaps, rests = (narrow([pair[k] for row in drops for pair in row], shape) for k in (0, 1))
-    return tuple((k, _worst(gaps, rests, k)) for k in chosen)
+    return tuple((k, _worst(drops.near(k), k)) for k in chosen)
 
 
-def _worst(gaps: IntegerArray, rests: IntegerArray, c: int) -> float:
+def _worst(drops: Drops, c: int) -> float:
     """The largest log2(1 - p) of the rows L_s at this c; float64.
 
-    That is log2(S/(1 + S)) with S = Σ 2^-δ, δ the drops of the other rows (negative: ahead).
+    That is log2(S/(1 + S)) with S = Σ 2^-δ, δ the drops of the other rows (negative: ahead). S is
+    between 2^-δ and n·2^-δ for the least δ, so only examples near the least of all matter.
     """
-    behind = integers.add(integers.multiply(c, gaps), rests)
+    behind = drops.at(c)
     least = behind.min(axis=1)
-    drops = np.minimum(integers.subtract(behind, least[:, None]), 1100).astype(np.float64)
-    rest = np.cumsum(np.exp2(-drops), axis=1)[:, -1]  # added in order
-    far = np.minimum(np.maximum(least.astype(object), -(10**300)), 10**300).astype(np.float64)
+    further = np.minimum(behind - least[:, None], 1100).astype(np.float64)
+    rest = np.cumsum(np.exp2(-further), axis=1)[:, -1]  # added in order
+    far = np.minimum(np.maximum(least, -(10**300)), 10**300).astype(np.float64)
     bits = np.log2(rest) - far
     return float((bits - np.logaddexp2(0.0, bits)).max())

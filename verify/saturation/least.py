@@ -9,11 +9,16 @@ proved by the inequality at it and the failure of the inequality at one less.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from flint import fmpq
+import numpy as np
 
+from attncert.constructions.arrays import BoolArray, FloatArray, ObjectArray
 from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -22,7 +27,65 @@ from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
 from attncert.verify.steps.shared import lead
 
-Drops = list[list[tuple[int, int]]]  # of each earlier s: (a_L - a_i, b_L - b_i) for i ≠ L
+_LONG = 100  # bits of a c beyond which float64 is no help
+
+
+@dataclass(frozen=True)
+class Drops:
+    """How far the rows of each earlier s are below L_s at c: c·gaps + rests, (N, n - 1) Python
+    integers (objects), gaps a_L - a_i and rests b_L - b_i for i ≠ L."""
+
+    gaps: ObjectArray
+    rests: ObjectArray
+
+    @classmethod
+    def of(cls, grows: ObjectArray, stays: ObjectArray, targets: Sequence[int]) -> Drops:
+        """grows, stays: a and b (N, n), integers; targets: the rows L_s."""
+        at = np.arange(len(grows)), np.array(targets, dtype=np.intp)
+        others = np.ones(grows.shape, dtype=bool)
+        others[at] = False
+        shape = len(grows), grows.shape[1] - 1
+        gaps, rests = ((x[at][:, None] - x)[others].reshape(shape) for x in (grows, stays))
+        return cls(gaps, rests)
+
+    @property
+    def led(self) -> bool:
+        """Whether every L_s leads in the limit."""
+        return not (self.gaps <= 0).any()
+
+    def take(self, examples: BoolArray) -> Drops:
+        """Those of some of the examples."""
+        return Drops(self.gaps[examples], self.rests[examples])
+
+    def at(self, c: int) -> ObjectArray:
+        """c·gaps + rests."""
+        below: ObjectArray = c * self.gaps + self.rests
+        return below
+
+    def near(self, c: int, bits: int | None = None) -> Drops:
+        """Those of few examples, by float64, with all that have a drop of `bits` or less at c; or,
+        if no bits are given, with all that are at most log2 n bits further than the least of all.
+
+        The numbers are rounded to float64 and again in the sum, and cut where they are too long for
+        it: by `slack` at most. (c below 2^100 times gaps below 2^900: no float64 overflows.)
+        """
+        if c.bit_length() > _LONG:
+            return self
+        gaps, rests, cut = self._floats
+        grown = c * gaps
+        slack = 2.0**-50 * (np.abs(grown) + np.abs(rests)) + (c + 1 if cut else 0)
+        drops = grown + rests
+        least = (drops + slack).min()
+        most = least + gaps.shape[1].bit_length() if bits is None else bits
+        return self.take((drops - slack).min(axis=1) <= most)
+
+    @cached_property
+    def _floats(self) -> tuple[FloatArray, FloatArray, bool]:
+        """gaps and rests over one power of two, 1 if it can be; and whether it is not 1."""
+        longest = max(integers.largest(self.gaps), integers.largest(self.rests)).bit_length()
+        cut = max(0, longest - 1000 + _LONG)
+        tables = (self.gaps >> cut, self.rests >> cut) if cut else (self.gaps, self.rests)
+        return tables[0].astype(np.float64), tables[1].astype(np.float64), cut > 0
 
 
 def least(data: Dataset, built: Construction, asked: Saturation) -> Claim:
@@ -66,26 +129,30 @@ def drops_of(data: Dataset, built: Construction, h: int) -> Drops:
     """How far the rows of the earlier examples of head h are behind L_s, as functions of c."""
     record = built.heads[h]
     assert isinstance(record, SteeringHead) and record.c is not None
-    now = features.logits(built.layer.heads[h], data)[list(record.earlier)].tolist()
-    out: Drops = []
-    for grows, logits, row in zip(lead(data, record).tolist(), now, record.targets, strict=True):
-        a = [whole(x) for x in grows]
-        b = [k - record.c * x for k, x in zip(logits, a, strict=True)]
-        out.append([(a[row] - a[i], b[row] - b[i]) for i in range(data.n) if i != row])
-    return out
+    now = features.logits(built.layer.heads[h], data)[list(record.earlier)]
+    grows = whole_table(lead(data, record))
+    if grows is None:
+        raise ValueError("c multiplies something that is not whole")
+    return Drops.of(grows, now - record.c * grows, record.targets)
 
 
 def least_c(drops: Drops, bits: int) -> int | None:
-    """The least whole c ≥ 1 with 1 - p < 2^-bits at all; None where some row never leads."""
-    if any(gap <= 0 for row in drops for gap, _ in row):
+    """The least whole c ≥ 1 with 1 - p < 2^-bits at all; None where some row never leads.
+
+    Where all drops of an example are at least `enough`, 1 - p < 2^-bits: only others are looked at.
+    """
+    if not drops.led:
         return None
+    if not drops.gaps.size:
+        return 1
+    enough = bits + drops.gaps.shape[1].bit_length()
     high = 1
-    while falls_short(drops, high, bits) is not None:
+    while falls_short(drops.near(high, enough), high, bits) is not None:
         high *= 2
     low = high // 2  # 0, or a c at which some example falls short
     while high - low > 1:
         middle = (low + high) // 2
-        if falls_short(drops, middle, bits) is None:
+        if falls_short(drops.near(middle, enough), middle, bits) is None:
             high = middle
         else:
             low = middle
@@ -94,8 +161,7 @@ def least_c(drops: Drops, bits: int) -> int | None:
 
 def falls_short(drops: Drops, c: int, bits: int) -> int | None:
     """The first of the examples with 1 - p ≥ 2^-bits at this c; None if there is none. Exact."""
-    for k, row in enumerate(drops):
-        behind = [c * gap + rest for gap, rest in row]
+    for k, behind in enumerate(drops.at(c).tolist()):
         if behind and not _below(behind, bits):
             return k
     return None
@@ -113,12 +179,16 @@ def _below(behind: Sequence[int], bits: int) -> bool:
     return total << bits < total + (1 << most)
 
 
-def whole(x: fmpq) -> int:
-    """Raises ValueError where x is none.
+def whole_table(table: ObjectArray) -> ObjectArray | None:
+    """The table as Python integers; None where some entry is not whole.
 
-    >>> whole(fmpq(6, 2))
-    3
+    >>> from flint import fmpq
+    >>> whole_table(np.array([fmpq(6, 2), 1], dtype=object)).tolist()
+    [3, 1]
     """
-    if x.q != 1:
-        raise ValueError(f"{x} is not whole")
-    return int(x.p)
+    flat = table.ravel().tolist()
+    if all(type(x) is int for x in flat):
+        return table
+    if any(x != int(x) for x in flat):
+        return None
+    return objects([int(x) for x in flat], table.shape)

@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from flint import fmpq
 
 from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.construction import PlacedHead, SteeringHead
@@ -96,8 +97,8 @@ def _least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: in
     for row, beta, target in zip(lead, finite, head.targets, strict=True):
         for i in range(len(row)):
             if row[i] != row[target]:  # equal rows of a context are equal at every c
-                need = bits + beta[i] - beta[target]
-                least = max(least, int((need / (row[target] - row[i])).ceil()))
+                need = fmpq(bits + beta[i] - beta[target])
+                least = max(least, int((need / fmpq(row[target] - row[i])).ceil()))
     return least
 
 

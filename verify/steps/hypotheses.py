@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
@@ -28,8 +29,12 @@ from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.kruskal.within import MOST, decide_within, work_needed
+from attncert.verify.rank.engines.arithmetic import matmul
+from attncert.verify.rank.engines.cpu import echelon
 from attncert.verify.rank.modular import independent_subsets
+from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import find_relation
+from attncert.verify.rank.residues import residues
 
 COUNTED = "comparison of integers"
 EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
@@ -129,12 +134,13 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
 def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
     """In words, and as a relation; {} where none fails."""
     queries = data.queries.integer_matrix().tolist()
+    table = residues(data.queries.stored, PRIMES_FLOAT64[0])
     earlier: list[int] = []
     for h, group in enumerate(groups, start=1):
         rows = [queries[t] for t in group]
         if not _independent(fmpz_mat(rows)):
             return f"group {h} is dependent", {"group": h, **_between(group, rows)}
-        for s in _suspects(rows, queries, earlier):
+        for s in _suspects(table, group, earlier):
             if not _independent(fmpz_mat(more := [*rows, queries[s]])):
                 return f"group {h} spans query {s}", {"group": h, **_between([*group, s], more)}
         earlier += group
@@ -252,28 +258,26 @@ def _certified(data: Dataset, k: int, seed: int) -> frozenset[tuple[int, ...]]:
     return frozenset(s for s, proved in zip(subsets, ranks.certified, strict=True) if proved)
 
 
-def _suspects(rows: list[Any], queries: list[Any], earlier: list[int]) -> list[int]:
+def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int]:
     """Earlier queries that a vector orthogonal to the group mod p does not tell apart.
 
-    If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0 mod p prove that e_s lies
-    outside its span over ℚ: only the rest is looked at. If it is dependent mod p, e_s may be a
-    combination with p in a denominator, and v shows nothing: all are looked at.
+    queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
+    mod p prove that e_s lies outside its span over ℚ: only the rest is looked at. If it is
+    dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing: all are
+    looked at. v is any vector off the pivot columns, and there what the echelon form asks for.
     """
     if not earlier:
         return []
-    p, width = PRIMES[0], len(rows[0])
-    basis, nullity = nmod_mat(
-        len(rows), width, [int(x) % p for row in rows for x in row], p
-    ).nullspace()
-    if nullity > width - len(rows):
+    p, width = PRIMES_FLOAT64[0], queries.shape[1]
+    pivots, rows = echelon(queries[list(group)], p)
+    if len(pivots) < len(group):
         return earlier
-    v = [0] * width
-    for j in range(nullity):
-        for i in range(width):
-            v[i] = (v[i] + (j + 1) * (j + 7) * int(basis[i, j])) % p
-    return [
-        s for s in earlier if sum(int(x) * y for x, y in zip(queries[s], v, strict=True)) % p == 0
-    ]
+    j = np.arange(width)
+    v = residues((j + 1) * (j + 7), p)[:, None]
+    v[pivots] = 0
+    v[pivots] = -matmul(rows, v, p)
+    products = matmul(queries[earlier], v, p)[:, 0]
+    return np.array(earlier)[products == 0].tolist()
 
 
 def _independent(rows: fmpz_mat) -> bool:

@@ -15,8 +15,10 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
+from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import distinct
+from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -90,7 +92,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
     """Step 4: E⁽ˢ⁾u has a unique maximum and a unique minimum for every earlier s."""
     tied, ranges = [], []
     separated = entries(data, head.separator)
-    for s in head.earlier:
+    for s in head.earlier[:1] if data.shared else head.earlier:
         values = sorted(separated(s))
         ranges.append(values[-1] - values[0])
         if len(values) > 1 and (values[-1] == values[-2] or values[0] == values[1]):
@@ -162,13 +164,16 @@ def finite_rank(
 
 
 def lead(data: Dataset, head: SteeringHead) -> ObjectArray:
-    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) rationals (objects): what c multiplies."""
-    products = (data.query_matrix * head.selector).entries()
-    out = np.empty((len(head.earlier), data.n), dtype=object)
-    separated = entries(data, head.separator)
-    for k, s in enumerate(head.earlier):
-        out[k] = [x * products[s] for x in separated(s)]
-    return out
+    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) objects: what c multiplies. Exact: Python integers
+    where all are whole, else rationals."""
+    steering = Head(head.separator, head.selector)
+    table, scale = features.products(steering, data, head.earlier)
+    if scale == 1:
+        return table
+    if not (table % scale).any():
+        whole: ObjectArray = table // scale
+        return whole
+    return objects([fmpq(x, scale) for x in table.ravel().tolist()], table.shape)
 
 
 def leads(rows: ObjectArray, targets: Sequence[int]) -> list[Any]:
@@ -256,11 +261,9 @@ def timed(check: Callable[[], Claim]) -> Claim:
 
 def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
     """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
-    out, products = [], entries(data, u)
-    for t in examples:
-        if len(distinct(products(t))) < data.n:
-            out.append(t)
-    return out
+    products, looked_at = entries(data, u), examples[:1] if data.shared else examples
+    out = [t for t in looked_at if len(distinct(products(t))) < data.n]
+    return list(examples) if out and data.shared else out
 
 
 def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:

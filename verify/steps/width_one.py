@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
@@ -110,13 +110,14 @@ def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) 
 
     That the group's logits are then α_t·E⁽ᵗ⁾u, free of c, is what this rests on.
     """
-    built = weights.key * weights.query.transpose()
     query = head.v1
     if head.selector is not None:
         query = query + head.selector * fmpq(head.c)
-    nothing = fmpq_mat(built.nrows(), built.ncols())
-    rank = int(built.rank()) if weights.width > 1 else int(built != nothing)
-    equal = bool(built == head.separator * query.transpose())
+    if (weights.key, weights.query) == (head.separator, query):
+        equal, rank = True, int(all(any(x.entries()) for x in (weights.key, query)))
+    else:
+        built = weights.key * weights.query.transpose()
+        equal, rank = bool(built == head.separator * query.transpose()), int(built.rank())
     return shared.claim(
         number,
         ids.WEIGHTS,
