@@ -33,6 +33,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import Bound, witnessed
+from attncert.verify.kruskal.budget import SURE
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
@@ -104,6 +105,32 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
     p, _ = search_primes(N)
     work = _POINT * _subsets(N, k - 1) + _PLANE * _subsets(N, k - 2)
     return (work + _CHECK * _subsets(N, k) / p + _START * N) / threads
+
+
+def next_size(
+    N: int, d: int, lower: int, upper: int, left: float, price: Callable[[int], float]
+) -> int | None:
+    """Which of the sizes lower + 1 .. upper is best looked at next, with so many seconds left.
+
+    The first; but it is passed over where the next one proves it as well (`middle` assumes nothing
+    of smaller sets), costs less than ten times as much, and is affordable for sure. None: no size.
+
+    >>> def price(k):
+    ...     return nominal_seconds(1782, 16, k, threads=1)
+    >>> [next_size(1782, 16, lower, 7, 900.0, price) for lower in (2, 3, 4, 6, 7)]
+    [3, 4, 6, 7, None]
+    >>> next_size(1782, 16, 4, 7, 700.0, price)
+    5
+    """
+    if lower >= upper:
+        return None
+    size = lower + 1
+    while size < upper and middle.worth_trying(size + 1, N, d):
+        after = price(size + 1)
+        if after >= 10 * price(size) or SURE * after > left:
+            break
+        size += 1
+    return size
 
 
 def pieces(N: int, d: int, k: int) -> int:

@@ -6,7 +6,7 @@ log, so that parts run on machines that share nothing but files are united only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
@@ -14,7 +14,15 @@ from typing import Any
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.budget import plain
-from attncert.verify.kruskal.sampling.all_sets import SETS, AllSets, SetsSearched, sets_of
+from attncert.verify.kruskal.sampling.all_sets import (
+    SETS,
+    AllSets,
+    SetsSearched,
+    is_sets,
+    kind_of,
+    sets_of,
+    sizes,
+)
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, BasisSearch, searched_of
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import Sampler, sampled_of, table_sha256
@@ -122,11 +130,25 @@ def jobs_of(vectors: Vectors, question: Question, cluster: Cluster | None = None
     return found
 
 
+def size_jobs(
+    vectors: Vectors, question: Question, cluster: Cluster | None = None
+) -> dict[int, Job]:
+    """The shards of the interval's search, by size; none with `all_sets`, which does one alone."""
+    if question.all_sets:
+        return {}
+    threads = 1 if cluster is not None else question.threads
+    table, (N, d), found = table_sha256(vectors.array), vectors.array.shape, dict[int, Job]()
+    for k in sizes(N, d):
+        sets = AllSets(table, N, d, k, threads=threads, kind=kind_of(k))
+        found[k] = Job(sets, sets.plan(question.seed), sets.settings())
+    return found
+
+
 def identity(vectors: Vectors, question: Question) -> Identity:
     """What a log of these shards begins with; nothing of how or where it is run."""
-    found = jobs_of(vectors, question)
+    found = [*jobs_of(vectors, question), *size_jobs(vectors, question).values()]
     if not found:
-        must = "left out where --subsets and --bases are 0, without --all-sets"
+        must = "left out where --subsets and --bases are 0 and no search takes a second"
         raise InputError("--log", must, "given")
     return {
         "version": metadata.version("attncert"),
@@ -145,9 +167,11 @@ def run_job(
     log: ShardLog | None = None,
     cluster: Cluster | None = None,
     deadline: float | None = None,
+    enough: Callable[[Result], bool] = lambda result: False,
     progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
-    """Its shards, or a part of them, or as many as are done before the deadline."""
+    """Its shards, or a part of them, or as many as are done before the deadline; `enough` as in
+    `engine.run`."""
     shards = job.plan.shards()
     return run(
         shards if part is None else part.of_shards(shards),
@@ -157,6 +181,7 @@ def run_job(
         cluster=cluster,
         log=log,
         deadline=deadline,
+        enough=enough,
         progress=lambda _, done, of: progress(job.plan.kind, done, of),
     )
 
@@ -182,29 +207,33 @@ def run_part(
 class Shown:
     """What united logs show of subsets, bases and all sets; None of which there are no shards.
 
+    sizes: all sets of each size that the interval's search began.
     unverified: shards that name a dependent set which is left out here, for want of the vectors.
     """
 
     sampled: Samples | Sweep | None
     searched: BasesSearched | None
     sets: SetsSearched | None
+    sizes: tuple[SetsSearched, ...]
     unverified: int
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able. Where dependent sets are left out, nothing is said of a witness."""
         found = {"sampled": self.sampled, "bases": self.searched, "sets": self.sets}
         hidden = {"witness"} if self.unverified else set[str]()
-        shown = {
-            name: x and {key: y for key, y in x.as_dict().items() if key not in hidden}
-            for name, x in found.items()
-        }
+
+        def plain(x: Samples | Sweep | BasesSearched | SetsSearched) -> dict[str, Any]:
+            return {key: y for key, y in x.as_dict().items() if key not in hidden}
+
+        shown: dict[str, Any] = {name: x and plain(x) for name, x in found.items()}
+        shown |= {"sizes": [plain(x) for x in self.sizes]} if self.sizes else {}
         return shown | {"unverified": self.unverified}
 
 
 def shown_by(united: United, *, verified: bool) -> Shown:
     """verified: the logs were read with `records.rules` of the vectors themselves."""
     named = [result for result in united.finished.values() if result["witness"] is not None]
-    sampled, searched, sets = None, None, None
+    sampled, searched, sets, by_size = None, None, None, list[SetsSearched]()
     for plan in united.plans:
         settings, results = united.identity["settings"][plan.kind], united.of(plan)
         if not verified:
@@ -213,6 +242,8 @@ def shown_by(united: United, *, verified: bool) -> Shown:
             searched = searched_of(plan, settings, results)
         elif plan.kind == SETS:
             sets = sets_of(plan, settings, results)
+        elif is_sets(plan.kind):
+            by_size += [sets_of(plan, settings, results)] if results else []
         else:
             sampled = sampled_of(plan, settings, results)
-    return Shown(sampled, searched, sets, 0 if verified else len(named))
+    return Shown(sampled, searched, sets, tuple(by_size), 0 if verified else len(named))
