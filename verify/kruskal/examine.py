@@ -3,9 +3,9 @@
 Two things, kept apart: the interval around the Kruskal rank (*proved* at both ends), and random
 subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). Where
 the search settles the question there is nothing left to sample, and only subsets that were asked
-for by number are drawn. Of a budget in seconds a part is kept for the subsets, and for bases if asked
-for: what they take, and at most a fourth each; where all that ends depends on the machine. With `work` the search and the
-shards are fixed in advance, and so is every result.
+for by number are drawn. Of a budget in seconds the subsets have what they take, at most a
+fourth, and so have bases if asked for; where all that ends depends on the machine. With `work` the
+search and the shards are fixed in advance, and so is every result.
 """
 
 from __future__ import annotations

@@ -166,6 +166,7 @@ class _Search:
     progress: StageProgress
     sets: Sets | None
     weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
+    passed: set[int] = field(default_factory=set)  # sizes left to the search of the next one
 
     @property
     def threads(self) -> int:
@@ -191,7 +192,8 @@ class _Search:
             if lower < upper == self.k not in tried and self.price(upper) <= share * left:
                 return upper
         shape = self.vectors.N, self.vectors.d
-        size = exhaustive.next_size(*shape, lower, upper, left, self.price)
+        size = exhaustive.next_size(shape, lower, upper, left, self.price, self.passed)
+        self.passed.update(range(lower + 1, size or lower))
         size = lower + 1 if size in tried else size
         return None if size in tried else size
 

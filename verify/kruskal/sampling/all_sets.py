@@ -36,7 +36,7 @@ def sizes(N: int, d: int) -> list[int]:
     """The sizes whose sets are kept in the log of an interval's search: those that take a second or
     more, up to the first that is beyond every budget.
 
-    >>> sizes(1782, 16), sizes(30, 10)
+    >>> sizes(1782, 16), sizes(20, 10)
     ([4, 5, 6], [])
     """
     found = []
