@@ -54,6 +54,7 @@ def kruskal(
 ) -> int:
     """Bound the Kruskal rank of DATA from both sides; write a report and a witness."""
     from attncert.reports.kruskal.page import report
+    from attncert.reports.kruskal.sentences import outlook
     from attncert.terminal.progress import Stages
     from attncert.verify.kruskal.examine import examine
     from attncert.verify.kruskal.records import rules
@@ -114,6 +115,7 @@ def kruskal(
             progress.say(told[-1])
 
         _require_apart(log, folder)
+        progress.say(outlook(vectors, question))
         with tools() as (kept, cluster):
             found = examine(
                 vectors,
@@ -128,6 +130,7 @@ def kruskal(
     if part is None:
         return deliver(made, folder, as_json)
     with Stages() as progress, tools() as (kept, cluster):
+        progress.say(outlook(vectors, question))
         assert kept is not None
         done = run_part(vectors, question, part, kept, cluster=cluster, progress=progress)
     _print_part(part.number, part.of, done, str(log), as_json)

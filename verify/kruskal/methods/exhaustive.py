@@ -107,6 +107,13 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
     return (work + _CHECK * _subsets(N, k) / p + _START * N) / threads
 
 
+def memory(N: int, d: int, k: int, threads: int = 2) -> int:
+    """Estimated bytes for deciding k among N vectors, beyond the vectors themselves."""
+    if middle.worth_trying(k, N, d):
+        return middle.memory(N, threads)
+    return 8 * N * k * k * threads
+
+
 def next_size(
     shape: tuple[int, int],
     lower: int,

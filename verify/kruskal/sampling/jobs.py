@@ -14,6 +14,7 @@ from typing import Any
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.budget import plain
+from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.all_sets import (
     SETS,
     AllSets,
@@ -195,12 +196,47 @@ def run_part(
     cluster: Cluster | None = None,
     progress: StageProgress = silent,
 ) -> int:
-    """One part of the shards alone, to its end; the number of them."""
+    """One part of the shards alone, to its end; the number of them.
+
+    Of the interval's sizes, those for which the budget is enough with as many parts at work.
+    """
     question.require(vectors)
+    by_size = size_jobs(vectors, question, cluster)
+    searched = [by_size[k] for k in affordable(vectors, question, part.of) if k in by_size]
     return sum(
         len(run_job(j, vectors, question, part=part, log=log, cluster=cluster, progress=progress))
-        for j in jobs_of(vectors, question, cluster)
+        for j in [*jobs_of(vectors, question, cluster), *searched]
     )
+
+
+def affordable(vectors: Vectors, question: Question, cores: int) -> list[int]:
+    """The sizes from 3 whose sets are looked at within the budget on so many cores, by the cost
+    model: one after another, and as if none were found dependent.
+
+    >>> digits = Vectors.of([[1] * 16] * 1782)
+    >>> for budget, cores in ((60.0, 1), (400.0, 1), (900.0, 1), (450.0, 2)):
+    ...     print(affordable(digits, Question(budget=budget), cores))
+    [3, 4]
+    [3, 4, 5]
+    [3, 4, 6]
+    [3, 4, 6]
+    """
+    shape, left = (vectors.N, vectors.d), question.budget or question.work or 0.0
+    upper = question.k or min(shape)
+
+    def price(k: int) -> float:
+        return exhaustive.nominal_seconds(*shape, k, threads=1) / cores
+
+    if upper == question.k and upper > 2 and price(upper) <= left:
+        return [upper]
+    found, lower = list[int](), 2
+    while (size := exhaustive.next_size(shape, lower, upper, left, price)) is not None:
+        left -= price(size)
+        if left < 0:
+            break
+        found.append(size)
+        lower = size
+    return found
 
 
 @dataclass(frozen=True)
@@ -217,6 +253,10 @@ class Shown:
     sizes: tuple[SetsSearched, ...]
     unverified: int
 
+    @property
+    def all_sets(self) -> tuple[SetsSearched, ...]:
+        return (*([] if self.sets is None else [self.sets]), *self.sizes)
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able. Where dependent sets are left out, nothing is said of a witness."""
         found = {"sampled": self.sampled, "bases": self.searched, "sets": self.sets}
@@ -228,6 +268,15 @@ class Shown:
         shown: dict[str, Any] = {name: x and plain(x) for name, x in found.items()}
         shown |= {"sizes": [plain(x) for x in self.sizes]} if self.sizes else {}
         return shown | {"unverified": self.unverified}
+
+
+def missing_of(united: United) -> list[Shard]:
+    """The shards that are still to be run: of an interval's sizes, only of those begun."""
+    begun = {shard.kind for shard in united.finished}
+    sizes_left = {kind for kind in united.identity["settings"] if is_sets(kind)} - {SETS} - begun
+    if not begun:
+        return list(united.missing)
+    return [shard for shard in united.missing if shard.kind not in sizes_left]
 
 
 def shown_by(united: United, *, verified: bool) -> Shown:
