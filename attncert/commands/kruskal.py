@@ -56,6 +56,7 @@ def kruskal(
     from attncert.reports.kruskal.page import report
     from attncert.reports.kruskal.sentences import outlook
     from attncert.terminal.progress import Stages
+    from attncert.verify.kruskal.bounds import Contradiction
     from attncert.verify.kruskal.examine import examine
     from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
@@ -98,6 +99,11 @@ def kruskal(
                 kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
             try:
                 yield kept, None if dask is None else stack.enter_context(connected(dask))
+            except Contradiction:  # a witness holds, exactly; what a shard says may not
+                if log is None:
+                    raise
+                got = f"one that contradicts a witness: {log}"
+                raise InputError("--log", "a log whose results are true", got) from None
             except KeyboardInterrupt:
                 lines = (
                     []

@@ -200,12 +200,16 @@ class _Search:
     def share(self, interval: Interval) -> float:
         """For a search for witnesses: a fifth of what is left, but not what the next search of all
         sets needs, where that can be had."""
-        left = self.budget.left
+        left, size = self.budget.left, self.within_reach(interval)
+        if not left:
+            return _LITTLE
+        needed = 0.0 if size is None or left == math.inf else SURE * self.price(size) / left
+        return max(_LITTLE, min(SHARE, 1 - needed))
+
+    def within_reach(self, interval: Interval) -> int | None:
+        """The next size, where all its sets can be looked at with what is left."""
         size = self.next_size(interval.lower.value, interval.upper.value)
-        price = math.inf if size is None else self.price(size)
-        if not price <= left < math.inf:
-            return SHARE
-        return max(_LITTLE, min(SHARE, 1 - SURE * price / left)) if left else _LITTLE
+        return size if size is not None and self.price(size) <= self.budget.left else None
 
 
 Method = Callable[[_Search, Interval], Iterable[Bound]]
@@ -295,10 +299,12 @@ def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:
 def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> Iterator[Bound]:
     """Bases from a seed of their own, so that a second search does not repeat the first.
 
-    Little of what is left goes to bases that are not likely to show any circuit that may be there.
+    Little of what is left goes to bases that are not likely to show a circuit that is not found,
+    or shown not to be there, by looking at all sets.
     """
     v, fraction = search.vectors, 1.0 if later else search.share(interval)
-    smallest, seconds = interval.lower.value + 1, fraction * search.budget.left
+    reached, seconds = search.within_reach(interval), fraction * search.budget.left
+    smallest = 1 + (interval.lower.value if reached is None else reached)
     chance = circuits.chance(smallest, v.N, v.d, seconds * search.threads)
     part = search.budget.share(fraction if chance >= _LIKELY else min(fraction, _LITTLE))
     for found in circuits.small_circuits(
