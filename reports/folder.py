@@ -17,13 +17,13 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from types import FrameType
 
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
-from attncert.reports.report import CERTIFICATES, HTML_MARK, KINDS, MARK, Report
+from attncert.reports.report import HTML_MARK, KINDS, MARK, Report
 
 PAGES = {kind.page: MARK for kind in KINDS} | {kind.html: HTML_MARK for kind in KINDS}
 _VERIFY = Path(__file__).parents[1] / "verify"
@@ -82,10 +82,8 @@ def contents(report: Report) -> dict[str, bytes]:
 
     kind, files = report.kind, dict(report.files)
     files[kind.html] = html_page(files[kind.page], files)
-    if any(name in files for name in CERTIFICATES):
-        more = ("checker_mixing.py",) if "first-layer.json" in files else ()
-        files |= {name: (_VERIFY / name).read_bytes() for name in (*kind.checkers, *more)}
-    return files
+    checkers = chain(*(needed for name, needed in kind.checkers.items() if name in files))
+    return files | {name: (_VERIFY / name).read_bytes() for name in checkers}
 
 
 def strange(folder: Path) -> str:

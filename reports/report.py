@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from attncert.constructions.brief import in_brief
@@ -17,7 +18,6 @@ __all__ = [
     "ASSUME",
     "AUDIT",
     "CAPACITY",
-    "CERTIFICATES",
     "FIT",
     "HTML_MARK",
     "KINDS",
@@ -34,20 +34,20 @@ __all__ = [
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
 HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
 REPOSITORY = ""  # where docs/ is read on the web, e.g. https://github.com/NAME/attncert
-CERTIFICATES = ("certificate.json", "witness.json")
+_CHECKERS = "checker.py", "checker_data.py"
 
 
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for words of small letters. checkers: verify/checker.py and the files
-    beside it that its certificates may need; copies of them make the folder complete."""
+    names; a "*" in one stands for words of small letters. checkers: for a file that can be checked,
+    verify/checker.py and those beside it that it may need; copies make the folder complete."""
 
     name: str
     page: str
     files: tuple[str, ...]
     figures: tuple[str, ...] = ()
-    checkers: tuple[str, ...] = ("checker.py", "checker_data.py")
+    checkers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     @property
     def html(self) -> str:
@@ -60,7 +60,7 @@ class Kind:
         >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
-        names = (self.page, self.html, *self.checkers, *self.files)
+        names = (self.page, self.html, *self.files, *chain(*self.checkers.values()))
         names += tuple(map(figure_file, self.figures))
         pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
         return re.fullmatch(pattern, name) is not None
@@ -75,13 +75,26 @@ PROOF = Kind(
     "report.md",
     (
         "certificate.json", "certificate-data.json", "certificate-data.npz", "first-layer.json",
-        "checker_mixing.py", "trace.json", "timings.json", "tables.tex", "references.bib",
+        "trace.json", "timings.json", "tables.tex", "references.bib",
     ),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
-    checkers=("checker.py", "checker_rank.py", "checker_data.py"),
+    checkers={
+        "certificate.json": (*_CHECKERS, "checker_rank.py"),
+        "first-layer.json": ("checker_mixing.py",),
+    },
 )  # fmt: skip
-TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
-KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
+TIGHTNESS = Kind(
+    "tightness",
+    "report.md",
+    ("tightness.json", "certificate.json"),
+    checkers={"certificate.json": _CHECKERS},
+)
+KRUSKAL = Kind(
+    "kruskal",
+    "report.md",
+    ("kruskal.json", "witness.json", "timings.json"),
+    checkers={"witness.json": _CHECKERS},
+)
 CAPACITY = Kind(
     "capacity",
     "report.md",
@@ -104,19 +117,20 @@ FIT = Kind(
     "fit",
     "report.md",
     ("fit.json", "timings.json", "certificate.json"),
-    checkers=("checker.py", "checker_near.py"),
+    checkers={"certificate.json": ("checker.py", "checker_near.py")},
 )
 LABELLING = Kind(
     "every-labelling",
     "report.md",
     ("labelling.json", "timings.json", "certificate.json"),
-    checkers=("checker.py", "checker_rank.py", "checker_labelling.py"),
+    checkers={"certificate.json": ("checker.py", "checker_rank.py", "checker_labelling.py")},
 )
 ASSUME = Kind(
     "assume",
     "report.md",
     ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
     ("fractions", "spectra", "ranks"),
+    checkers={"witness.json": _CHECKERS},
 )
 KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
 

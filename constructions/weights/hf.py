@@ -12,8 +12,9 @@
 | c_attn, c_proj | GPT-2 (Conv1D: stored (in, out)), nanoGPT (Linear) |
 | qkv, proj | timm |
 
-All divide logits by √d_h. With fewer key and value heads than query heads, each of the former
-serves as many of the latter, in order.
+All divide logits by √d_h, but for Gemma 2 and 3, which divide by √query_pre_attn_scalar of their
+configuration (often d_h); Gemma 2 caps its logits besides. With fewer key and value heads than
+query heads, each of the former serves as many of the latter, in order.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from attncert.constructions.weights.naming import Naming, linear
 
 _ROTARY = (
     "Many models with these names turn queries and keys by their positions (rotary embeddings). "
-    "Such turns are not in the file and not part of this audit: it is about the layer without them."
+    "Such turns are not in the file and not part of this audit: it is about the layer without "
+    "them, and without a cap on its logits (Gemma 2)."
 )
 _CAUSAL = (
     "Models with these names are causal as a rule: the file does not say so, --mask does."

@@ -13,6 +13,7 @@ from attncert.constructions.weights.load import Asked, of_state
 from attncert.constructions.weights.stored import StoredLayer
 
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
+_CAPS = ("attn_logit_softcapping", "softcap")  # c: logits x become c tanh(x / c); Gemma 2
 
 
 def of_module(module: Any, heads: int | None = None, prefix: str | None = None) -> StoredLayer:
@@ -23,6 +24,12 @@ def of_module(module: Any, heads: int | None = None, prefix: str | None = None) 
     inner = module.get_submodule(prefix) if prefix and hasattr(module, "get_submodule") else module
     if getattr(inner, "add_zero_attn", False):
         raise InputError("module", "one that attends to its context alone", "with add_zero_attn")
+
+    for part in _parts(inner):
+        for name in _CAPS:
+            if isinstance(cap := getattr(part, name, None), int | float) and cap:
+                must = "one whose logits are not capped by a tanh"
+                raise InputError("module", must, f"one with {name} = {cap}")
 
     def read(choose: Choose) -> dict[str, AnyArray]:
         return {name: of_tensor(state[name], name) for name in choose(list(state))}

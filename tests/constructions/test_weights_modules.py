@@ -184,6 +184,15 @@ def test_a_module_says_how_it_scales() -> None:
         attncert.Weights.from_torch(module)
 
 
+def test_a_module_that_caps_its_logits_is_refused() -> None:
+    module = Attention()
+    module.attn_logit_softcapping = None  # type: ignore[attr-defined]
+    attncert.Weights.from_torch(module)
+    module.attn_logit_softcapping = 50.0  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="not capped by a tanh, not one with attn_logit_softcap"):
+        attncert.Weights.from_torch(module)
+
+
 def test_a_pass_in_training_mode_is_refused() -> None:
     module = Attention()
     module.training = True  # type: ignore[attr-defined]
