@@ -267,7 +267,7 @@ def test_with_the_shards_of_all_sets_of_six_the_digits_have_six_or_seven(tmp_pat
     """The committed log has the same slices, under another header."""
     digits = load_vectors("digits")
     stored = Path(__file__).parents[3] / "benchmarks" / "results" / "kruskal-digits-6.jsonl"
-    asked = Question(budget=60.0, subsets=0)
+    asked = Question(budget=None, work=425.0, subsets=0)
     log = tmp_path / "log"
     with ShardLog(log, identity(digits, asked), rules(digits)):
         pass
