@@ -111,9 +111,9 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         # Typer leaves with SystemExit where the reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return BROKEN_PIPE
-    except OSError as error:  # nowhere to write the answer to
+    except OSError as error:  # nowhere to write the answer to, unless a file is named
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-        message = f"standard output: {error.strerror}"
+        message = f"{error.filename or 'standard output'}: {error.strerror}"
     say(f"attncert: {printable(message, _MOST)}", error=True)
     return 2
 

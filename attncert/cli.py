@@ -10,6 +10,7 @@ import sys
 import traceback
 from contextlib import suppress
 
+from attncert.constructions.endings import endings_interrupt
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 
 _MOST = 300  # characters of an unexpected exception's message
@@ -27,12 +28,13 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     options = {"debug": False}
     try:
-        from attncert.app import run
+        with endings_interrupt():
+            from attncert.app import run
 
-        return run(words, options)
+            return run(words, options)
     except KeyboardInterrupt:
         with suppress(Exception):
-            print("interrupted: nothing was written", file=sys.stderr)
+            print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BaseException as error:  # somebody's construction can raise what is no Exception
         with suppress(Exception):  # nothing can be said where stderr is gone, too

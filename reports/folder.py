@@ -1,9 +1,10 @@
 """Writing a report's folder: all of it or nothing, and never over files that are not its own.
 
 The files are written to a new folder beside the target, which then takes the target's place in one
-rename; a signal that ends the process (SIGTERM, SIGHUP) waits until that is done. A folder is ours,
-and may be replaced, if it holds nothing but files of our kinds of reports and its pages begin with
-our mark; any other folder with something in it is refused, and what is not ours is named.
+rename; what would end the process meanwhile (Ctrl-C, SIGTERM, SIGHUP) waits until that is done. A
+folder is ours, and may be replaced, if it holds nothing but files of our kinds of reports and its
+pages begin with our mark; any other folder with something in it is refused, and what is not ours is
+named.
 
 What every report has beside its own files is added here: the page for a browser, and where there is
 a certificate, the checker that reads it, so that the folder can be judged without attncert.
@@ -13,14 +14,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
-from types import FrameType
 
+from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
 from attncert.reports.report import HTML_MARK, KINDS, MARK, Report
@@ -37,7 +35,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         target = _target(path)
         parent = next(p for p in target.parents if p.exists())
         probe, _ = _free_names(parent / target.name)
-        with _endings_wait():
+        with endings_wait():
             probe.mkdir()
             probe.rmdir()
 
@@ -50,7 +48,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     the like, which no program can delay, may leave a hidden one beside it.
     """
     files = contents(report)
-    with path_errors("--out", _WRITABLE, path), _endings_wait():
+    with path_errors("--out", _WRITABLE, path), endings_wait():
         target = _target(path)
         new, old = _free_names(target)
         made: list[Path] = []
@@ -139,30 +137,3 @@ def _make(folder: Path, made: list[Path]) -> None:
     for path in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
         path.mkdir()
         made.insert(0, path)
-
-
-@contextmanager
-def _endings_wait() -> Iterator[None]:
-    """SIGTERM and SIGHUP, which end a process where it stands, are kept until the block is left.
-
-    Where no signal handler can be set (outside the main thread), or one is set already that Python
-    did not set, nothing changes.
-    """
-    came: list[int] = []
-
-    def keep(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-
-    here = threading.current_thread() is threading.main_thread()
-    names = [name for name in ("SIGTERM", "SIGHUP") if here and hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in map(signal.Signals.__getitem__, names)}
-    held = {number: handler for number, handler in before.items() if handler is not None}
-    try:
-        for number in held:
-            signal.signal(number, keep)
-        yield
-    finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-        for kept in came:
-            signal.raise_signal(kept)

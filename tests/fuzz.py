@@ -25,7 +25,7 @@ from pathlib import Path
 
 NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "state", "property", "vectors",
          "certificate", "fast-check", "mutants", "near", "near-mutants", "labelling",
-         "labelling-mutants", "log", "log-mutants",
+         "labelling-mutants", "first-layer", "first-layer-mutants", "log", "log-mutants",
          "name", "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
@@ -33,7 +33,8 @@ PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/weights/projections.py", "verify/audit/layer/property.py",
            "verify/checker.py", "verify/fast/full_rank.py",
            "verify/checker_data.py", "verify/checker_near.py", "verify/checker_rank.py",
-           "verify/checker_labelling.py", "verify/fast/near.py", "verify/fast/labelling.py",
+           "verify/checker_labelling.py", "verify/checker_mixing.py", "verify/fast/near.py",
+           "verify/fast/labelling.py",
            "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
 ROOMS = ("constructions", "verify")
 INSTRUMENTED = [*(f"attncert.{room}" for room in ROOMS), "json", "zipfile"]

@@ -14,11 +14,12 @@ def as_file(path: str) -> Iterator[str]:
     if path != "-":
         yield path
         return
-    from attncert.constructions.data.loading import standard_input
+    from attncert.constructions.data.loading import STDIN, standard_input
+    from attncert.constructions.errors import path_errors
 
     content = standard_input()
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "stdin")
-        with open(copy, "wb") as file:
+        with path_errors(STDIN, "copied to a temporary folder", copy), open(copy, "wb") as file:
             file.write(content)
         yield copy

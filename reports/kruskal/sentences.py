@@ -124,7 +124,10 @@ def bases_line(searched: BasesSearched, *, verified: bool = True) -> str:
 
 
 def sets_line(sets: SetsSearched, *, verified: bool = True) -> str:
-    """What is known of all sets. verified: a witness, if there was one, was not left out."""
+    """What is known of all sets. verified: a witness, if there was one, was not left out.
+
+    What a log says is not called proved: no reader can tell that a set was looked at.
+    """
     what = f"Of all sets of {sets.k} vectors {100 * sets.pieces // sets.planned} % were looked at"
     if sets.witness is not None:
         return f"{what}: {sets.witness.size} are dependent (proved)."
@@ -134,7 +137,8 @@ def sets_line(sets: SetsSearched, *, verified: bool = True) -> str:
         return f"{what}, and {sets.pieces - sets.settled:,} of {sets.pieces:,} parts not decided."
     if not sets.complete:
         return f"{what}: none is dependent, which proves nothing before the rest is."
-    return f"{what}: none is dependent, so every {sets.k} are independent (proved)."
+    every = f"{what}: none is dependent, so every {sets.k} are independent"
+    return f"{every}, if the log is right. {sets.in_log}" if sets.logged else f"{every} (proved)."
 
 
 def percent(x: float) -> str:

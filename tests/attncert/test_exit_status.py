@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,43 @@ def test_a_name_that_opens_nothing_is_not_blamed_on_the_output(
         assert attncert.main(words) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "must be" in line and "standard output" not in line
+
+
+def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None:
+    """Sent while the verified checker, here a script, reads a copy of standard input."""
+    script, told = tmp_path / "kernel", tmp_path / "told"
+    script.write_text(f"#!/bin/sh\necho $$ > {told}.new; mv {told}.new {told}; exec sleep 60\n")
+    script.chmod(0o755)
+    (tmp_path / "temporary").mkdir()
+    program = (
+        "import os, pathlib, threading, time, attncert\n"
+        "from attncert.verify.coq import executable\n"
+        f"executable.executable = lambda: {str(script)!r}\n"
+        "def end():\n"
+        f"    while not os.path.exists({str(told)!r}): time.sleep(0.01)\n"
+        f"    os.kill(os.getpid(), {int(signal.SIGTERM)})\n"
+        "threading.Thread(target=end).start()\n"
+        "raise SystemExit(attncert.main(['check', '-', '--verified']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=b"{}", capture_output=True,
+        env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGTERM and done.stdout == b""
+    assert list((tmp_path / "temporary").iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
+
+
+def test_a_program_that_cannot_be_run_is_not_blamed_on_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, file = tmp_path / "kernel", tmp_path / "certificate.json"
+    program.write_text("no program\n")
+    file.write_text("{}")
+    monkeypatch.setattr("attncert.verify.coq.executable.executable", lambda: program)
+    assert attncert.main(["check", str(file), "--verified"]) == 2
+    assert capsys.readouterr().err == f"attncert: {program}: Permission denied\n"
 
 
 def test_the_function_reads_every_claim(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import labelling_cases, near_cases
@@ -203,6 +205,24 @@ def test_what_ends_the_process_between_the_renames_waits(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.returncode == -sign
+    assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
+
+
+@pytest.mark.parametrize("at", ["replace", "rmtree"])
+def test_an_interrupt_waits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    """Between the renames, and when the old folder is removed."""
+    out = tmp_path / "report"
+    write_folder(out, OLD)
+    module: Any = os if at == "replace" else shutil
+    original = getattr(module, at)
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **options)
+
+    monkeypatch.setattr(module, at, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(out, REPORT)
     assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
 
 

@@ -22,12 +22,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.file_strategies import mutated
 from support.fuzz_measure import Finding, loaded, timed
-from support.shard_logs import VECTORS, contents, is_sound, sealed, write_logs
+from support.shard_logs import VECTORS, contents, is_sound, sealed, write_logs, write_sets
 from support.small_certificates import CASES
 
 import attncert
 from attncert.verify.kruskal.records import rules
-from attncert.verify.kruskal.sampling.jobs import shown_by
+from attncert.verify.kruskal.sampling.jobs import Shown, shown_by
+from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.merge import United, unite
 
 # Logs of shards.
@@ -41,7 +42,7 @@ def log(content: bytes, scratch: Path) -> str:
 def log_seeds(scratch: Path) -> list[bytes]:
     subsets, prefixes = (path.read_bytes() for path in write_logs(scratch))
     header, *_ = subsets.splitlines(keepends=True)
-    return [subsets, prefixes, subsets[:-9], header]
+    return [subsets, prefixes, subsets[:-9], header, write_sets(scratch).read_bytes()]
 
 
 def log_mutant(content: bytes, scratch: Path) -> str:
@@ -68,21 +69,26 @@ def _written() -> list[list[Any]]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        return [contents(path.read_bytes()) for path in write_logs(Path(folder))]
+        paths = [*write_logs(Path(folder)), write_sets(Path(folder))]
+        return [contents(path.read_bytes()) for path in paths]
 
 
 def _log(raw: bytes, scratch: Path) -> str:
     path = scratch / "log"
     path.write_bytes(raw)
 
-    def sound(found: United, verified: bool) -> bool:
-        shown = shown_by(found, verified=verified).as_dict()
-        return is_sound(found.finished, shown, verified)
+    def read(known: Vectors | None) -> tuple[United, Shown]:
+        united = unite([path], rules(known))
+        return united, shown_by(united, verified=known is not None)
+
+    def sound(found: tuple[United, Shown], verified: bool) -> bool:
+        united, shown = found
+        return is_sound(united.finished, shown.as_dict(), verified)
 
     words = [
         timed(
             lambda known=known: loaded(
-                lambda: unite([path], rules(known)), lambda found: sound(found, known is not None)
+                lambda: read(known), lambda found: sound(found, known is not None)
             )
         )
         for known in (None, VECTORS)

@@ -3,7 +3,8 @@
 A target takes bytes and returns one word for what became of them. It raises `Finding` where the
 parser does what none may (`fuzz_measure`): another exception than its own refusal, more than one
 line, more time or memory than it may take; or a verdict "holds" on what the independent judge does
-not find true. Logs and names have their targets in `fuzz_foreign`.
+not find true. Logs and names have their targets in `fuzz_foreign`, two
+layers in `first_layers`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support import first_layers
 from support import fuzz_foreign as foreign
 from support import fuzz_weights as weights
 from support.certificate_judge import judgement
@@ -326,6 +328,14 @@ _TARGETS = {
     "near-mutants": Target(partial(mutant, strategy=_near_mutants), random_seeds),
     "labelling": Target(both_verdicts, partial(seeds_of, LABELLING_SMALL), _CERTIFICATE),
     "labelling-mutants": Target(partial(mutant, strategy=_labelling_mutants), random_seeds),
+    "first-layer": Target(
+        partial(first_layers.pair, scratch=_SCRATCH),
+        first_layers.pair_seeds,
+        (*_CERTIFICATE, '"second":', '"heads":', first_layers.CUT.decode()),
+    ),
+    "first-layer-mutants": Target(
+        partial(first_layers.pair_mutant, scratch=_SCRATCH), random_seeds
+    ),
     "log": Target(
         partial(foreign.log, scratch=_SCRATCH), partial(foreign.log_seeds, _SCRATCH), _LOG
     ),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ import numpy as np
 
 from attncert.verify.kruskal.examine import examine
 from attncert.verify.kruskal.records import rules
-from attncert.verify.kruskal.sampling.jobs import Question, identity
+from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.log import ShardLog
-from attncert.verify.scale.shards import Result, Shard
+from attncert.verify.scale.shards import Part, Result, Shard
 
 
 def contents(raw: bytes) -> list[Any]:
@@ -55,12 +56,24 @@ def write_logs(folder: Path) -> list[Path]:
     return [folder / kind for kind in ASKED]
 
 
+def write_sets(folder: Path) -> Path:
+    """A log of all sets of 4 of `VECTORS`, dependent ones among them."""
+    asked = replace(question("subsets"), k=4, bases=0, subsets=0, all_sets=True)
+    with ShardLog(folder / "sets", identity(VECTORS, asked), rules(VECTORS)) as log:
+        run_part(VECTORS, asked, Part(1, 1), log)
+    return folder / "sets"
+
+
 def is_sound(
     finished: Mapping[Shard, Result], shown: Mapping[str, Any] | None, verified: bool
 ) -> bool:
     """Shards that exist; counts of their items; relations that hold, in fractions, wherever they
     are verified; and none that is not verified is shown."""
     for shard, result in finished.items():
+        if shard.kind == "sets":
+            if not _looked_at(shard, result, verified):
+                return False
+            continue
         if not 0 <= shard.start < shard.stop <= (4 if shard.kind == "bases" else 200):
             return False
         counts = result.get("lengths") or {k: n for k, n in result.items() if k != "witness"}
@@ -68,9 +81,19 @@ def is_sound(
             return False
         if verified and result["witness"] is not None and not _holds(result["witness"]):
             return False
-    witnesses = [(shown or {})[name] for name in ("sampled", "bases") if (shown or {}).get(name)]
+    names = ("sampled", "bases", "sets")
+    witnesses = [(shown or {})[name] for name in names if (shown or {}).get(name)]
     published = [found["witness"] for found in witnesses if found.get("witness") is not None]
     return all(verified and _holds(witness) for witness in published)
+
+
+def _looked_at(shard: Shard, result: Result, verified: bool) -> bool:
+    """One of the 17 pieces of the search, settled or not; numbers where numbers must be."""
+    numbers = [result["settled"], result["looked at"], result["false alarms"], *result["primes"]]
+    if not 0 <= shard.start < shard.stop <= 17 or {*map(type, numbers)} != {int}:
+        return False
+    witness, whole = result["witness"], result["settled"] in (0, shard.stop - shard.start)
+    return whole and (witness is None or not verified or _holds(witness))
 
 
 def _holds(witness: Mapping[str, Any]) -> bool:

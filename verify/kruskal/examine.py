@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.brief import in_brief
+from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.sampling.all_sets import (
@@ -124,6 +126,7 @@ def examine(
     jobs = jobs_of(vectors, question, cluster)
     jobs.sort(key=lambda job: job.plan.kind != SETS)  # what may settle the question goes first
     start = time.monotonic()
+    logged = frozenset() if log is None else frozenset(log.finished)
     interval = close(
         vectors,
         k=question.k,
@@ -153,7 +156,7 @@ def examine(
         if job.plan.kind == BASES:
             searched = searched_of(job.plan, job.settings, results)
         elif job.plan.kind == SETS:
-            sets = sets_of(job.plan, job.settings, results)
+            sets = sets_of(job.plan, job.settings, results, logged)
             bound = sets.bound
         else:
             sampled = sampled_of(job.plan, job.settings, results)
@@ -199,10 +202,16 @@ def _met(
 
 def _tightened(interval: Interval, met: Bound | None, k: int | None, watch: Watch) -> Interval:
     """With what the shards met, which may answer what the search left open."""
-    narrower = interval.tighten(met)
+    try:
+        narrower = interval.tighten(met)
+    except ArithmeticError:
+        if interval.lower.level is not Level.ASSUMED or met is None or met.dependency is None:
+            raise
+        got = f"one that hides {met.dependency.size} of them"
+        raise InputError("--log", "a log that names all sets that are dependent", got) from None
     if narrower is interval:
         return interval
-    if settled(narrower, k):
+    if settled(narrower, k) and narrower.lower.level is not Level.ASSUMED:
         narrower = replace(narrower, stopped=known(None if narrower.decided else k))
     watch(narrower)
     return narrower

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.budget import SHARE, SURE, Budget, Limit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
@@ -124,6 +124,8 @@ def close(
 
 def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interval:
     """With the reason why the search ended, and what it would take to go on."""
+    if settled(interval, search.k) and interval.lower.level is Level.ASSUMED:
+        return replace(interval, stopped="What the lower end rests on is partly read from the log.")
     if interval.decided:
         return replace(interval, stopped=known(None))
     if settled(interval, search.k):

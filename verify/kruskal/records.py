@@ -37,6 +37,7 @@ _KEYS = {
     BASES: {"bases", "witness"},
     SETS: {"settled", "looked at", "false alarms", "primes", "witness"},
 }
+_MOST_SEEN = 2**63  # sets looked at again: the kernels count so far
 _WHOLE = re.compile("0|[1-9][0-9]{0,9}")
 _COEFFICIENT = re.compile("-?[1-9][0-9]*")
 
@@ -161,12 +162,13 @@ def _require_sets(shard: Shard, result: Result, settings: Mapping[str, Any]) -> 
     if type(result["settled"]) is not int or result["settled"] not in (0, pieces):
         raise Unfit(f"settled as a whole ({pieces}) or not (0)", describe(result["settled"]))
     for name in ("looked at", "false alarms"):
-        if type(result[name]) is not int or result[name] < 0:
+        if type(result[name]) is not int or not 0 <= result[name] < _MOST_SEEN:
             raise Unfit(f"with a number of {name}", describe(result[name]))
     allowed = AllSets("", settings["vectors"], settings["width"], settings["k"]).primes()
     proved = result["settled"] > 0 and witness is None
-    if type(primes) is not list or (proved and tuple(primes) not in allowed):
-        raise Unfit(f"with the primes of a search, {allowed[0]}", describe(primes))
+    lists = [list(pair) for pair in ([] if proved else [()]) + allowed]
+    if type(primes) is not list or {*map(type, primes)} - {int} or primes not in lists:
+        raise Unfit(f"with the primes of a search, {lists[-1]}", describe(primes))
     if witness is not None:
         if not result["settled"]:
             raise Unfit("without a witness where nothing is settled", "with one")

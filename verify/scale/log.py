@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
+from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, path_errors
 from attncert.verify.scale.shards import Identity, Plan, Result, Shard, plans_of
 
@@ -75,7 +76,7 @@ class ShardLog:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
-                self._lock()
+                _lock(self._file, self.path, _ARGUMENT)
                 self.finished = self._resume(identity, rules)
         except BaseException:
             os.close(self._file)
@@ -120,19 +121,6 @@ class ShardLog:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(self._file)
 
-    def _lock(self) -> None:
-        try:
-            import fcntl
-        except ImportError:  # no POSIX: two runs at once would still not count anything twice
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(_ARGUMENT, "a file that no other run is writing", self.path) from None
-        except OSError as error:  # some network file systems have no locks
-            if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
-                raise
-
 
 def read_log(
     path: str | os.PathLike[str],
@@ -165,13 +153,30 @@ def write_log(
         _require_file(target, argument)
         if target.exists():
             with target.open("rb") as file:
+                _lock(file.fileno(), target, argument)  # a run would go on in a file without a name
                 _header(_body(file.readline(MAX_JSON_BYTES)), target, argument)
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-        try:
-            partial.write_bytes(b"".join(lines))
-            os.replace(partial, target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with endings_wait():
+            try:
+                partial.write_bytes(b"".join(lines))
+                os.replace(partial, target)
+            finally:
+                partial.unlink(missing_ok=True)
+
+
+def _lock(file: int, path: Path, argument: str) -> None:
+    """For this process alone, until the file is closed. Raises InputError where another has it."""
+    try:
+        import fcntl
+    except ImportError:  # no POSIX: two runs at once would still not count anything twice
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(argument, "a file that no other run is writing", path) from None
+    except OSError as error:  # some network file systems have no locks
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise
 
 
 def _line(content: dict[str, Any]) -> bytes:

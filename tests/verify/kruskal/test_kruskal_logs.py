@@ -23,6 +23,7 @@ from support.shard_logs import (
     question,
     sealed,
     write_logs,
+    write_sets,
 )
 
 import attncert
@@ -44,10 +45,11 @@ WORDS = {"subsets": ["--k", "8"], "prefixes": []}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The vectors, and two logs about them: of subsets and of prefixes, with some witnesses."""
+    """The vectors, and three logs about them: of subsets, of prefixes, of sets; with witnesses."""
     place = tmp_path_factory.mktemp("logs")
     np.savez(place / "vectors.npz", vectors=TABLE)
     write_logs(place)
+    write_sets(place)
     return place
 
 
@@ -288,7 +290,7 @@ def test_a_result_that_no_line_holds_is_refused_when_it_is_written(
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(kind=st.sampled_from(sorted(ASKED)), data=st.data())
+@given(kind=st.sampled_from([*sorted(ASKED), "sets"]), data=st.data())
 def test_whatever_lines_say_only_what_is_true_is_taken_from_them(
     kind: str, data: st.DataObject, folder: Path
 ) -> None:

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from support.first_layers import SECOND, before, pair_judgement
 from support.small_certificates import CASES, sealed
 
 import attncert
 from attncert import Dataset, Settings, prove, write_report
 from attncert.constructions.mixing import mixed
+from attncert.verify import checker
 from attncert.verify.checker import Verdict
 from attncert.verify.checker_mixing import check_files, main
 from attncert.verify.claims import ids
@@ -179,6 +183,48 @@ def test_a_changed_first_layer_is_seen(
     assert found.status == status and said in found.message
     found = check_files(str(tmp_path / "stale.json"), str(folder / "certificate.json"))
     assert found.status in ("wrong", "unusable") and found.message.startswith("first layer: ")
+
+
+SCHEMAS = [
+    json.loads((Path(checker.__file__).parent / "schema" / f"{name}.schema.json").read_text())
+    for name in ("first-layer-1", "attncert-1")
+]
+KNOWN = Registry().with_resource("attncert-1.schema.json", Resource.from_contents(SCHEMAS[1]))
+SCHEMA = Draft202012Validator(SCHEMAS[0], registry=KNOWN)
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_the_schema_admits_first_layers(name: str, folder: Path, tmp_path: Path) -> None:
+    """Ours, and such as stand before small certificates, which hold."""
+    Draft202012Validator.check_schema(SCHEMAS[0])
+    ours = json.loads((folder / "first-layer.json").read_text())
+    second = CASES[name]()
+    made = before(second)
+    assert list(SCHEMA.iter_errors(ours)) == list(SCHEMA.iter_errors(made)) == []
+    for file, content in (("first", made), ("second", second)):
+        (tmp_path / file).write_text(json.dumps(content))
+    found = check_files(str(tmp_path / "first"), str(tmp_path / "second"))
+    assert found.status == "holds" and pair_judgement(made, second)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edit("format", to="attncert/1"),
+        edit("more", to=1),
+        edit("second", to="0" * 63),
+        edit("data", "queries", 0, 0, to=1),
+        edit("data", "labels", to=None),
+        edit("layer", "heads", to=[]),
+        edit("layer", "heads", 0, "key", 0, to=["0", "0"]),
+        edit("layer", "logit_unit", to="ln 2"),
+        edit("layer", "output", 0, to=[]),
+    ],
+)
+def test_the_schema_refuses_malformed_ones(folder: Path, change: Callable[[Any], None]) -> None:
+    first = json.loads((folder / "first-layer.json").read_text())
+    change(first)
+    assert not SCHEMA.is_valid(sealed(first))
 
 
 def test_the_second_certificate_must_be_about_examples(folder: Path, tmp_path: Path) -> None:

@@ -528,6 +528,34 @@ def test_a_united_log_may_replace_a_log(tmp_path: Path) -> None:
     assert list(read_log(tmp_path / "log", anything).finished) == PLAN.shards()[:1]
 
 
+def test_a_united_log_never_replaces_one_that_is_being_written(tmp_path: Path) -> None:
+    """The run would write on, into a file that has no name any more."""
+    log, shard = tmp_path / "log", PLAN.shards()[0]
+    with ShardLog(log, IDENTITY, anything) as running:
+        with pytest.raises(InputError, match="--out: must be a file that no other run is writing"):
+            write_log(log, IDENTITY, {})
+        running.append(shard, {"items": []})
+    assert list(read_log(log, anything).finished) == [shard]
+
+
+@pytest.mark.parametrize("at", ["replace", "unlink"])
+def test_what_interrupts_a_united_log_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    module: Any = os if at == "replace" else Path
+    original = getattr(module, at)
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **options)
+
+    monkeypatch.setattr(module, at, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_log(tmp_path / "log", IDENTITY, {})
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
 @pytest.mark.parametrize(
     "plans",
     [None, 1, [], [1], [{}], [PLAN.as_dict() | {"size": 0}], [PLAN.as_dict() | {"count": -1}],

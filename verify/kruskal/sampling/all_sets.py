@@ -1,7 +1,8 @@
 """All sets of k vectors as shards (`exhaustive.part`): on any number of machines, in any order.
 
 A shard is some of the pieces that the search is cut in. Where every shard is finished, settled and
-without a witness, every k of the vectors are independent: proved, like the bounds of the interval.
+without a witness, every k of the vectors are independent: proved, like the bounds of the interval,
+where they were run here; assumed, where a log says so (`records.py`).
 
 With `--all-sets` one size is asked for, and its shards are of the kind "sets". The interval's own
 search looks at several sizes, of the kinds "sets of 4", "sets of 5" and so on. To which of them it
@@ -12,12 +13,13 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
+from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import exhaustive, middle
@@ -67,7 +69,8 @@ def is_sets(kind: str) -> bool:
 class SetsSearched:
     """So many pieces of all sets of k were looked at. settled: those of them that were decided.
     looked_at: sets that were dependent modulo the first prime; false_alarms: modulo all `primes`,
-    not over Q. witness: a circuit, or None."""
+    not over Q. witness: a circuit, or None. logged: pieces that were read from a log and not looked
+    at: whether they hide a dependent set is the word of whoever wrote it."""
 
     vectors: int
     width: int
@@ -80,6 +83,7 @@ class SetsSearched:
     false_alarms: int
     primes: tuple[int, ...]
     witness: Dependency | None
+    logged: int = 0
 
     @property
     def complete(self) -> bool:
@@ -88,12 +92,21 @@ class SetsSearched:
 
     @property
     def bound(self) -> Bound | None:
-        """What it proves of the Kruskal rank."""
+        """What it proves of the Kruskal rank; assumed where the log could hide a dependent set."""
         independent = True if self.settled == self.planned else None
         sets = math.comb(self.vectors, self.k)
-        return exhaustive.Decision(
+        found = exhaustive.Decision(
             self.k, independent, self.witness, self.primes, sets, self.looked_at, self.false_alarms
         ).bound()
+        if found is None or found.end == "upper" or not self.logged:
+            return found
+        return replace(found, level=Level.ASSUMED, statement=f"{found.statement} {self.in_log}")
+
+    @property
+    def in_log(self) -> str:
+        """What the log is trusted with, one sentence."""
+        of = f"{self.logged:,} of {self.planned:,}"
+        return f"The log has {of} parts of this search; they were not looked at again."
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -102,6 +115,7 @@ class SetsSearched:
             "planned": self.planned,
             "pieces": self.pieces,
             "settled": self.settled,
+            "from a log": self.logged,
             "looked at": self.looked_at,
             "false alarms": self.false_alarms,
             "primes": list(self.primes),
@@ -186,9 +200,13 @@ def _prepared(search: AllSets, vectors: Vectors, seed: int) -> middle.Middle | N
 
 
 def sets_of(
-    plan: Plan, settings: Mapping[str, Any], results: Mapping[Shard, Result]
+    plan: Plan,
+    settings: Mapping[str, Any],
+    results: Mapping[Shard, Result],
+    logged: Collection[Shard] = (),
 ) -> SetsSearched:
-    """What shards of a plan found together; `settings` as `AllSets.settings` has them."""
+    """What shards of a plan found together; `settings` as `AllSets.settings` has them. logged:
+    those whose results were read from a log."""
     found = results.values()
     return SetsSearched(
         settings["vectors"],
@@ -202,4 +220,5 @@ def sets_of(
         sum(result["false alarms"] for result in found),
         tuple(dict.fromkeys(p for result in found for p in result["primes"])),
         smallest(found),
+        sum(shard.stop - shard.start for shard in results if shard in logged),
     )

@@ -6,6 +6,7 @@ log, so that parts run on machines that share nothing but files are united only 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -280,8 +281,12 @@ def missing_of(united: United) -> list[Shard]:
 
 
 def shown_by(united: United, *, verified: bool) -> Shown:
-    """verified: the logs were read with `records.rules` of the vectors themselves."""
-    named = [result for result in united.finished.values() if result["witness"] is not None]
+    """verified: the logs were read with `records.rules` of the vectors themselves.
+
+    Raises InputError where all sets are said to be independent, and a shard names one that is not.
+    """
+    found = ((shard, result["witness"]) for shard, result in united.finished.items())
+    named = {shard: witness for shard, witness in found if witness is not None}
     sampled, searched, sets, by_size = None, None, None, list[SetsSearched]()
     for plan in united.plans:
         settings, results = united.identity["settings"][plan.kind], united.of(plan)
@@ -290,9 +295,17 @@ def shown_by(united: United, *, verified: bool) -> Shown:
         if plan.kind == BASES:
             searched = searched_of(plan, settings, results)
         elif plan.kind == SETS:
-            sets = sets_of(plan, settings, results)
+            sets = sets_of(plan, settings, results, results)
         elif is_sets(plan.kind):
-            by_size += [sets_of(plan, settings, results)] if results else []
+            by_size += [sets_of(plan, settings, results, results)] if results else []
         else:
             sampled = sampled_of(plan, settings, results)
+    size = min((len(witness["indices"]) for witness in named.values()), default=math.inf)
+    for kind, found_sets in [(SETS, sets), *((kind_of(x.k), x) for x in by_size)]:
+        hiding = all(shard.kind != kind for shard in named)
+        if found_sets is None or not hiding or found_sets.settled != found_sets.planned:
+            continue
+        if size <= found_sets.k:
+            got = f"one with all sets of {found_sets.k} independent, and {size} dependent vectors"
+            raise InputError("FILE", "a log whose shards agree", got)
     return Shown(sampled, searched, sets, tuple(by_size), 0 if verified else len(named))

@@ -17,23 +17,25 @@ from attncert.verify.kruskal.sampling.jobs import Job, Question, run_job, size_j
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import ShardLog
-from attncert.verify.scale.shards import Result
+from attncert.verify.scale.shards import Result, Shard
 
 
 @dataclass(frozen=True)
 class SizesAsShards:
-    """`interval.Sets` by the shards of a question."""
+    """`interval.Sets` by the shards of a question. logged: those that were read from the log."""
 
     question: Question
     jobs: dict[int, Job]
     log: ShardLog | None
     cluster: Cluster | None
+    logged: frozenset[Shard]
 
     @classmethod
     def of(
         cls, vectors: Vectors, question: Question, log: ShardLog | None, cluster: Cluster | None
     ) -> SizesAsShards:
-        return cls(question, size_jobs(vectors, question, cluster), log, cluster)
+        logged = frozenset[Shard]() if log is None else frozenset(log.finished)
+        return cls(question, size_jobs(vectors, question, cluster), log, cluster, logged)
 
     def left(self, k: int) -> float:
         """Which part of the pieces the log does not have."""
@@ -54,7 +56,7 @@ class SizesAsShards:
             job, vectors, self.question, log=self.log, cluster=self.cluster,
             deadline=deadline, enough=_shows_a_circuit, progress=progress,
         )  # fmt: skip
-        return sets_of(job.plan, job.settings, results).bound
+        return sets_of(job.plan, job.settings, results, self.logged).bound
 
 
 def _shows_a_circuit(result: Result) -> bool:

@@ -1,0 +1,66 @@
+"""Signals that end a process: kept back while files are put in place, else as good as Ctrl-C.
+
+SIGTERM and SIGHUP end a process where it stands: temporary files stay, and processes that it began
+run on. So a command takes them for Ctrl-C, on which everything is closed, and then ends by them.
+Where no signal handler can be set (outside the main thread), or one is set already that Python did
+not set, nothing changes.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDINGS = ("SIGTERM", "SIGHUP")
+_Handler = Callable[[int, FrameType | None], None]
+
+
+@contextmanager
+def endings_wait() -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGHUP are kept until the block is left."""
+    came: list[int] = []
+
+    def keep(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+
+    with _handled(keep, ("SIGINT", *_ENDINGS), came):
+        yield
+
+
+@contextmanager
+def endings_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP, where they would end the process at once, raise KeyboardInterrupt in the
+    block, and end the process when it is left; a second one ends it at once."""
+    came: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.signal(number, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    with _handled(interrupt, _ENDINGS, came, only=signal.SIG_DFL):
+        yield
+
+
+@contextmanager
+def _handled(
+    handler: _Handler, names: tuple[str, ...], came: list[int], only: signal.Handlers | None = None
+) -> Iterator[None]:
+    """The handler for these signals, or for those of them whose handler is `only`; after the block
+    the signals that `came` are raised again, with the handlers from before."""
+    here = threading.current_thread() is threading.main_thread()
+    numbers = [signal.Signals[name] for name in names if here and hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    held = {n: found for n, found in before.items() if found is not None and only in (None, found)}
+    try:
+        for number in held:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, found in held.items():
+            signal.signal(number, found)
+        for kept in came:
+            signal.raise_signal(kept)
