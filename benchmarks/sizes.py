@@ -1,14 +1,18 @@
 """Cost against size, fitted in each dimension, and what much larger sizes would take.
 
     python benchmarks/sizes.py [--quick] [--out benchmarks/results/sizes.json]
+    python benchmarks/sizes.py --table    writes the tables of docs/measured.md, from that file
 
 `layer_rank` of layers with random weights (rank_layers.py): T, n, d and H are varied one at a time
 about one layer. Processor seconds of one thread, the least of the runs: other work on the machine
 makes them longer, and wall time says nothing then. log(seconds) = log a + b log(size), by least
-squares. A fit holds between the sizes it was made from. Beyond them, the elimination is counted:
-T^2 (W - T/3) products and as many sums for a T×W matrix, at the rate of the largest run here, of
-which the elimination takes nearly all (with --quick it does not: larger sizes are left out). For
-N vectors the fit is that of results/rank.json.
+squares. A power holds between the sizes it was made from; beyond them its two parts grow apart:
+
+    seconds = features * T H + elimination * 2 T^2 (W - T/3),    W = H(n - 1) + 1 columns,
+
+products and sums counted, by least squares of the relative error over the sizes of T. With n, d of
+the base and H = T / (n - 1), which T = 10^6 needs, that is the cost of the larger layer. For N
+vectors the fit is that of results/rank.json.
 """
 
 from __future__ import annotations
@@ -20,16 +24,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import command, table, write
+from cases import asked, command, table, write
 from rank_growth import fit
 
 OUT = "benchmarks/results/sizes.json"
-BASE = {"T": 500, "n": 32, "d": 64, "H": 160}
+BASE = {"T": 1000, "n": 32, "d": 64, "H": 300}  # 9,301 columns
 SIZES = {
-    "T": [250, 500, 1000, 2000, 4000],
+    "T": [500, 1000, 2000, 4000, 8000],
     "n": [16, 32, 64, 128],
     "d": [32, 64, 128, 256],
-    "H": [20, 40, 80, 160],
+    "H": [75, 150, 300, 600],
 }
 REPEATS = 2
 LARGE_T, LARGE_N = 10**6, 10**8
@@ -40,8 +44,7 @@ DAY = 86_400
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="three sizes of each, once")
-    parser.add_argument("--out", default=OUT)
-    arguments = parser.parse_args()
+    arguments = asked(parser, OUT, _no_case, markdown)
     from machine import machine
 
     sizes = {name: found[:3] if arguments.quick else found for name, found in SIZES.items()}
@@ -59,6 +62,10 @@ def main() -> None:
     }
     write(result, arguments.out)
     print(markdown(result))
+
+
+def _no_case(case: dict[str, Any]) -> dict[str, Any]:
+    raise SystemExit("all sizes are run in one process")
 
 
 def curve(name: str, sizes: list[int], contexts: str, repeats: int) -> dict[str, Any]:
@@ -106,35 +113,48 @@ def cost(shape: dict[str, int], shared: bool, repeats: int) -> float:
 
 
 def larger(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """T = 10^6 by the fit and by counted operations; N = 10^8 by the fit of rank.json."""
+    """T = 10^6 by the two parts of the fit; N = 10^8 by that of rank.json."""
     from attncert.verify.rank.whole_layer.sizes import panel_bytes
 
     by_T = next(row for row in rows if (row["varied"], row["contexts"]) == ("T", "shared"))
-    T, seconds = by_T["sizes"][-1], by_T["seconds"][-1]
-    rate = operations(T) / seconds
+    features, elimination, worst = parts(by_T["sizes"], by_T["seconds"])
+    heads = -(-(LARGE_T - 1) // (BASE["n"] - 1))
     growth = json.loads(Path(__file__).with_name("results").joinpath("rank.json").read_text())
     vectors = growth["growth"]["N, table prepared"]
     return {
         "T": LARGE_T,
-        "T by the fit, days of one core": days(by_T["factor"] * LARGE_T ** by_T["exponent"]),
-        "rate, 10^9 a second": float(f"{rate / 1e9:.3g}"),
-        "T by operations, days of one core": days(operations(LARGE_T) / rate),
-        "T, memory, TB": float(f"{panel_bytes(LARGE_T, LARGE_T) / 1e12:.3g}"),
+        "heads": heads,
+        "worst relative error of the fit": float(f"{worst:.2g}"),
+        "products and sums, 10^9 a second": float(f"{1e-9 / elimination:.3g}"),
+        "T: features, days of one core": days(features * LARGE_T * heads),
+        "T: elimination, days of one core": days(elimination * operations(LARGE_T, LARGE_T)),
+        "T: memory, TB": float(f"{panel_bytes(LARGE_T, LARGE_T) / 1e12:.3g}"),
         "N": LARGE_N,
-        "N by the fit, hours of two cores": float(
+        "N: table of vectors, hours of two cores": float(
             f"{vectors['factor'] * LARGE_N ** vectors['exponent'] / 3600:.2g}"
         ),
-        "N, memory, TB": float(f"{4 * WIDTH * LARGE_N / 1e12:.3g}"),
+        "N: memory, TB": float(f"{4 * WIDTH * LARGE_N / 1e12:.3g}"),
     }
 
 
-def operations(T: int) -> float:
-    """Products and sums of the elimination of T rows of about T columns.
+def parts(sizes: list[int], seconds: list[float]) -> tuple[float, float, float]:
+    """Seconds for each of T H, for each product or sum, and the largest relative error."""
+    import numpy as np
 
-    >>> operations(3)
+    columns = BASE["H"] * (BASE["n"] - 1) + 1
+    terms = np.array([[T * BASE["H"], operations(T, columns)] for T in sizes])
+    relative = terms / np.array(seconds)[:, None]
+    found = np.linalg.lstsq(relative, np.ones(len(sizes)), rcond=None)[0]
+    return float(found[0]), float(found[1]), float(np.abs(relative @ found - 1).max())
+
+
+def operations(T: int, columns: int) -> float:
+    """Products and sums of the elimination of T rows, T <= columns.
+
+    >>> operations(3, 3)
     36.0
     """
-    return 2 * T * T * (T - T / 3)
+    return 2 * T * T * (columns - T / 3)
 
 
 def days(seconds: float) -> float:
@@ -153,7 +173,7 @@ def markdown(result: dict[str, Any]) -> str:
     ]  # fmt: skip
     fits = table(["varied", "contexts", "sizes", "processor seconds", "exponent"], lines)
     found = result["larger"]
-    big = [[name, f"{found[name]:g}"] for name in found if name not in ("T", "N")]
+    big = [[name, f"{found[name]:,g}"] for name in found if name not in ("T", "N")]
     if not big:
         return fits
     return f"{fits}\n\n{table(['T = 10^6, N = 10^8', ''], big)}"
