@@ -232,13 +232,19 @@ def _good(tried: IntArray, table: IntegerArray, accept: Accept) -> BoolArray:
     others are rejected, wrongly only where a difference is a nonzero multiple of 2^64.
     """
     if _in_float64(tried, table) or integers.largest(table) >= _SHORT:
-        return accept(combine(tried, table)).all(axis=1)
+        return _everywhere(accept, combine(tried, table))
     flat = table.reshape(-1, table.shape[-1]).astype(np.uint64)
     images = (tried.astype(np.uint64) @ flat.T).reshape(len(tried), *table.shape[:-1])
-    good: BoolArray = (selects if accept is selects else differs)(images).all(axis=1)
+    good = _everywhere(selects if accept is selects else differs, images)
     if accept is separates and not good.all():
-        good[~good] = accept(combine(tried[~good], table)).all(axis=1)
+        good[~good] = _everywhere(accept, combine(tried[~good], table))
     return good
+
+
+def _everywhere(accept: Accept, images: AnyArray) -> BoolArray:
+    """(P, S, n) -> (P,): accepted at all S examples."""
+    every: BoolArray = np.all(accept(images), axis=1)
+    return every
 
 
 def _random_combinations(
