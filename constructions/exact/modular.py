@@ -45,11 +45,18 @@ def matmul_mod(a: FloatArray, b: FloatArray, p: int) -> FloatArray:
 
 
 def reduced(integral: FloatArray, p: int) -> FloatArray:
-    """Integers held in float64, below 2^53 in absolute value, mod p; exact.
+    """Integers held in float64, below 2^53 - 2p in absolute value, mod p >= 3; exact.
 
-    By way of int64, whose remainder is ten times as fast as that of float64.
+    x/p is rounded by less than 1/2, so its floor q is right or wrong by 1; q·p and x - q·p are
+    integers below 2^53, and exact, and p more or less makes up for q. (No remainder is taken: that
+    of int64 takes twice as long, that of float64 twenty times.)
     """
-    return (integral.astype(np.int64) % p).astype(np.float64)
+    result = np.floor(integral * (1 / p))
+    result *= -p
+    result += integral
+    np.add(result, p, out=result, where=result < 0)
+    np.subtract(result, p, out=result, where=result >= p)
+    return result
 
 
 def residues(integers: IntegerArray, p: int) -> FloatArray:

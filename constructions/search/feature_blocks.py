@@ -81,10 +81,8 @@ class FeatureBlocks:
         DROP."""
         order = self.prime - 1
         exponents = _residues(products, order)[:, None] * _residues(rows, order)
-        below, above = (
-            rows.max(axis=1, keepdims=True) - rows,
-            rows - rows.min(axis=1, keepdims=True),
-        )
+        below = integers.subtract(rows.max(axis=1, keepdims=True), rows)
+        above = integers.subtract(rows, rows.min(axis=1, keepdims=True))
         drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
         drops = _cut(np.abs(products))[:, None] * drops
         return Block(

@@ -60,6 +60,7 @@ from attncert.constructions.construction import (
 )
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
+from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
@@ -187,7 +188,8 @@ def record(
     gap = None
     if draft.targets is not None:
         rows = np.broadcast_to(draft.row(earlier), (len(earlier), builder.data.n))
-        lead = rows[np.arange(len(earlier)), draft.targets][:, None] - rows
+        top = rows[np.arange(len(earlier)), draft.targets]
+        lead = integers.subtract(top[:, None], rows)
         gaps = [  # over entries that differ: where rows are repeated, equal ones are none
             int(k) * end
             for k, leads in zip(draft.products[list(earlier)], lead, strict=True)
