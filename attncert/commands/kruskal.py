@@ -54,7 +54,9 @@ def kruskal(
 ) -> int:
     """Bound the Kruskal rank of DATA from both sides; write a report and a witness."""
     from attncert.reports.kruskal.page import report
+    from attncert.reports.kruskal.sentences import outlook
     from attncert.terminal.progress import Stages
+    from attncert.verify.kruskal.bounds import Contradiction
     from attncert.verify.kruskal.examine import examine
     from attncert.verify.kruskal.records import rules
     from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
@@ -97,6 +99,11 @@ def kruskal(
                 kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
             try:
                 yield kept, None if dask is None else stack.enter_context(connected(dask))
+            except Contradiction:  # a witness holds, exactly; what a shard says may not
+                if log is None:
+                    raise
+                got = f"one that contradicts a witness: {log}"
+                raise InputError("--log", "a log whose results are true", got) from None
             except KeyboardInterrupt:
                 lines = (
                     []
@@ -114,6 +121,7 @@ def kruskal(
             progress.say(told[-1])
 
         _require_apart(log, folder)
+        progress.say(outlook(vectors, question))
         with tools() as (kept, cluster):
             found = examine(
                 vectors,
@@ -128,6 +136,7 @@ def kruskal(
     if part is None:
         return deliver(made, folder, as_json)
     with Stages() as progress, tools() as (kept, cluster):
+        progress.say(outlook(vectors, question))
         assert kept is not None
         done = run_part(vectors, question, part, kept, cluster=cluster, progress=progress)
     _print_part(part.number, part.of, done, str(log), as_json)

@@ -21,7 +21,7 @@ def merge(
     from attncert.reports.kruskal.sentences import shard_lines
     from attncert.reports.words.numbers import count
     from attncert.verify.kruskal.records import rules
-    from attncert.verify.kruskal.sampling.jobs import shown_by
+    from attncert.verify.kruskal.sampling.jobs import missing_of, shown_by
     from attncert.verify.kruskal.vectors import load_vectors
     from attncert.verify.scale.log import write_log
     from attncert.verify.scale.merge import unite
@@ -30,7 +30,7 @@ def merge(
     shown = shown_by(united, verified=data is not None)
     if out is not None:
         write_log(out, united.identity, united.finished)
-    missing = united.missing
+    missing = missing_of(united)
     if as_json:
         left = [shard.as_list() for shard in missing]
         print_json(
@@ -38,7 +38,7 @@ def merge(
         )
     else:
         for line in shard_lines(
-            shown.sampled, shown.searched, shown.sets, verified=not shown.unverified
+            shown.sampled, shown.searched, shown.all_sets, verified=not shown.unverified
         ):
             say(line)
         if shown.unverified:

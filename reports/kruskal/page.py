@@ -32,7 +32,8 @@ _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
 def report(found: Findings) -> Report:
-    sentences = (one_line(found), *shard_lines(found.sampled, found.searched, found.sets))
+    sets = () if found.sets is None else (found.sets,)
+    sentences = (one_line(found), *shard_lines(found.sampled, found.searched, sets))
     return Report(KRUSKAL, render(found), kruskal_dict(found), sentences, found.exit_status)
 
 

@@ -6,13 +6,18 @@ No sentence claims more than what it is about: a sample bounds no Kruskal rank.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from attncert.reports.words.numbers import count
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.examine import Findings
+from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.all_sets import SetsSearched
 from attncert.verify.kruskal.sampling.bases import BasesSearched
+from attncert.verify.kruskal.sampling.jobs import Question, affordable
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.cpu import available_threads
 
 
 def one_line(found: Findings) -> str:
@@ -53,17 +58,42 @@ def one_line(found: Findings) -> str:
     return f"Undecided whether every {k} are independent: {between}"
 
 
+def outlook(vectors: Vectors, question: Question) -> str:
+    """What a run is estimated to take, said before it begins.
+
+    >>> digits = Vectors.of([[1] * 16] * 1782)
+    >>> print(outlook(digits, Question(budget=None, work=20.0)))
+    Estimated for 2 free cores: all sets of 3 take 0.05 s, all sets of 4 take 6 s and 1 MB; \
+all sets of 5 would take 100 s.
+    """
+    shape, cores = (vectors.N, vectors.d), available_threads() if question.budget else 2
+    asked = question.all_sets and question.k is not None
+    ready = [question.k or 0] if asked else affordable(vectors, question, cores)
+    further = max(ready, default=2) + 1
+
+    def price(k: int) -> str:
+        return f"{float(f'{exhaustive.nominal_seconds(*shape, k, cores):.1g}'):g} s"
+
+    found = ", ".join(f"all sets of {k} take {price(k)}" for k in ready)
+    if ready:
+        most = max(exhaustive.memory(*shape, k, cores) for k in ready)
+        found += f" and {math.ceil(most / 1e6):,} MB; "
+    if further <= (question.k or min(shape)):
+        found += f"all sets of {further} would take {price(further)}"
+    return f"Estimated for {count(cores, 'free core')}: {found.removesuffix('; ') or 'nothing'}."
+
+
 def shard_lines(
     sampled: Samples | Sweep | None,
     searched: BasesSearched | None,
-    sets: SetsSearched | None = None,
+    sets: Sequence[SetsSearched] = (),
     *,
     verified: bool = True,
 ) -> tuple[str, ...]:
     """What subsets, bases and all sets as shards showed, where there were some: a sentence each."""
     lines: tuple[str, ...] = () if sampled is None else (_sampled_line(sampled),)
     lines += () if searched is None else (bases_line(searched, verified=verified),)
-    return lines if sets is None else (*lines, sets_line(sets, verified=verified))
+    return (*lines, *(sets_line(found, verified=verified) for found in sets))
 
 
 def _sampled_line(sampled: Samples | Sweep) -> str:

@@ -14,6 +14,11 @@ from attncert.verify.kruskal.vectors import Vectors
 __all__ = ["Bound", "Interval"]
 
 
+class Contradiction(ArithmeticError):
+    """Two bounds that cannot both be true: one of the proofs, or a log that it was taken from, is
+    wrong."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """One end of the interval, proved.
@@ -102,7 +107,7 @@ class Interval:
     def tighten(self, bound: Bound | None) -> Interval:
         """With this bound, if it is better than what is known.
 
-        Raises ArithmeticError where it contradicts the other end: a proof would be wrong.
+        Raises Contradiction where it contradicts the other end.
         """
         if bound is None:
             return self
@@ -114,7 +119,7 @@ class Interval:
         else:
             return self
         if lower.value > upper.value:
-            raise ArithmeticError(f"bounds contradict: {lower.as_dict()}, {upper.as_dict()}")
+            raise Contradiction(f"bounds contradict: {lower.as_dict()}, {upper.as_dict()}")
         return replace(self, lower=lower, upper=upper, trail=(*self.trail, bound))
 
     def as_dict(self) -> dict[str, Any]:

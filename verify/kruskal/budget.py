@@ -16,6 +16,9 @@ from attncert.constructions.errors import InputError
 SHARE = 0.2
 """Of what is left of a budget, for each of the two searches for witnesses."""
 
+SURE = 1.25
+"""Times the price: what a search should have, as some data cost more than others."""
+
 _MOST = 10**7  # seconds: the command line takes no longer budget
 
 
@@ -105,7 +108,7 @@ class Limit:
     seconds: float
     kept: float = 0.0
 
-    def fall_short(self, size: int, price: float, at: Weighed) -> str:
+    def fall_short(self, size: int, price: float, at: Weighed, cores: int = 2) -> str:
         """Why all sets of `size` vectors, at `price` seconds, were not looked at; what would do.
 
         >>> print(Limit(20.0, kept=0.25).fall_short(4, 5.7, Weighed(left=4.9)))
@@ -130,8 +133,9 @@ cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget
         if enough <= _MOST:
             step = 10.0 ** (math.floor(math.log10(enough)) - 1)
             advice = f"A budget of {plain(math.ceil(enough / step) * step)} s should suffice"
+        free = {1: "one free core", 2: "two free cores"}.get(cores, f"{cores} free cores")
         about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
         return (
             f"The budget does not go further: all sets of {size} vectors take {about} s "
-            f"on two free cores, {how} (of {plain(self.seconds)} s, {', '.join(where)}). {advice}."
+            f"on {free}, {how} (of {plain(self.seconds)} s, {', '.join(where)}). {advice}."
         )

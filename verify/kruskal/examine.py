@@ -3,9 +3,9 @@
 Two things, kept apart: the interval around the Kruskal rank (*proved* at both ends), and random
 subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). Where
 the search settles the question there is nothing left to sample, and only subsets that were asked
-for by number are drawn. With a budget in seconds a fourth of it is kept for the subsets, and for
-bases if asked for; where all that ends depends on the machine. With `work` the search and the
-shards are fixed in advance, and so is every result.
+for by number are drawn. Of a budget in seconds the subsets have what they take, at most a
+fourth, and so have bases if asked for; where all that ends depends on the machine. With `work` the
+search and the shards are fixed in advance, and so is every result.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,17 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
-from attncert.verify.kruskal.sampling.all_sets import SETS, SetsSearched, sets_of
+from attncert.verify.kruskal.sampling.all_sets import (
+    SETS,
+    AllSets,
+    SetsSearched,
+    sets_of,
+)
 from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, searched_of
 from attncert.verify.kruskal.sampling.draws import sequences
 from attncert.verify.kruskal.sampling.jobs import Job, Question, jobs_of, run_job
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.sampling.sizes import SizesAsShards
 from attncert.verify.kruskal.sampling.subsets import sampled_of
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import choose_device
@@ -35,7 +42,8 @@ from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_r
 from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import ShardLog
 
-_SHARE = 0.25
+_SHARE = 0.25  # of a budget, at most, for subsets and for bases
+_MARGIN, _START = 4.0, 2.0  # times their price, and seconds to begin with
 _SETS_SHARE = 0.45  # so that something is left for the search, and for subsets and bases
 _ROUNDED_SUBSETS = 8
 _MOST_FLOAT32 = 1e37  # above it there is no float32 rank to compare with
@@ -117,16 +125,15 @@ def examine(
     question.require(vectors)
     jobs = jobs_of(vectors, question, cluster)
     jobs.sort(key=lambda job: job.plan.kind != SETS)  # what may settle the question goes first
-    others = len(jobs) - question.all_sets
     start = time.monotonic()
     logged = frozenset() if log is None else frozenset(log.finished)
     interval = close(
         vectors,
         k=question.k,
         budget_s=question.budget,
-        kept=_SHARE * others + _SETS_SHARE * question.all_sets,
+        kept=_kept(jobs, question.budget),
         work=question.work,
-        exhaustively=not question.all_sets,
+        sets=None if question.all_sets else SizesAsShards.of(vectors, question, log, cluster),
         seed=question.seed,
         progress=progress,
         watch=watch,
@@ -141,7 +148,7 @@ def examine(
             end = start + question.budget
             limit = time.monotonic() + (end - time.monotonic()) / left
             if job.plan.kind == SETS:
-                limit = end - _SHARE * others * question.budget
+                limit = end - _kept(jobs[1:], question.budget) * question.budget
         results = run_job(
             job, vectors, question, log=log, cluster=cluster, deadline=limit, progress=progress
         )
@@ -161,6 +168,19 @@ def examine(
     return Findings(
         vectors, question, interval, sampled, searched, sets, rounding, device.as_dict(), seconds
     )
+
+
+def _kept(jobs: list[Job], budget: float | None) -> float:
+    """The fraction of a budget in seconds that is kept for shards: what they take, at most a
+    fourth for subsets, another for bases, and nearly half for all sets."""
+    return sum(map(partial(_share, budget=budget), jobs))
+
+
+def _share(job: Job, budget: float | None) -> float:
+    if isinstance(job.work, AllSets):
+        return _SETS_SHARE
+    price = _MARGIN * job.plan.count * job.work.nominal_seconds() + _START
+    return _SHARE if budget is None else min(_SHARE, price / budget)
 
 
 def _needless(job: Job, question: Question) -> bool:

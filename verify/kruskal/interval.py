@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
-from attncert.verify.kruskal.budget import SHARE, Budget, Limit, Weighed
+from attncert.verify.kruskal.budget import SHARE, SURE, Budget, Limit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import (
     circuits,
@@ -27,13 +28,47 @@ from attncert.verify.kruskal.methods import (
 )
 from attncert.verify.kruskal.methods.parallel import parallel_bounds
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.modular import rank_mod
 
-__all__ = ["Bound", "Interval", "close", "settled"]
+__all__ = ["Bound", "Interval", "Sets", "close", "settled"]
 
 _BASES = 200  # where there is no limit
+_LIKELY, _LITTLE = 0.01, 0.01  # a chance; and of what is left, what less likely searches have
 
 Watch = Callable[[Interval], None]
+
+
+class Sets(Protocol):
+    """How all sets of one size are looked at."""
+
+    def left(self, k: int) -> float:
+        """Which part of the sets of k is not looked at yet, 0 to 1."""
+        ...
+
+    def decide(
+        self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
+    ) -> Bound | None:
+        """What they prove; None where the budget is over first, or they could not be decided."""
+        ...
+
+
+class Here:
+    """In this process, from the beginning."""
+
+    def left(self, k: int) -> float:
+        return 1.0
+
+    def decide(
+        self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
+    ) -> Bound | None:
+        def stop() -> bool:
+            return budget.over
+
+        return exhaustive.decide(vectors, k, seed=seed, progress=progress, stop=stop).bound()
+
+
+HERE = Here()
 
 
 def close(
@@ -42,7 +77,7 @@ def close(
     k: int | None = None,
     budget_s: float | None = 60.0,
     work: float | None = None,
-    exhaustively: bool = True,
+    sets: Sets | None = HERE,
     seed: int = 0,
     kept: float = 0.0,
     progress: StageProgress = silent,
@@ -54,7 +89,7 @@ def close(
         search ends when `Interval.answers(k)` is known, and methods that cannot help are left out.
     budget_s: seconds by the clock; None for no limit. work: nominal seconds (`budget.Budget`), for
         a result that does not depend on the machine; give budget_s=None then.
-    exhaustively: whether all sets of a size are looked at; False where shards do that.
+    sets:     how all sets of one size are looked at; None where that is not for this search.
     seed:     of the random bases: they decide what is found, never whether it is true.
     kept:     the fraction of budget_s that is not for this search (0 <= kept < 1).
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
@@ -71,7 +106,7 @@ def close(
     seconds = None if budget_s is None else budget_s * (1 - kept)
     budget = Budget(seconds, work)
     limit = _limit(budget_s, work, kept)
-    search = _Search(vectors, k, budget, seed, progress, exhaustively)
+    search = _Search(vectors, k, budget, seed, progress, sets)
     interval = Interval.trivial(vectors)
     for name, method in METHODS.items():
         if settled(interval, k) or search.budget.over:
@@ -89,19 +124,21 @@ def close(
 
 def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interval:
     """With the reason why the search ended, and what it would take to go on."""
+    if settled(interval, search.k) and interval.lower.level is Level.ASSUMED:
+        return replace(interval, stopped="What the lower end rests on is partly read from the log.")
     if interval.decided:
         return replace(interval, stopped=known(None))
     if settled(interval, search.k):
         return replace(interval, stopped=known(search.k))
-    size = search.k or interval.lower.value + 1
+    begun = [size for size, at in search.weighed.items() if at.begun]
+    size = search.k or max([interval.lower.value + 1, *begun])
     weighed = search.weighed.get(size, Weighed(search.budget.left))
-    price = exhaustive.nominal_seconds(search.vectors.N, search.vectors.d, size)
-    if not search.exhaustively:
+    if search.sets is None:
         why = f"All sets of {size} vectors are looked at as shards."
     elif limit is None:
         why = f"The search of all sets of {size} vectors did not finish."
     else:
-        why = limit.fall_short(size, price, weighed)
+        why = limit.fall_short(size, search.price(size), weighed, search.threads)
     return replace(interval, stopped=why, timed=search.budget.timed)
 
 
@@ -129,8 +166,52 @@ class _Search:
     budget: Budget
     seed: int
     progress: StageProgress
-    exhaustively: bool
+    sets: Sets | None
     weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
+    passed: set[int] = field(default_factory=set)  # sizes left to the search of the next one
+
+    @property
+    def threads(self) -> int:
+        """Of the cost models: those there are, or two where the clock has no say."""
+        return available_threads() if self.budget.timed else 2
+
+    def price(self, size: int) -> float:
+        """Seconds for all sets of a size. Of them a log may have some: that is time gained, but
+        with counted work equal runs must end alike."""
+        v = self.vectors
+        price = exhaustive.nominal_seconds(v.N, v.d, size, self.threads)
+        left = self.sets.left(size) if self.sets is not None and self.budget.timed else 1.0
+        return price * left if left else 0.0
+
+    def next_size(self, lower: int, upper: int, share: float = 1.0) -> int | None:
+        """Of which all sets are best looked at next: the size asked for, where a share of what is
+        left affords it."""
+        if self.sets is None:
+            return None
+        left, tried = self.budget.left, {s for s, at in self.weighed.items() if at.begun}
+        if self.k is not None:
+            upper = min(upper, self.k)
+            if lower < upper == self.k not in tried and self.price(upper) <= share * left:
+                return upper
+        shape = self.vectors.N, self.vectors.d
+        size = exhaustive.next_size(shape, lower, upper, left, self.price, self.passed)
+        self.passed.update(range(lower + 1, size or lower))
+        size = lower + 1 if size in tried else size
+        return None if size in tried else size
+
+    def share(self, interval: Interval) -> float:
+        """For a search for witnesses: a fifth of what is left, but not what the next search of all
+        sets needs, where that can be had."""
+        left, size = self.budget.left, self.within_reach(interval)
+        if not left:
+            return _LITTLE
+        needed = 0.0 if size is None or left == math.inf else SURE * self.price(size) / left
+        return max(_LITTLE, min(SHARE, 1 - needed))
+
+    def within_reach(self, interval: Interval) -> int | None:
+        """The next size, where all its sets can be looked at with what is left."""
+        size = self.next_size(interval.lower.value, interval.upper.value)
+        return size if size is not None and self.price(size) <= self.budget.left else None
 
 
 Method = Callable[[_Search, Interval], Iterable[Bound]]
@@ -178,7 +259,7 @@ def _information_sets(search: _Search, interval: Interval) -> Iterator[Bound]:
 
 
 def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
-    part = search.budget.share(SHARE)
+    part = search.budget.share(search.share(interval))
     yield from supports.support_bounds(
         search.vectors, interval.upper.value, part, seed=search.seed, progress=search.progress
     )
@@ -186,45 +267,48 @@ def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
 
 
 def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
-    """The size asked for, if a share of what is left affords it; else from the first open one."""
-    v, lower = search.vectors, interval.lower.value
-    sizes = list(range(lower + 1, interval.upper.value + 1)) if search.exhaustively else []
-    if sizes and search.k is not None:
-        search.weighed[search.k] = Weighed(search.budget.left)
-        if _affords(search, search.k, share):
-            sizes = [search.k]
-    for size in sizes:
-        left = search.budget.left
-        if not _affords(search, size, share):
+    """One size after another, as long as a share of what is left affords the next."""
+    lower, upper = interval.lower.value, interval.upper.value
+    if search.k is not None:
+        search.weighed.setdefault(search.k, Weighed(search.budget.left))
+    while (size := search.next_size(lower, upper, share)) is not None and search.sets is not None:
+        left, price = search.budget.left, search.price(size)
+        if price > share * left:
             search.weighed[size] = Weighed(left)
             return
-        stop = partial(getattr, search.budget, "over")
-        found = exhaustive.decide(
-            v, size, seed=search.seed, progress=search.progress, stop=stop
-        ).bound()
-        search.budget.charge(exhaustive.nominal_seconds(v.N, v.d, size))
+        found = search.sets.decide(
+            search.vectors, size, search.budget, search.seed, search.progress
+        )
+        search.budget.charge(price)
         if found is None:
             search.weighed[size] = Weighed(left, begun=True)
-            return
+            if search.budget.over:
+                return
+            continue
         yield found
         if found.end == "upper":
-            return
-        lower = size
-
-
-def _affords(search: _Search, size: int, share: float) -> bool:
-    v = search.vectors
-    return exhaustive.nominal_seconds(v.N, v.d, size) <= share * search.budget.left
+            upper = found.value
+        else:
+            lower = found.value
 
 
 def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:
     yield from _exhaustive(search, interval, SHARE)
-    search.weighed.clear()  # what was too dear for a share of the budget is weighed again
+    for size in [size for size, at in search.weighed.items() if not at.begun]:
+        del search.weighed[size]  # what was too dear for a share of the budget is weighed again
 
 
 def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> Iterator[Bound]:
-    """Bases from a seed of their own, so that a second search does not repeat the first."""
-    part = search.budget.share(1.0 if later else SHARE)
+    """Bases from a seed of their own, so that a second search does not repeat the first.
+
+    Little of what is left goes to bases that are not likely to show a circuit that is not found,
+    or shown not to be there, by looking at all sets.
+    """
+    v, fraction = search.vectors, 1.0 if later else search.share(interval)
+    reached, seconds = search.within_reach(interval), fraction * search.budget.left
+    smallest = 1 + (interval.lower.value if reached is None else reached)
+    chance = circuits.chance(smallest, v.N, v.d, seconds * search.threads)
+    part = search.budget.share(fraction if chance >= _LIKELY else min(fraction, _LITTLE))
     for found in circuits.small_circuits(
         search.vectors,
         below=interval.upper.value + 1,

@@ -21,7 +21,7 @@ from typing import Any
 
 from attncert.constructions.data.conversion import describe
 from attncert.verify.kruskal.dependency import Dependency
-from attncert.verify.kruskal.sampling.all_sets import SETS, AllSets
+from attncert.verify.kruskal.sampling.all_sets import SETS, AllSets, is_sets, kind_of, sizes
 from attncert.verify.kruskal.sampling.bases import BASES, BasisSearch
 from attncert.verify.kruskal.sampling.subsets import PREFIXES, SUBSETS, Sampler, table_sha256
 from attncert.verify.kruskal.vectors import Vectors
@@ -78,20 +78,26 @@ def _require_header(identity: Identity, plans: tuple[Plan, ...], most: int) -> N
         raise Unfit(f"of version {version}, like this program", identity["version"])
     kinds = [plan.kind for plan in plans]
     drawn = [kind for kind in kinds if kind in (SUBSETS, PREFIXES)]
-    order = [*drawn, *(kind for kind in (BASES, SETS) if kind in kinds)]
+    searched = [kind for kind in kinds if is_sets(kind)]
+    order = [*drawn, *(kind for kind in (BASES,) if kind in kinds), *searched]
     if len(drawn) > 1 or not kinds or kinds != order:
         raise Unfit(f"of {SUBSETS} or {PREFIXES}, {BASES} and {SETS}, in this order", kinds)
     if not re.fullmatch("[0-9a-f]{64}", identity["input_sha256"]):
         raise Unfit("of vectors named by their SHA-256", identity["input_sha256"])
     for plan in plans:
         _require_settings(plan, settings[plan.kind], most)
+    values = settings[kinds[0]]
+    whole = list(map(kind_of, sizes(values["vectors"], values["width"])))
+    if searched not in ([], [SETS], whole):
+        raise Unfit(f"of {SETS}, or of all of {whole}", searched)
     if len({(values["vectors"], values["width"]) for values in settings.values()}) != 1:
         raise Unfit("of one set of vectors", "of two sizes")
 
 
 def _require_settings(plan: Plan, values: Mapping[str, Any], most: int) -> None:
     names: dict[str, type] = {"vectors": int, "width": int}
-    names |= {BASES: {}, SETS: {"k": int, "method": str}}.get(plan.kind, {"k": int, "draws": str})
+    if plan.kind != BASES:
+        names |= {"k": int, "method" if is_sets(plan.kind) else "draws": str}
     if {name: type(x) for name, x in values.items()} != names:
         raise Unfit(f"{plan.kind} with the settings {', '.join(names)}", dict(values))
     N, d = values["vectors"], values["width"]
@@ -102,10 +108,11 @@ def _require_settings(plan: Plan, values: Mapping[str, Any], most: int) -> None:
     if plan.kind == BASES:
         search = BasisSearch(N, d, plan.count)
         written, settings = search.plan(plan.seed), search.settings()
-    elif plan.kind == SETS:
+    elif is_sets(plan.kind):
         if not 3 <= values["k"] <= min(N, d):
             raise Unfit(f"of a k from 3 to {min(N, d)}", values["k"])
-        sets = AllSets("", N, d, values["k"])
+        kind = SETS if plan.kind == SETS else kind_of(values["k"])
+        sets = AllSets("", N, d, values["k"], kind=kind)
         written, settings = sets.plan(plan.seed), sets.settings()
     else:
         k, rank = values["k"], min(N, d)
@@ -120,7 +127,7 @@ def _require_settings(plan: Plan, values: Mapping[str, Any], most: int) -> None:
 
 def _require_result(shard: Shard, result: Result, settings: Mapping[str, Any]) -> None:
     """The keys of its kind, counts that add up to the items of the shard, a witness of fit size."""
-    kind, items = shard.kind, shard.stop - shard.start
+    kind, items = SETS if is_sets(shard.kind) else shard.kind, shard.stop - shard.start
     if set(result) != _KEYS[kind]:
         raise Unfit(f"{kind} with {', '.join(sorted(_KEYS[kind]))}", sorted(result))
     if kind == SETS:

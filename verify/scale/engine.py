@@ -20,7 +20,7 @@ import json
 import queue
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from itertools import islice
 from typing import Any
@@ -50,6 +50,7 @@ def run(
     cluster: Cluster | None = None,
     log: ShardLog | None = None,
     deadline: float | None = None,
+    enough: Callable[[Result], bool] = lambda result: False,
     progress: StageProgress = silent,
 ) -> dict[Shard, Result]:
     """The results of these shards, in their order; those in the log are not done again.
@@ -57,20 +58,25 @@ def run(
     shared:  what every shard needs, e.g. the table of vectors; sent to a process once if large.
     jobs:    processes; 1: in this one. cluster: see `dask`; `jobs` does not matter then.
     deadline: of `time.monotonic`; no shard is begun after it, and the result lacks those left out.
+    enough:  of a result: no shard after the first of this kind is wanted. The results up to it do
+        not depend on the number of processes.
     """
     if jobs < 1:
         raise InputError("--jobs", "a positive integer", jobs)
     finished = {} if log is None else dict(log.finished)
-    wanted = list(dict.fromkeys(shards))
+    wanted = _up_to(enough, list(dict.fromkeys(shards)), finished)
     pending = [shard for shard in wanted if shard not in finished]
-    done = len(wanted) - len(pending)
+    done, stopped = len(wanted) - len(pending), False
     progress("shards", done, len(wanted))
-    for shard, result in _results(_until(deadline, pending), work, shared, jobs, cluster):
+    going = _until(deadline, pending, lambda: stopped)
+    for shard, result in _results(going, work, shared, jobs, cluster):
         if log is not None:
             log.append(shard, result)
         finished[shard] = result
+        stopped |= enough(result)  # those before it are begun, and end
         done += 1
         progress("shards", done, len(wanted))
+    wanted = _up_to(enough, wanted, finished)
     return {shard: finished[shard] for shard in wanted if shard in finished}
 
 
@@ -210,8 +216,20 @@ def _one(work: Work, shard: Shard, *shared: Any) -> tuple[Shard, Result]:
     return shard, json.loads(json.dumps(work(shard, *shared)))
 
 
-def _until(deadline: float | None, shards: Sequence[Shard]) -> Iterator[Shard]:
+def _up_to(
+    enough: Callable[[Result], bool], shards: list[Shard], finished: Mapping[Shard, Result]
+) -> list[Shard]:
+    """The shards, cut after the first whose result is enough."""
+    for place, shard in enumerate(shards):
+        if shard in finished and enough(finished[shard]):
+            return shards[: place + 1]
+    return shards
+
+
+def _until(
+    deadline: float | None, shards: Sequence[Shard], stopped: Callable[[], bool]
+) -> Iterator[Shard]:
     for shard in shards:
-        if deadline is not None and time.monotonic() >= deadline:
+        if stopped() or (deadline is not None and time.monotonic() >= deadline):
             return
         yield shard

@@ -139,6 +139,22 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
     return ways / math.comb(N, r)
 
 
+def chance(size: int, N: int, d: int, seconds: float) -> float:
+    """Of meeting a given circuit of `size` vectors in so many seconds of one thread.
+
+    >>> chance(5, 2000, 768, 1.0) > 0.99, 0.01 < chance(5, 1782, 16, 60.0) < 0.1
+    (True, True)
+    >>> chance(7, 1782, 16, 900.0) < 0.001
+    True
+    """
+    r = min(N, d)
+    depth = depth_for(N, r)
+    met = min(meeting_probability(size, N, r, depth), 0.9)
+    if not met:
+        return 0.0
+    return -math.expm1(seconds / nominal_seconds(N, d, depth) * math.log1p(-met))
+
+
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:
     """Bases that miss a circuit of `size` once in 10^9; None if they are beyond counting."""
     met = min(meeting_probability(size, N, r, depth), 0.9)

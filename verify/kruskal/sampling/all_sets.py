@@ -3,6 +3,10 @@
 A shard is some of the pieces that the search is cut in. Where every shard is finished, settled and
 without a witness, every k of the vectors are independent: proved, like the bounds of the interval,
 where they were run here; assumed, where a log says so (`records.py`).
+
+With `--all-sets` one size is asked for, and its shards are of the kind "sets". The interval's own
+search looks at several sizes, of the kinds "sets of 4", "sets of 5" and so on. To which of them it
+comes depends on the budget; the kinds of its log do not (`sizes`).
 """
 
 from __future__ import annotations
@@ -26,7 +30,39 @@ from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.shards import Plan, Result, Shard
 
 SETS = "sets"
+_QUICK, _DEAREST = 1.0, 1e7  # seconds of one core: what is not worth a log, and what no search ends
 _SHARDS, _MOST_SHARDS = 16, 4000  # where there are enough pieces; a shard takes a second or more
+
+
+def sizes(N: int, d: int) -> list[int]:
+    """The sizes whose sets are kept in the log of an interval's search: those that take a second or
+    more, up to the first that is beyond every budget.
+
+    >>> sizes(1782, 16), sizes(20, 10)
+    ([4, 5, 6], [])
+    """
+    found = []
+    for k in range(3, min(N, d) + 1):
+        price = exhaustive.nominal_seconds(N, d, k, threads=1)
+        if price > _DEAREST:
+            break
+        if price >= _QUICK:
+            found.append(k)
+    return found
+
+
+def kind_of(k: int) -> str:
+    """The kind of an interval's shards of one size.
+
+    >>> kind_of(5), is_sets(kind_of(5)), is_sets(SETS), is_sets("subsets")
+    ('sets of 5', True, True, False)
+    """
+    return f"{SETS} of {k}"
+
+
+def is_sets(kind: str) -> bool:
+    """Whether shards of this kind are all sets of one size."""
+    return kind.partition(" ")[0] == SETS
 
 
 @dataclass(frozen=True)
@@ -92,6 +128,7 @@ class AllSets:
     """The work of a shard, called as search(shard, table); a process prepares its table once.
 
     table: its `table_sha256`. k: 3 to min(vectors, width). threads: in each process; None for all.
+    kind: of the shards.
     """
 
     table: str
@@ -99,6 +136,7 @@ class AllSets:
     width: int
     k: int
     threads: int | None = None
+    kind: str = SETS
 
     @classmethod
     def of(cls, vectors: Vectors, k: int | None, *, threads: int | None = None) -> AllSets:
@@ -116,7 +154,7 @@ class AllSets:
         count = exhaustive.pieces(self.vectors, self.width, self.k)
         price = exhaustive.nominal_seconds(self.vectors, self.width, self.k, threads=1)
         size = min(max(count / price, count / _MOST_SHARDS), count // _SHARDS)
-        return Plan(SETS, seed, count, max(1, int(size)))
+        return Plan(self.kind, seed, count, max(1, int(size)))
 
     def settings(self) -> dict[str, Any]:
         """What a log of these shards is about."""

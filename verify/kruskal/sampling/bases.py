@@ -85,10 +85,13 @@ class BasisSearch:
 
     def plan(self, seed: int) -> Plan:
         """Shards of some seconds, but enough of them to share out; of the settings alone."""
-        r = min(self.vectors, self.width)
-        seconds = nominal_seconds(self.vectors, self.width, depth_for(self.vectors, r))
-        size = min(_LARGEST_SHARD, int(4 / seconds), self.count // _SHARDS)
+        size = min(_LARGEST_SHARD, int(4 / self.nominal_seconds()), self.count // _SHARDS)
         return Plan(BASES, seed, self.count, max(1, size))
+
+    def nominal_seconds(self) -> float:
+        """Of one basis, on one core."""
+        depth = depth_for(self.vectors, min(self.vectors, self.width))
+        return nominal_seconds(self.vectors, self.width, depth)
 
     def settings(self) -> dict[str, Any]:
         """What a log of these shards is about."""

@@ -82,9 +82,13 @@ class Sampler:
         64
         """
         require_seed(seed, "seed")
-        seconds = 2e-5 + self.k**3 / 3e10  # nominal, on one core
+        seconds = self.nominal_seconds()
         size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
         return Plan(self.kind, seed, self.expected, max(BLOCK, size))
+
+    def nominal_seconds(self) -> float:
+        """Of one subset, on one core."""
+        return 2e-5 + self.k**3 / 3e10
 
     def settings(self, seed: int) -> dict[str, Any]:
         """What a log of these shards is about; `draws` tells if another library draws otherwise."""
