@@ -54,7 +54,7 @@ def summary_dict(proof: Proof) -> dict[str, Any]:
         "conclusion": proof.conclusion,
         "data": about(proof.data),
         "settings": proof.settings.as_dict(),
-        "heads": _heads(proof, keep_floats=False),
+        "heads": _heads(proof, floats=False),
         "failures": [
             {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
             for c in pivotal(trace, proof.conclusion)
@@ -75,7 +75,7 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
         "data": about(proof.data),
         "settings": proof.settings.as_dict(),
         "groups": proof.groups,
-        "heads": _heads(proof),
+        "heads": _heads(proof, floats=True),
         "claims": trace.as_dict()["claims"],
         "not_proved": [c.id for c in not_proved(proof)],
         "certificate_sha256": certificate_sha256(proof),
@@ -138,14 +138,14 @@ def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
     return {name: x for name, x in told.items() if x is not None}
 
 
-def _heads(proof: Proof) -> list[dict[str, Any]]:
+def _heads(proof: Proof, *, floats: bool) -> list[dict[str, Any]]:
     """Each head's numbers, the floats rounded; those for every example only where they are few
     enough to be read: their number grows with the square of the heads'."""
     most = max(
         sum(len(h.log2_off_peak) for h in proof.heads),
         sum(len(row) for h in proof.heads for row in h.own_weights),
     )
-    keep_floats = most <= MOST_NUMBERS
+    keep_floats = floats and most <= MOST_NUMBERS
     keep_rows = sum(len(h.steered.rows) for h in proof.heads if h.steered) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):
