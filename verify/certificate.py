@@ -25,7 +25,7 @@ from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
-from attncert.verify.features import logits
+from attncert.verify.features import logits, ranges
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
@@ -117,8 +117,7 @@ def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
     product = value + output + 8
     sums = np.zeros((H, data.T))
     for h, head in enumerate(layer.heads):
-        table = logits(head, data)
-        sums[h] = [float(int(row.max()) - int(row.min())) for row in table]
+        sums[h] = ranges(logits(head, data)).astype(np.float64)
     sums += data.n.bit_length() + contexts
     R = sums.sum(axis=0)
     a, b = R / H + contexts, product + labels

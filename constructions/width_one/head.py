@@ -18,7 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
-from attncert.constructions.search.placement import Block, Placement, Span, choose
+from attncert.constructions.search.placement import Block, Placement, Span, choose, independent_rows
 from attncert.constructions.search.saturation import Saturation, least_multiplier
 from attncert.constructions.search.separation import separating_pairs, separators, spread
 from attncert.constructions.width_one.coordinates import (
@@ -87,9 +87,10 @@ class HeadBuilder:
         Raises UnluckyPrime.
         """
         solver = GroupQueries(self.queries.images, group, self.prime, self.seed)
+        multipliers = self.placed.multipliers(list(group))  # the same in every draft
         drafts: list[Draft] = []
         for u, v0 in self._directions(group, solver.kernel):
-            drafts.append(self._work_out(group, solver, u, v0))
+            drafts.append(self._work_out(group, solver, multipliers, u, v0))
             if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
         best = min(drafts, key=lambda draft: draft.bits)
@@ -107,7 +108,8 @@ class HeadBuilder:
     ) -> list[tuple[IntArray, IntegerArray | None]]:
         """Pairs (u, v0), the shortest first; v0 is None in the first head."""
         earlier, images = self.placed.rows, self.keys.images
-        outside = [t for t in range(self.data.T) if t not in set(group)]
+        inside = set(group)
+        outside = [t for t in range(self.data.T) if t not in inside]
         if not earlier:
             us = self._separators(group)
             length = spread(us, images, range(self.data.T)).sum(axis=1)
@@ -128,7 +130,12 @@ class HeadBuilder:
         return separators(self.keys.images, self.placed.rows, self.rng, group)
 
     def _work_out(
-        self, group: Sequence[int], solver: GroupQueries, u: IntArray, v0: IntegerArray | None
+        self,
+        group: Sequence[int],
+        solver: GroupQueries,
+        multipliers: Block,
+        u: IntArray,
+        v0: IntegerArray | None,
     ) -> Draft:
         """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
         rows, earlier = self._rows(u), self.placed.rows
@@ -140,7 +147,7 @@ class HeadBuilder:
             lead = self._products(v0)
             targets = np.where(lead[earlier] > 0, mine.argmax(axis=1), mine.argmin(axis=1))
             limit = self.blocks.rows(earlier, targets)
-        v1 = solver.solve(self._multiples(group, solver.factors, rows, limit))
+        v1 = solver.solve(self._multiples(group, solver.factors, multipliers, rows, limit))
         base = self._products(v1)
         if self.saturation is not None and lead is not None and targets is not None:
             ahead = integers.multiply(lead[earlier][:, None], mine)
@@ -149,13 +156,19 @@ class HeadBuilder:
         for c in self._multipliers(v0, least):
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             features = self.blocks.of_products(products, rows)
-            pivots = self.placed.pivots(list(group), features)
-            if pivots is not None:
+            rest = self.placed.residual(multipliers, features[list(group)], features[earlier])
+            placed, pivots = independent_rows(rest, self.prime)
+            if len(placed) == len(group):
                 return Draft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
         raise UnluckyPrime
 
     def _multiples(
-        self, group: Sequence[int], factors: Sequence[int], rows: IntegerArray, limit: Block
+        self,
+        group: Sequence[int],
+        factors: Sequence[int],
+        multipliers: Block,
+        rows: IntegerArray,
+        limit: Block,
     ) -> list[int]:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
@@ -166,7 +179,6 @@ class HeadBuilder:
         n = self.data.n
         candidates = sorted(range(-(n // 2), n - n // 2), key=abs)
         batches = [candidates[i : i + _CANDIDATES] for i in range(0, n, _CANDIDATES)]
-        multipliers = self.placed.multipliers(list(group))
         zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
         shifts = self.placed.residual(multipliers, zero, limit)
         span, chosen = Span(self.prime), list[int]()
