@@ -106,11 +106,10 @@ def _every(made: DataCapacity) -> Claim:
 
 
 def _universal(made: DataCapacity) -> Claim:
-    below = made.universal < made.data.T
+    below, who = made.universal < made.data.T, counted(made.heads, "head")
     return Claim(
         ids.LAW_UNIVERSAL,
-        f"One choice of keys and queries of {counted(made.heads, 'head')}, of any width, serves all "
-        "labels.",
+        f"One choice of keys and queries of {who}, of any width, serves all labels.",
         Level.REFUTED if below else Level.UNDECIDED,
         numbers={"rank Z at most": made.universal, "T": made.data.T},
         witness={"rank Z at most": made.universal, "T": made.data.T}
