@@ -208,11 +208,11 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
     """
     if head.width > 1:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]
-    contexts = range(1 if data.shared else data.T)
-    rows = [(data.context(t) * head.key).entries() for t in contexts]
-    spans = [max(entries) - min(entries) for entries in rows]
+    contexts = len(data.contexts)
+    rows = [(data.context(t) * head.key).entries() for t in range(contexts)]
+    spans = [max(entries) - min(entries) for entries in rows] * (data.T // contexts)
     queries = (data.query_matrix * head.query).entries()
-    return _integers([abs(q) * spans[0 if data.shared else t] for t, q in enumerate(queries)])
+    return _integers([abs(q) * span for q, span in zip(queries, spans, strict=True)])
 
 
 def features(head: Head, data: Dataset) -> fmpq_mat:

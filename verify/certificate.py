@@ -25,7 +25,7 @@ from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
-from attncert.verify.features import logits
+from attncert.verify.features import logits, ranges
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
@@ -36,7 +36,6 @@ MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check, as the checker estimates it
 
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
-_TOO_LONG = re.compile(rb"(?<![0-9])[0-9]{%d}" % (MAX_DIGITS + 1))
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
 
 
@@ -118,8 +117,7 @@ def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
     product = value + output + 8
     sums = np.zeros((H, data.T))
     for h, head in enumerate(layer.heads):
-        table = logits(head, data)
-        sums[h] = [float(int(row.max()) - int(row.min())) for row in table]
+        sums[h] = ranges(logits(head, data)).astype(np.float64)
     sums += data.n.bit_length() + contexts
     R = sums.sum(axis=0)
     a, b = R / H + contexts, product + labels
@@ -195,7 +193,7 @@ def require_readable(text: bytes) -> None:
     items = sum(map(text.count, (b",", b"[", b"{"))) + 1
     if items > MAX_ITEMS:
         raise TooLarge(f"the file has {items:,} items, and the checker reads {MAX_ITEMS:,}")
-    if _TOO_LONG.search(text):
+    if re.search(rb"(?<![0-9])[0-9]{%d}" % (MAX_DIGITS + 1), text):
         digits = max(len(run.group()) for run in re.finditer(rb"[0-9]+", text))
         raise TooLarge(f"a number has {digits:,} digits, and the checker reads {MAX_DIGITS:,}")
 

@@ -65,6 +65,12 @@ def products(
     return table, int(key_scale) * int(query_scale) * data.contexts.denominator
 
 
+def ranges(table: ObjectArray) -> ObjectArray:
+    """The largest less the smallest logit of each example, (T,) integers; table: (T, n)."""
+    spans: ObjectArray = table.max(axis=1) - table.min(axis=1)
+    return spans
+
+
 def softmax_mod(table: ObjectArray, p: int) -> IntArray:
     """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64. Raises ZeroDivisionError if Σ ≡ 0."""
     rows = []

@@ -6,7 +6,7 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import features_float, features_mod, residues
+from attncert.constructions.exact.modular import DROP, features_float, features_mod, residues
 from attncert.constructions.search.placement import Block
 
 _CACHED = 2**22  # entries
@@ -35,7 +35,20 @@ class FeatureBlocks:
 
         Raises SumVanishes where a denominator is 0 mod p.
         """
-        parts = [self._mix(logits[where], contexts) for where, contexts in self._chunks()]
+        return self._together(lambda where, contexts: self._mix(logits[where], contexts))
+
+    def of_products(self, products: IntegerArray, rows: IntegerArray) -> Block:
+        """`of` for the logits products[t]·rows[t], products (T,) and rows (T or 1, n) integers."""
+
+        def part(where: slice, contexts: Block) -> Block:
+            mine = rows if len(rows) == 1 else rows[where]
+            return self._mix_products(products[where], mine, contexts)
+
+        return self._together(part)
+
+    def _together(self, part: Callable[[slice, Block], Block]) -> Block:
+        """The blocks of all chunks of the examples."""
+        parts = [part(where, contexts) for where, contexts in self._chunks()]
         if len(parts) == 1:
             return parts[0]
         return Block(
@@ -44,9 +57,11 @@ class FeatureBlocks:
 
     def points(self, example: int, logits: IntegerArray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
-        at = 0 if self.data.shared else example
-        where = slice(at, at + 1)
-        return self._mix(logits, self._all[where] if self._all else self._converted(where))
+        return self._mix(logits, self._context(example))
+
+    def points_of_products(self, example: int, products: IntegerArray, row: IntegerArray) -> Block:
+        """`points` for the logits products[i]·row, products (k,) and row (n,) integers."""
+        return self._mix_products(products, row[None, :], self._context(example))
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
@@ -59,6 +74,26 @@ class FeatureBlocks:
         return Block(
             features_mod(logits, contexts.mod, self.prime), features_float(logits, contexts.float)
         )
+
+    def _mix_products(self, products: IntegerArray, rows: IntegerArray, contexts: Block) -> Block:
+        """No long logit is worked out: residues mod p - 1 are what 2^k mod p sees; a float weight
+        sees how far the logit is below the largest, up to DROP bits, and so each factor up to
+        DROP."""
+        order = self.prime - 1
+        exponents = _residues(products, order)[:, None] * _residues(rows, order)
+        below = integers.subtract(rows.max(axis=1, keepdims=True), rows)
+        above = integers.subtract(rows, rows.min(axis=1, keepdims=True))
+        drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
+        drops = _cut(np.abs(products))[:, None] * drops
+        return Block(
+            features_mod(exponents, contexts.mod, self.prime),
+            features_float(-drops, contexts.float),
+        )
+
+    def _context(self, example: int) -> Block:
+        at = 0 if self.data.shared else example
+        where = slice(at, at + 1)
+        return self._all[where] if self._all else self._converted(where)
 
     def _chunks(self) -> Iterator[tuple[slice, Block]]:
         if self._all is not None:
@@ -83,6 +118,14 @@ class FeatureBlocks:
             residues(numerators, self.prime),
             scaled.astype(np.float64) * 2.0 ** -min(900, self._bits),
         )
+
+
+def _residues(values: IntegerArray, modulus: int) -> IntArray:
+    return np.mod(values, modulus).astype(np.int64)
+
+
+def _cut(values: IntegerArray) -> IntArray:
+    return np.minimum(values, DROP).astype(np.int64)
 
 
 def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:

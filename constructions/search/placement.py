@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.exact.modular import matmul_mod, reduced
+from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced
 
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
@@ -297,10 +296,9 @@ def _eliminate(
 
 
 def _inverse_mod(matrix: FloatArray, p: int) -> FloatArray:
-    """Inverse of an invertible matrix of residues (FLINT)."""
+    """Inverse of an invertible matrix of residues."""
     g = len(matrix)
-    inverse = nmod_mat(g, g, matrix.astype(np.int64).ravel().tolist(), p).inv()
-    return np.array([int(x) for x in inverse.entries()], dtype=np.float64).reshape(g, g)
+    return echelon_mod(np.hstack([matrix, np.eye(g)]), p)[0][:, g:]
 
 
 def _inverse_float(matrix: FloatArray) -> FloatArray:

@@ -3,13 +3,16 @@
 Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier s, (E_i - E_j)u = 0 for two rows
 of a context. None of these contains the whole lattice (v: the partition condition; u: the rows of E
 are distinct, by A2), so random combinations with coefficients in a box that doubles until something
-is found succeed with probability tending to 1 (Schwartz-Zippel), and the search ends.
+is found succeed with probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations
+of few terms come first, and only if none will do those of all: n independent rows of a context may
+be unit vectors in their images, and are told apart by n - 1 terms or more.
 
 Among those found, the pair with the shortest total logit range is wanted:
 Σ_s |v·e_s| · range(E_s u), which is how many bits the head adds to the softmax denominators.
 
 Whether a combination is accepted is decided exactly: in float64 while every product provably is an
-integer below 2^53, in Python integers beyond. Costs are float64 and only rank what was accepted.
+integer below 2^53; beyond, short tables modulo 2^64, where what is distinct is distinct in the
+integers, too, and others in Python integers. Costs are float64 and only rank what was accepted.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ _ROUND = 2**25  # cells of a round: large data get fewer combinations
 _EXACT_ROUND = 2**15  # the same in Python integers
 _FIRST = 32  # examples that every combination is tried on before the others
 _MAX_DOUBLINGS = 64
+_SHORT = 2**32  # entries of a table that is worked with modulo 2^64
 
 Accept = Callable[[AnyArray], BoolArray]
 
@@ -154,12 +158,16 @@ def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int])
 
 def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
     """(P, k) times (..., k) over the last axis: (P, ...), exact integers in whatever dtype fits."""
-    k, flat = table.shape[-1], table.reshape(-1, table.shape[-1])
-    if integers.largest(combinations) * integers.largest(table) * k < 2**53:
+    flat = table.reshape(-1, table.shape[-1])
+    if _in_float64(combinations, table):
         product = combinations.astype(np.float64) @ flat.astype(np.float64).T
     else:
         product = integers.product(combinations, flat.T)
     return product.reshape(len(combinations), *table.shape[:-1])
+
+
+def _in_float64(combinations: IntArray, table: IntegerArray) -> bool:
+    return integers.largest(combinations) * integers.largest(table) * table.shape[-1] < 2**53
 
 
 def sparse_combinations(k: int, most: int, terms: int = 2) -> IntArray:
@@ -187,19 +195,21 @@ def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generat
     cells = sum(table.size for table, _ in demands) // k
     largest = max(integers.largest(table) for table, _ in demands)
     found: list[IntArray] = []
-    for doubling in range(_MAX_DOUBLINGS):
+    rounds = product((False, True), range(_MAX_DOUBLINGS))  # few terms, then all k
+    for number, (full, doubling) in enumerate(rounds):
         bound = 2**doubling
         exact = bound * largest * k < 2**53
         tries = min(_POOL, max(8, (_ROUND if exact else _EXACT_ROUND) // cells))
-        if doubling == 0:
+        if number == 0:
             tried = sparse_combinations(k, 4 * tries)
         else:
-            tried = _random_combinations(k, min(k, 2 + doubling), min(bound, 2**62), tries, rng)
+            terms = k if full else min(k, 2 + doubling)
+            tried = _random_combinations(k, terms, min(bound, 2**62), tries, rng)
         for table, accept in demands:
             tried = tried[_accepted(tried, table, accept)]
         found += [tried] if len(tried) else []
         enough = sum(map(len, found)) >= (_KEEP if tries == _POOL else 1)
-        if enough or (found and doubling >= 6):
+        if enough or (found and number >= 6):
             return np.concatenate(found)
     raise RuntimeError("no separating combination in a box of 2^62: the precondition is broken")
 
@@ -209,10 +219,32 @@ def _accepted(tried: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
     alive, start, step = np.arange(len(tried)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))
-        good = accept(combine(tried[alive], table[start : start + step]))
-        alive = alive[good.all(axis=1)]
+        alive = alive[_good(tried[alive], table[start : start + step], accept)]
         start, step = start + step, len(table)
     return alive
+
+
+def _good(tried: IntArray, table: IntegerArray, accept: Accept) -> BoolArray:
+    """(P,): accepted at every example. Sums of a short table beyond float64 are taken modulo 2^64.
+
+    What is distinct there, or not 0, is so in the integers. Where it is not, a separator is looked
+    at again in Python integers: two entries may be equal between the largest and the smallest. The
+    others are rejected, wrongly only where a difference is a nonzero multiple of 2^64.
+    """
+    if _in_float64(tried, table) or integers.largest(table) >= _SHORT:
+        return _everywhere(accept, combine(tried, table))
+    flat = table.reshape(-1, table.shape[-1]).astype(np.uint64)
+    images = (tried.astype(np.uint64) @ flat.T).reshape(len(tried), *table.shape[:-1])
+    good = _everywhere(selects if accept is selects else differs, images)
+    if accept is separates and not good.all():
+        good[~good] = _everywhere(accept, combine(tried[~good], table))
+    return good
+
+
+def _everywhere(accept: Accept, images: AnyArray) -> BoolArray:
+    """(P, S, n) -> (P,): accepted at all S examples."""
+    every: BoolArray = np.all(accept(images), axis=1)
+    return every
 
 
 def _random_combinations(

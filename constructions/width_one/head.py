@@ -18,7 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
-from attncert.constructions.search.placement import Block, Placement, Span, choose
+from attncert.constructions.search.placement import Block, Placement, Span, choose, independent_rows
 from attncert.constructions.search.saturation import Saturation, least_multiplier
 from attncert.constructions.search.separation import separating_pairs, separators, spread
 from attncert.constructions.width_one.coordinates import (
@@ -52,10 +52,13 @@ class Draft:
     lead: IntegerArray | None = None
     targets: IntArray | None = None
 
-    @property
-    def logits(self) -> IntegerArray:
-        """(v·e_t) E⁽ᵗ⁾u: (T, n)."""
-        return integers.multiply(self.products[:, None], self.rows)
+    def logits(self, examples: Sequence[int]) -> IntegerArray:
+        """(v·e_t) E⁽ᵗ⁾u of these: (g, n)."""
+        return integers.multiply(self.products[list(examples)][:, None], self.row(examples))
+
+    def row(self, examples: Sequence[int]) -> IntegerArray:
+        """E⁽ᵗ⁾u of these: (g, n), or (1, n) where the context is shared."""
+        return self.rows if len(self.rows) == 1 else self.rows[list(examples)]
 
     @property
     def bits(self) -> int:
@@ -84,9 +87,10 @@ class HeadBuilder:
         Raises UnluckyPrime.
         """
         solver = GroupQueries(self.queries.images, group, self.prime, self.seed)
+        multipliers = self.placed.multipliers(list(group))  # the same in every draft
         drafts: list[Draft] = []
         for u, v0 in self._directions(group, solver.kernel):
-            drafts.append(self._work_out(group, solver, u, v0))
+            drafts.append(self._work_out(group, solver, multipliers, u, v0))
             if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
         best = min(drafts, key=lambda draft: draft.bits)
@@ -96,7 +100,7 @@ class HeadBuilder:
     def draft(self, u: IntArray, v: IntegerArray) -> Draft:
         """The head u vᵀ as it is: no pivots yet."""
         rows, products = self._rows(u), self._products(v)
-        features = self.blocks.of(integers.multiply(products[:, None], rows))
+        features = self.blocks.of_products(products, rows)
         return Draft(u, v, rows, products, features, [])
 
     def _directions(
@@ -104,7 +108,8 @@ class HeadBuilder:
     ) -> list[tuple[IntArray, IntegerArray | None]]:
         """Pairs (u, v0), the shortest first; v0 is None in the first head."""
         earlier, images = self.placed.rows, self.keys.images
-        outside = [t for t in range(self.data.T) if t not in set(group)]
+        inside = set(group)
+        outside = [t for t in range(self.data.T) if t not in inside]
         if not earlier:
             us = self._separators(group)
             length = spread(us, images, range(self.data.T)).sum(axis=1)
@@ -125,34 +130,45 @@ class HeadBuilder:
         return separators(self.keys.images, self.placed.rows, self.rng, group)
 
     def _work_out(
-        self, group: Sequence[int], solver: GroupQueries, u: IntArray, v0: IntegerArray | None
+        self,
+        group: Sequence[int],
+        solver: GroupQueries,
+        multipliers: Block,
+        u: IntArray,
+        v0: IntegerArray | None,
     ) -> Draft:
         """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]
-        lead = targets = ahead = None
+        lead = targets = None
         least = 0
         limit = self.blocks.rows([], np.zeros(0, dtype=np.intp))
         if v0 is not None:
             lead = self._products(v0)
-            ahead = integers.multiply(lead[earlier][:, None], mine)
-            targets = ahead.argmax(axis=1)
+            targets = np.where(lead[earlier] > 0, mine.argmax(axis=1), mine.argmin(axis=1))
             limit = self.blocks.rows(earlier, targets)
-        v1 = solver.solve(self._multiples(group, solver.factors, rows, limit))
+        v1 = solver.solve(self._multiples(group, solver.factors, multipliers, rows, limit))
         base = self._products(v1)
-        if self.saturation is not None and ahead is not None and targets is not None:
+        if self.saturation is not None and lead is not None and targets is not None:
+            ahead = integers.multiply(lead[earlier][:, None], mine)
             finite = integers.multiply(base[earlier][:, None], mine)
             least = least_multiplier(ahead, finite, targets, self.saturation.bits)
         for c in self._multipliers(v0, least):
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
-            features = self.blocks.of(integers.multiply(products[:, None], rows))
-            pivots = self.placed.pivots(list(group), features)
-            if pivots is not None:
+            features = self.blocks.of_products(products, rows)
+            rest = self.placed.residual(multipliers, features[list(group)], features[earlier])
+            placed, pivots = independent_rows(rest, self.prime)
+            if len(placed) == len(group):
                 return Draft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
         raise UnluckyPrime
 
     def _multiples(
-        self, group: Sequence[int], factors: Sequence[int], rows: IntegerArray, limit: Block
+        self,
+        group: Sequence[int],
+        factors: Sequence[int],
+        multipliers: Block,
+        rows: IntegerArray,
+        limit: Block,
     ) -> list[int]:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
@@ -163,16 +179,19 @@ class HeadBuilder:
         n = self.data.n
         candidates = sorted(range(-(n // 2), n - n // 2), key=abs)
         batches = [candidates[i : i + _CANDIDATES] for i in range(0, n, _CANDIDATES)]
-        multipliers = self.placed.multipliers(list(group))
         zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
         shifts = self.placed.residual(multipliers, zero, limit)
-        span, chosen = Span(self.prime), []
+        span, chosen = Span(self.prime), list[int]()
+        known: dict[int, tuple[int, Block]] = {}  # points of a shared context, by first candidate
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
             row = rows[0 if self.data.shared else t]
             for _ in batches:
                 tried = batches[0]
-                alphas = integers.multiply(factor, np.array(tried, dtype=np.int64))
-                points = self.blocks.points(t, integers.multiply(alphas[:, None], row[None, :]))
+                of, points = known.get(tried[0], (0, zero))
+                if of != factor or not self.data.shared:
+                    alphas = integers.multiply(factor, np.array(tried, dtype=np.int64))
+                    points = self.blocks.points_of_products(t, alphas, row)
+                    known[tried[0]] = factor, points
                 residual = points.plus(shifts[i : i + 1], self.prime)
                 best = choose(span, residual, [float(abs(j)) for j in tried])
                 if best is not None:

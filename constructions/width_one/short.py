@@ -91,7 +91,11 @@ class ShortHeads:
         """The examples that the head u vᵀ can place next, with their pivots."""
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
-        rows, pivots = placed.independent(unplaced, draft.features, self._sizes()[1])
+        need, most = self._sizes()
+        if self.data.shared and not placed.rows:  # where v·e_t is equal, so are the features
+            first = np.sort(np.unique(draft.products, return_index=True)[1]).tolist()
+            unplaced = first if len(first) < need else unplaced
+        rows, pivots = placed.independent(unplaced, draft.features, most)
         return [unplaced[i] for i in rows], replace(draft, pivots=pivots)
 
     def _take(self, head: tuple[list[int], Draft]) -> tuple[list[int], Draft]:

@@ -48,6 +48,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
     Construction,
     Groups,
@@ -59,6 +60,7 @@ from attncert.constructions.construction import (
 )
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
+from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
@@ -174,7 +176,7 @@ def _short_then_proof(
     if not left:
         return chosen
     groups = consecutive(left, data.n - (1 if done else 0), data.n - 1)
-    if violation(data, groups, builder.placed.rows) is not None:
+    if groups != partition and violation(data, groups, builder.placed.rows) is not None:
         return None
     return chosen + proof_heads(builder, groups, progress)
 
@@ -183,14 +185,17 @@ def record(
     builder: HeadBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: Draft
 ) -> WidthOneHead:
     """From coefficients to vectors in the data's own units."""
-    logits, gap = draft.logits, None
+    gap = None
     if draft.targets is not None:
-        at = np.arange(len(earlier)), draft.targets
-        rows, entries = logits[list(earlier)], np.broadcast_to(draft.rows, logits.shape)
-        entries = entries[list(earlier)]
-        others = entries != entries[at][:, None]  # where rows are repeated, equal ones are none
-        lead = (rows[at][:, None] - rows)[others]
-        gap = int(lead.min()) if lead.size else None
+        rows = np.broadcast_to(draft.row(earlier), (len(earlier), builder.data.n))
+        top = rows[np.arange(len(earlier)), draft.targets]
+        lead = integers.subtract(top[:, None], rows)
+        gaps = [  # over entries that differ: where rows are repeated, equal ones are none
+            int(k) * end
+            for k, leads in zip(draft.products[list(earlier)], lead, strict=True)
+            for end in _ends(leads[leads != 0])
+        ]
+        gap = min(gaps, default=None)
     return WidthOneHead(
         group=tuple(group),
         earlier=earlier,
@@ -199,8 +204,13 @@ def record(
         v1=builder.queries.vector(draft.v1),
         c=draft.c,
         alphas=tuple(int(draft.products[t]) for t in group),
-        logits=tuple(tuple(int(k) for k in logits[t].tolist()) for t in group),
+        logits=tuple(tuple(int(k) for k in row) for row in draft.logits(group).tolist()),
         targets=() if draft.targets is None else tuple(int(i) for i in draft.targets),
         gap_bits=gap,
         pivots=tuple(draft.pivots),
     )
+
+
+def _ends(values: IntegerArray) -> tuple[int, ...]:
+    """The least and the largest; none of none. A multiple of the values is least at one of them."""
+    return (int(values.min()), int(values.max())) if values.size else ()

@@ -23,7 +23,8 @@ from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.pipeline.first_layer import first_layer
 
 FORMAT = "attncert-trace/1"
-MOST_FLOATS = 50_000  # of one kind that trace.json holds; above it, the worst of each head
+# Of one kind, for every head and example, that trace.json holds; above it, the worst of each head.
+MOST_NUMBERS = 50_000
 
 
 def one_line(proof: Proof) -> str:
@@ -53,7 +54,7 @@ def summary_dict(proof: Proof) -> dict[str, Any]:
         "conclusion": proof.conclusion,
         "data": about(proof.data),
         "settings": proof.settings.as_dict(),
-        "heads": _heads(proof, keep_floats=False),
+        "heads": _heads(proof, floats=False),
         "failures": [
             {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
             for c in pivotal(trace, proof.conclusion)
@@ -66,10 +67,6 @@ def summary_dict(proof: Proof) -> dict[str, Any]:
 def trace_dict(proof: Proof) -> dict[str, Any]:
     """The whole report as data. JSON-able; no times, no versions."""
     trace = proof.trace
-    most = max(
-        sum(len(h.log2_off_peak) for h in proof.heads),
-        sum(len(row) for h in proof.heads for row in h.own_weights),
-    )
     return jsonable({
         "format": FORMAT,
         "verdict": proof.standing.value,
@@ -78,7 +75,7 @@ def trace_dict(proof: Proof) -> dict[str, Any]:
         "data": about(proof.data),
         "settings": proof.settings.as_dict(),
         "groups": proof.groups,
-        "heads": _heads(proof, keep_floats=most <= MOST_FLOATS),
+        "heads": _heads(proof, floats=True),
         "claims": trace.as_dict()["claims"],
         "not_proved": [c.id for c in not_proved(proof)],
         "certificate_sha256": certificate_sha256(proof),
@@ -128,10 +125,10 @@ def first_layer_bytes(proof: Proof) -> bytes | None:
         return None
 
 
-def _steered(steered: Steered) -> dict[str, Any]:
+def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
     """Limit rows, exact rate and the least values of c; those that are not known are left out."""
     told = {
-        "limit_rows": steered.rows,
+        "limit_rows": steered.rows if keep_rows else None,
         "rate": steered.rate,
         "least_c_to_lead": steered.least_to_lead,
         "least_c_for_bits": steered.least_for_bits,
@@ -141,8 +138,15 @@ def _steered(steered: Steered) -> dict[str, Any]:
     return {name: x for name, x in told.items() if x is not None}
 
 
-def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:
-    """Each head's numbers; the floats rounded, and only where they are few enough to be read."""
+def _heads(proof: Proof, *, floats: bool) -> list[dict[str, Any]]:
+    """Each head's numbers, the floats rounded; those for every example only where they are few
+    enough to be read: their number grows with the square of the heads'."""
+    most = max(
+        sum(len(h.log2_off_peak) for h in proof.heads),
+        sum(len(row) for h in proof.heads for row in h.own_weights),
+    )
+    keep_floats = floats and most <= MOST_NUMBERS
+    keep_rows = sum(len(h.steered.rows) for h in proof.heads if h.steered) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):
         numbers: dict[str, Any] = {
@@ -156,7 +160,7 @@ def _heads(proof: Proof, keep_floats: bool) -> list[dict[str, Any]]:
             "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),
         }
         if head.steered is not None:
-            numbers["steered"] = _steered(head.steered)
+            numbers["steered"] = _steered(head.steered, keep_rows)
         if keep_floats:
             numbers["log2_off_peak"] = [round(x, 3) for x in head.log2_off_peak]
             numbers["own_weights"] = [[float(f"{w:.4g}") for w in row] for row in head.own_weights]

@@ -13,6 +13,9 @@ from support.paths import ROOT
 import attncert
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+NAMED = re.compile(
+    r"(?<![\w/.-])((?:tests|benchmarks|verify|constructions|reports|examples)/[\w/.-]+\.\w+)"
+)
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -50,6 +53,11 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
     missing = [t for t in targets if not t.startswith("http") and not (page.parent / t).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_files_that_are_named_exist(page: Path) -> None:
+    assert [name for name in NAMED.findall(page.read_text()) if not (ROOT / name).exists()] == []
 
 
 def test_the_list_of_files_is_made_from_the_modules() -> None:

@@ -191,9 +191,10 @@ def test_what_ends_the_process_between_the_renames_waits(
     out = tmp_path / "report"
     write_folder(out, OLD)
     program = (
-        "import os\n"
+        "import os, signal\n"
         "from attncert.reports.folder import write\n"
         "from attncert.reports.report import PROOF, Report\n"
+        f"signal.signal({int(sign)}, signal.SIG_DFL)\n"  # nohup has SIGHUP ignored
         "replace, calls = os.replace, []\n"
         "def ending(a, b):\n"
         "    replace(a, b)\n"

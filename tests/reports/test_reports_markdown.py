@@ -15,12 +15,15 @@ from support.proof_fixtures import KINDS, rendered
 
 from attncert import reports
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import width_one_shape
+from attncert.reports.proof import records
 from attncert.reports.proof.page import markdown_page
-from attncert.reports.proof.records import one_line, summary_dict
+from attncert.reports.proof.records import one_line, summary_dict, trace_dict
 from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.prove import Settings, prove
 
 PARSER = MarkdownIt("commonmark").enable("table")
 every_kind = pytest.mark.parametrize("kind", [*KINDS, "large"])
@@ -320,6 +323,19 @@ def test_a_report_of_600_heads_stays_readable() -> None:
     trace = json.loads(files["trace.json"])
     assert len(trace["heads"]) == 600 and len(trace["claims"]) == len(proof.trace)
     assert len(table_rows(section(page("large"), "The construction in numbers"))) < 50
+
+
+def test_trace_json_leaves_out_what_grows_with_the_square_of_the_heads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rows that earlier examples are steered to are H(T - 1)/2 numbers or so."""
+    proof = prove(width_one_shape(2, 2, 3, seed=1), Settings("width-one", saturate=1))
+    steered = trace_dict(proof)["heads"][1]["steered"]
+    assert len(steered["limit_rows"]) == 2
+    monkeypatch.setattr(records, "MOST_NUMBERS", 1)
+    left = trace_dict(proof)["heads"][1]
+    assert left["steered"] == {k: x for k, x in steered.items() if k != "limit_rows"}
+    assert "log2_off_peak" not in left and "own_weights" not in left
 
 
 # --- data ---------------------------------------------------------------------------------------

@@ -4,6 +4,11 @@ Nothing of the choice is trusted. A square block of the Jacobian is picked by an
 its transpose; its inverse is rounded to a grid, which costs 1/128 of contraction at most and
 shortens the file; the radius is a little above what Newton's first step needs. Then the theorem of
 `contraction.py` is applied, with enclosures that share nothing with the choice.
+
+κ grows with the radius, and the radius with the errors. Those of float64 weights end at about
+1e-13; where weights are large, the box is then too large for Newton's map to contract. So where it
+does not, its first step is taken in rationals, to 24 bits: that leaves an error, and so a radius,
+2^24 times smaller, unless second derivatives matter.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dgetrf
 
-from attncert.constructions.arrays import FloatArray
+from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
@@ -34,6 +39,7 @@ CLAIM = "interpolation-near"
 MOST_UNKNOWNS = 2000  # T·m above which no file is written
 ERROR_BITS = 128
 _SLACK = (4, 2)  # radii tried, in units of Newton's first step: κ may be up to 3/4, then 1/2
+_FINER = 24  # bits of a step that are kept
 _SOURCE = "ours; verify/near/contraction.py"
 
 
@@ -68,8 +74,8 @@ class Near:
         return self.found.inside
 
 
-def layer_of(weights: FloatArray, shape: Shape) -> Layer:
-    """float64 weights as an exact layer of base e: `query` is taken as it is, without ln 2."""
+def layer_of(weights: FloatArray | ObjectArray, shape: Shape) -> Layer:
+    """Weights, float64 or Fractions, as a layer of base e: `query` as it is, without ln 2."""
     key, query, value, output = (ExactArray.of(np.asarray(x)) for x in shape.split(weights))
     heads = [Head(*(part[h].matrix() for part in (key, query, value))) for h in range(shape.heads)]
     return Layer(tuple(heads), output.reshape((-1, shape.m)).matrix())
@@ -78,8 +84,9 @@ def layer_of(weights: FloatArray, shape: Shape) -> Layer:
 def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     """Look for a radius within which weights exist that output the labels of `data` exactly.
 
-    weights: float64, finite, numbered as `Shape` says; the layer is these very numbers, base e.
-    Arithmetic: Arb, and float64 with proved bounds. Failing proves nothing.
+    weights: float64, finite, numbered as `Shape` says; the layer is these very numbers, base e, or
+    one step of Newton's map on. Arithmetic: Arb, and float64 with proved bounds. Failing proves
+    nothing.
     """
     layer, N = layer_of(weights, shape), data.T * data.m
     nothing = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
@@ -98,17 +105,35 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     except np.linalg.LinAlgError:
         return Near(data, layer, unknowns, *nothing, "the Jacobian is singular")
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
-    eta = distances(inverse, errors(data, layer, ERROR_BITS))
-    tried = Contraction(math.inf, math.inf, False)
-    radius = Fraction(0)
-    for slack in _SLACK if np.isfinite(eta).all() else ():
-        radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
-        kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
-        tried = judged(eta, kappa, radius)
-        if tried.inside:
-            return Near(data, layer, unknowns, inverse, radius, tried, condition)
+    tried, radius = Contraction(math.inf, math.inf, False), Fraction(0)
+    for again in (True, False):
+        wrong = errors(data, layer, ERROR_BITS)
+        eta = distances(inverse, wrong)
+        if not np.isfinite(eta).all():
+            break
+        for slack in _SLACK:
+            radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
+            kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
+            tried = judged(eta, kappa, radius)
+            if tried.inside:
+                return Near(data, layer, unknowns, inverse, radius, tried, condition)
+        if again:
+            layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
     why = f"Newton's map is not seen to contract: eta {tried.eta:.2g}, kappa {tried.kappa:.2g}"
     return Near(data, layer, unknowns, inverse, radius, tried, condition, why)
+
+
+def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
+    """The weights less a step of the unknowns, exactly but for rounding of the step to a grid.
+
+    >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
+    [Fraction(1, 2), Fraction(89478485, 33554432)]
+    """
+    grid = 2 ** max(0, _FINER - math.frexp(np.abs(step).max())[1])
+    found = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
+    for k, x in zip(unknowns, step.tolist(), strict=True):
+        found[k] -= Fraction(round(Fraction(x) * grid), grid)
+    return found
 
 
 def independent_columns(J: FloatArray) -> tuple[int, ...]:

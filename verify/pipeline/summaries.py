@@ -36,7 +36,7 @@ def summaries(
                 bits=steering.gap_bits if steering else None,
                 apriori_c=numbers.apriori_c,
                 apriori_bits=numbers.apriori_bits,
-                z_bits=max(int(row.max() - row.min()) for row in table),
+                z_bits=int(features.ranges(table).max()),
                 condition=numbers.condition,
                 log2_off_peak=tuple(features.log2_off_peak(table).tolist()),
                 own_weights=tuple(tuple(row) for row in own.tolist()),

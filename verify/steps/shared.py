@@ -188,7 +188,7 @@ def leads(rows: ObjectArray, targets: Sequence[int]) -> list[Any]:
 
 def integral(table: ObjectArray, number: int) -> Claim:
     """All logits are integral: `table` could be computed."""
-    spread = int(max(row.max() - row.min() for row in table))
+    spread = int(features.ranges(table).max())
     return claim(
         number,
         ids.INTEGRAL,

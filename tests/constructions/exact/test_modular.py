@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncert.constructions.exact.modular import (
     PRIMES,
     SumVanishes,
+    echelon_mod,
     features_float,
     features_mod,
     inverse_mod,
     matmul_mod,
+    reduced,
     residues,
 )
 
@@ -53,6 +56,31 @@ def test_matmul(p: int, rows: int, inner: int, columns: int, seed: int) -> None:
         for row in a.tolist()
     ]
     assert matmul_mod(a.astype(np.float64), b.astype(np.float64), p).tolist() == wanted
+
+
+@pytest.mark.parametrize("p", [3, 7, *PRIMES])
+def test_reduced_at_multiples_and_at_the_edge_of_the_mantissa(p: int) -> None:
+    most = 2**53 - 2 * p - 1
+    multiples = [k * p for k in (0, 1, 2, most // p // 3, most // p - 1, most // p)]
+    values = [s * (x + e) for x in [*multiples, most] for e in (-1, 0, 1) for s in (1, -1)]
+    values = [x for x in values if abs(x) <= most]
+    found = reduced(np.array(values, dtype=np.float64), p)
+    assert found.tolist() == [x % p for x in values]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    primes, st.integers(0, 80), st.integers(1, 80), st.integers(1, 80), st.integers(0, 2**32 - 1)
+)
+def test_echelon_form_against_flint(p: int, N: int, d: int, rank: int, seed: int) -> None:
+    """Of rank at most `rank`, every other one sparse: pivots far apart, rows that are 0."""
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, p, (N, rank)) * (rng.random((N, rank)) < rng.choice([0.05, 1]))
+    table = left @ rng.integers(0, p, (rank, d)) % p
+    wanted, r = nmod_mat(N, d, table.ravel().tolist(), p).rref()
+    rows, pivots = echelon_mod(table.astype(np.float64), p)
+    assert rows.tolist() == [[int(x) for x in row] for row in wanted.tolist()[:r]]
+    assert pivots == [int(np.flatnonzero(row)[0]) for row in rows]
 
 
 @given(primes)

@@ -17,6 +17,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.constructions.search import feature_blocks
+from attncert.constructions.search.placement import Placement
 from attncert.constructions.width_one import coordinates, short, theorem
 from attncert.constructions.width_one.coordinates import GroupQueries, UnluckyPrime
 from attncert.constructions.width_one.theorem import build
@@ -163,3 +164,23 @@ def test_621_examples_of_32_tokens(shared: bool, saturated: bool) -> None:
     built = build(data, heads=20, saturated=saturated)
     assert len(built.layer.heads) == 20
     assert full_rank(data, built.layer).numbers["rank"] == 621
+
+
+def test_what_the_placed_rows_say_of_a_group_is_worked_out_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Λ costs the square of the examples: once for all drafts of a head, once to place its group.
+    A draft is looked at by Λ alone."""
+    calls = {"multipliers": 0, "remainder": 0}
+    for name in calls:
+        original = getattr(Placement, name)
+
+        def counted(self: Placement, *args: Any, _as: str = name, _run: Any = original) -> Any:
+            calls[_as] += 1
+            return _run(self, *args)
+
+        monkeypatch.setattr(Placement, name, counted)
+    data = generators.width_one_shape(5, 3, 4, shared=True, seed=1)
+    built = build(data, saturated=True)
+    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
+    assert calls == {"multipliers": 2 * len(built.heads), "remainder": len(built.heads)}

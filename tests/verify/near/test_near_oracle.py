@@ -12,11 +12,14 @@ from support.near_cases import CASES, Certificate, case, certificate
 from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.attention import Shape
+from attncert.constructions.given.least_squares import fit
 from attncert.verify import checker
 from attncert.verify.audit.attack.given.near import claimed, refuted
 from attncert.verify.audit.attack.given.newton import data_set, distance, number
 from attncert.verify.audit.attack.given.search import attack_statement
 from attncert.verify.fast import check as fast
+from attncert.verify.near.certificate import certify, near_certificate
 
 
 def confirm(file: Certificate, folder: Path) -> None:
@@ -45,6 +48,21 @@ def test_weights_exist_within_the_radius_on_random_data(seed: int, tmp_path: Pat
 def test_weights_exist_within_the_radius_on_much_random_data(seed: int, tmp_path: Path) -> None:
     T, n, d, shared = 3 + seed % 5, 2 + seed % 3, 3 + seed % 2, seed % 4 == 0
     confirm(certificate(data_set(T, n, d, shared=shared, seed=seed), 3, 1 + seed % 2, 1), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, (T, n, d), shape = np.random.default_rng(seed), (10, 2, 3), Shape(3, 1, 3, 1, 1)
+    parts = [draw.integers(-4, 5, size) for size in ((T, n, d), (T, d), (T, 1))]
+    data = Dataset.of(*parts)
+    found = fit(data.contexts.floats(), data.queries.floats(), data.labels.floats(), shape, seed)
+    weights = np.asarray(found.weights) + 1e-4 * draw.standard_normal(shape.parameters)
+    near = certify(data, weights, shape)
+    confirm(near_certificate(near, construction="fit", produced_by={}), tmp_path)
+    monkeypatch.setattr("attncert.verify.near.certificate.stepped", lambda given, *_: given)
+    assert "not seen to contract" in certify(data, weights, shape).why
 
 
 def test_no_claim_on_random_small_data_is_refuted() -> None:

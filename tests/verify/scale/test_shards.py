@@ -1,4 +1,4 @@
-"""Shards: cutting, logs that survive kills and damage, engines that agree, logs that unite."""
+"""Shards: cutting, logs that survive kills and damage, logs that unite."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.dask_cluster import mortal_workers, two_workers
 from support.paths import TESTS
-from support.shares import share
-from support.slow_shards import IDENTITY, PLAN, anything, digests, ends_its_worker, united
+from support.slow_shards import IDENTITY, PLAN, anything, digests, united
 
 from attncert.constructions.errors import InputError
-from attncert.verify.scale import engine
-from attncert.verify.scale.engine import dask, run
+from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import ShardLog, _line, difference, read_log, write_log
 from attncert.verify.scale.merge import unite
 from attncert.verify.scale.shards import Part, Plan, Shard
@@ -281,181 +278,11 @@ def test_whatever_happens_to_a_file_no_wrong_result_comes_from_it(
     assert all(true[shard] == result for shard, result in found.items())
 
 
-# Engines.
-
-
-def test_processes_agree_with_one_process(tmp_path: Path) -> None:
-    with ShardLog(tmp_path / "log", IDENTITY, anything) as log:
-        results = run(PLAN.shards(), digests, jobs=2, log=log)
-        assert log.finished == results
-    assert list(results) == PLAN.shards() and united(results) == WHOLE
-
-
-def test_an_error_of_a_shard_reaches_the_caller() -> None:
-    with pytest.raises(InputError, match="shard: must be other"):
-        run(PLAN.shards(), refuse, jobs=2)
-
-
-def refuse(shard: Shard) -> dict[str, Any]:
-    raise InputError("shard", "other", shard.start)
-
-
-def test_a_worker_that_is_killed_is_one_line_and_what_was_done_is_kept(tmp_path: Path) -> None:
-    with ShardLog(tmp_path / "log", IDENTITY, anything) as log:
-        with pytest.raises(InputError, match="shards: must be run by workers that stay alive"):
-            run(PLAN.shards(), die_at_the_end, jobs=2, log=log)
-        assert 1 <= len(log.finished) < 14
-        assert united(run(PLAN.shards(), digests, log=log)) == WHOLE
-
-
-def die_at_the_end(shard: Shard) -> dict[str, Any]:
-    if shard.stop == PLAN.count:
-        time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGKILL)
-    return digests(shard)
-
-
-def test_a_deadline_leaves_shards_out_and_says_so_by_their_absence() -> None:
-    assert run(PLAN.shards(), digests, deadline=time.monotonic()) == {}
-    later = run(PLAN.shards(), digests, deadline=time.monotonic() + 60)
-    assert united(later) == WHOLE
-
-
-@pytest.mark.parametrize("jobs", [0, -1])
-def test_jobs_are_positive(jobs: int) -> None:
-    with pytest.raises(InputError, match="--jobs: must be a positive integer"):
-        run(PLAN.shards(), digests, jobs=jobs)
-
-
 def test_progress_counts_what_the_log_had(log_file: Path) -> None:
     seen: list[tuple[int, int]] = []
     with ShardLog(log_file, IDENTITY, anything) as log:
         run(PLAN.shards(), digests, log=log, progress=lambda _, done, of: seen.append((done, of)))
     assert seen[0] == (5, 14) and seen[-1] == (14, 14)
-
-
-def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
-    with (
-        two_workers(tmp_path) as address,
-        ShardLog(tmp_path / "log", IDENTITY, anything) as log,
-        dask(address) as cluster,
-    ):
-        results = run(PLAN.shards(), digests, cluster=cluster, log=log)
-        with pytest.raises(InputError, match="shard: must be other"):
-            run(PLAN.shards(), refuse, cluster=cluster)
-    assert united(results) == WHOLE
-    assert read_log(tmp_path / "log", anything).finished == log.finished == results
-
-
-class Fake:
-    """A cluster in this thread: `die` says what becomes of a shard, `threads` what is left."""
-
-    def __init__(self, threads: int = 1, die: str = "", status: str = "running") -> None:
-        self.threads, self.die, self.status, self.cancelled = threads, die, status, 0
-
-    def nthreads(self) -> dict[str, int]:
-        return {"worker": self.threads}
-
-    def submit(self, function: Any, *args: Any, pure: bool) -> Any:
-        if function is engine._same:
-            return args[0]
-        done: dict[str, Any] = {
-            "add_done_callback": lambda put: None if self.die == "never" else put(future)
-        }
-        if self.die == "error":
-            killed = type("KilledWorker", (Exception,), {})
-            done |= {"status": "error", "exception": lambda: killed("task")}
-        elif self.die == "cancelled":
-            done["status"] = "cancelled"
-        else:
-            done |= {"status": "finished", "result": lambda timeout: function(*args)}
-        future = Future(**done)
-        return future
-
-    def cancel(self, futures: list[Any]) -> None:
-        self.cancelled += len(futures)
-
-
-class Future:
-    def __init__(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-
-def test_shards_on_a_cluster_are_those_of_one_process() -> None:
-    assert united(run(PLAN.shards(), digests, cluster=Fake())) == WHOLE
-    assert run([], digests, cluster=Fake()) == {}
-
-
-@pytest.mark.parametrize(
-    ("cluster", "line"),
-    [
-        (Fake(die="error"), "shards: must be run by workers that stay alive .* given up"),
-        (Fake(die="cancelled"), "shards: must be run by workers that stay alive .* cancelled"),
-        (Fake(threads=0), "--dask: must be the address of a cluster that has workers"),
-        (Fake(status="connecting"), "--dask: must be the address of a cluster that has workers"),
-    ],
-)
-def test_a_cluster_that_loses_workers_ends_the_run_in_one_line(
-    cluster: Fake, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "_ALONE", 0.05)
-    monkeypatch.setattr(engine, "_POLL", 0.01)
-    with pytest.raises(InputError, match=line):
-        run(PLAN.shards(), digests, cluster=cluster)
-
-
-def test_workers_that_go_while_shards_run_are_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(engine, "_ALONE", 0.05)
-    monkeypatch.setattr(engine, "_POLL", 0.01)
-    cluster = Fake(die="never")
-    left = iter([1, 1])
-    monkeypatch.setattr(cluster, "nthreads", lambda: {"worker": next(left, 0)})
-    with pytest.raises(InputError, match="without any"):
-        run(PLAN.shards(), digests, cluster=cluster)
-    assert cluster.cancelled > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("restarted", [True, False])
-def test_workers_that_die_one_after_another(
-    tmp_path: Path, restarted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A shard ends every worker that takes it: they are replaced until Dask gives the shard up, or
-    are not, until none is left."""
-    monkeypatch.setattr(engine, "_ALONE", 50.0 if restarted else 3.0)
-    started = two_workers(tmp_path, processes=True) if restarted else mortal_workers(tmp_path)
-    line = "given up" if restarted else "without any"
-    with (
-        started as address,
-        dask(address) as cluster,
-        pytest.raises(InputError, match=line),
-    ):
-        run(PLAN.shards(), ends_its_worker, cluster=cluster)
-
-
-def test_a_dask_address_that_does_not_answer_is_one_line() -> None:
-    pytest.importorskip("distributed")
-    with (
-        pytest.raises(InputError, match="--dask: must be the address of a Dask scheduler"),
-        dask("nonsense://"),
-    ):
-        raise AssertionError("connected")
-
-
-@pytest.mark.parametrize("address", share(["tls://127.0.0.1:1", "x", "nonsense://"], 3))
-def test_a_dask_address_that_is_none_is_one_line_to_the_end_of_the_process(address: str) -> None:
-    """A client that was made and never connected would close itself for 20 s, then trace back."""
-    pytest.importorskip("distributed")
-    command = (
-        "from attncert.verify.scale.engine import dask\n"
-        f"try:\n    with dask({address!r}): pass\n"
-        "except ValueError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True)
-    assert done.stdout.startswith("--dask: must be the address of a Dask scheduler, not ")
-    assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
 # Logs that unite.
