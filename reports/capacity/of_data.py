@@ -9,7 +9,7 @@ from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
 from attncert.verify.capacity.data_records import DataCapacity, capacity_dict
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import Level, sized
 
 __all__ = ["one_line", "render", "report"]
 
@@ -19,7 +19,7 @@ FORMAT = "attncert-capacity-of-data/1"
 def one_line(made: DataCapacity) -> str:
     """For a terminal: the largest rank of the Jacobian, from both sides."""
     rank, least, wanted = made.rank.rank, made.uppers[0].bound, made.rank.rows
-    who = count(made.heads, "head")
+    who = sized(made.heads, made.settings.head_width, made.value_width)
     if made.decided:
         return (
             f"Capacity of these examples, {who}: {rank} of {count(wanted, 'label')} (the rank is "

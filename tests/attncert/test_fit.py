@@ -94,7 +94,8 @@ def test_above_the_bound_nothing_is_tried_unless_forced(
     options = ["--heads", "1", "--out", str(tmp_path / "o")]
     assert attncert.main(["fit", str(data), *options]) == 3
     said = capsys.readouterr().out
-    assert "not tried: 20 labels need 20 effective parameters, and 1 head has 11" in said
+    assert "not tried: 20 labels need 20 effective parameters, and 1 head of width 1 " in said
+    assert "(values: 1) has 11" in said
     assert not (tmp_path / "o" / "certificate.json").exists()
     assert attncert.main(["fit", str(data), *options, "--force"]) == 3
     said = capsys.readouterr().out

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from flint import fmpq_mat
@@ -376,7 +376,7 @@ class _Stopped(BaseException):
     """What no handler of exceptions expects."""
 
 
-def _stop(*given: object) -> None:
+def _stop(*given: object) -> NoReturn:
     raise _Stopped
 
 
@@ -393,6 +393,8 @@ def _stop(*given: object) -> None:
         ({"remarks": lambda data, built: 5}, "remarks of construction odd: must be"),
         ({"remarks": lambda data, built: {5: None}}, "remarks of construction odd: must be"),
         ({"follows": lambda data, built: [None]}, "consequences of construction odd: must be"),
+        ({"bound": attncert.Bound(places=_stop)}, "bound of construction odd: must be"),
+        ({"bound": attncert.Bound(strength=_stop)}, "bound of construction odd: must be"),
         ({"width": lambda n: -1}, "width of construction odd: must be without errors"),
         ({"build": _stop}, "build of construction odd: must be without errors, not _Stopped"),
     ],

@@ -69,6 +69,7 @@ def _every(claim_id: ids.ClaimId, k: int, name: str, given: Given, interval: Int
 def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
     n = given.tokens
     bad = next((spectrum for spectrum in contexts if spectrum.rank < n), None)
+    full = sum(1 for spectrum in contexts if spectrum.rank == n)  # one counts for all that share it
     level = Level.PROVED
     witness: dict[str, Any] | None = None
     if not contexts:
@@ -85,7 +86,7 @@ def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
         numbers={
             "given": len(given.kept),
             "of": given.N,
-            f"of rank {n}": sum(1 for spectrum in contexts if spectrum.rank == n),
+            f"of rank {n}": full * (len(given.kept) if given.shared else 1),
         },
         witness=witness,
         arithmetic=_MODULO,

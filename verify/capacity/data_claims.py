@@ -10,7 +10,7 @@ from typing import Any
 
 from attncert.verify.capacity.data_records import DataCapacity
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
 
 _SOURCE = "ours; docs/given-labels.md"
 
@@ -18,7 +18,7 @@ _SOURCE = "ours; docs/given-labels.md"
 def claims_of(made: DataCapacity) -> tuple[Claim, ...]:
     """The bound, the rank, and what they say of each notion. made: its claims are not read."""
     data, least, rank = made.data, made.uppers[0], made.rank
-    wanted, who = data.T * data.m, counted(made.heads, "head")
+    wanted, who = data.T * data.m, _who(made)
     upper = Claim(
         ids.LAW_BOUND,
         f"The Jacobian of the outputs by all weights of {who} has rank at most {least.bound}, "
@@ -38,7 +38,7 @@ def claims_of(made: DataCapacity) -> tuple[Claim, ...]:
     )
     twice = Claim(
         ids.LAW_TWICE,
-        f"Every labelling is memorized by {counted(2 * made.heads, 'head')}.",
+        f"Every labelling is memorized by {_who(made, 2)}.",
         Level.PROVED,
         rests_on=(ids.LAW_RANK,),
         source=f"{_SOURCE}, Theorem 13",
@@ -47,9 +47,13 @@ def claims_of(made: DataCapacity) -> tuple[Claim, ...]:
     return (upper, lower, _these(made), _every(made), *more, _universal(made))
 
 
+def _who(made: DataCapacity, times: int = 1) -> str:
+    return sized(times * made.heads, made.settings.head_width, made.value_width)
+
+
 def _these(made: DataCapacity) -> Claim:
     """What the rank says of single labellings: an open set is reachable, or almost none."""
-    wanted, who = made.data.T * made.data.m, counted(made.heads, "head")
+    wanted, who = made.data.T * made.data.m, _who(made)
     shown: dict[str, Any] = {"level": Level.UNDECIDED}
     said = f"Whether {who} reach an open set of labellings, or almost none, is open."
     if made.rank.full:
@@ -69,7 +73,7 @@ def _these(made: DataCapacity) -> Claim:
 
 def _every(made: DataCapacity) -> Claim:
     """What is known of every labelling by these heads: a zero found, a bound, or nothing."""
-    found, who = made.every, counted(made.heads, "head")
+    found, who = made.every, _who(made)
     if found.level is Level.PROVED:
         return Claim(
             ids.LAW_EVERY,
@@ -102,10 +106,10 @@ def _every(made: DataCapacity) -> Claim:
 
 
 def _universal(made: DataCapacity) -> Claim:
-    below = made.universal < made.data.T
+    below, who = made.universal < made.data.T, counted(made.heads, "head")
     return Claim(
         ids.LAW_UNIVERSAL,
-        f"One choice of keys and queries of {counted(made.heads, 'head')} serves all labels.",
+        f"One choice of keys and queries of {who}, of any width, serves all labels.",
         Level.REFUTED if below else Level.UNDECIDED,
         numbers={"rank Z at most": made.universal, "T": made.data.T},
         witness={"rank Z at most": made.universal, "T": made.data.T}

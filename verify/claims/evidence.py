@@ -75,6 +75,16 @@ def counted(k: int, noun: str, which: str = "") -> str:
     return f"{which} {k:,} {nouns}".lstrip()
 
 
+def sized(heads: int | None, head_width: int, value_width: int) -> str:
+    """Heads with their widths, for a sentence that need not hold of wider ones. heads: None: any.
+
+    >>> sized(2, 1, 3), sized(None, 4, 1)
+    ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
+    """
+    who = "any number of heads" if heads is None else counted(heads, "head")
+    return f"{who} of width {head_width} (values: {value_width})"
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement with its evidence.

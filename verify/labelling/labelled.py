@@ -28,7 +28,7 @@ from attncert.constructions.given import pairs
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
 from attncert.verify.labelling.steps import claims_of
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,
@@ -171,7 +171,7 @@ def _excluded(data: Dataset, settings: LabellingSettings, found: Spans) -> Claim
         beyond = found.bound(most, settings.head_width, width) < T * m
     if beyond:
         N = found.bound(most or 1, settings.head_width, width)
-        who = "any number of heads" if settings.heads is None else counted(most or 1, "head")
+        who = sized(settings.heads, settings.head_width, width)
         reason = (
             f"the outputs of {who} lie in the image of a manifold of dimension {N}, below the "
             f"{T * m} labels: almost all labellings are out of reach"

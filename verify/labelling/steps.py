@@ -16,6 +16,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import distinct
 from attncert.constructions.given.pairs import Pairs
 from attncert.constructions.given.zeros import Zero
+from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRank
@@ -126,8 +127,8 @@ def _rates(zero: Pairs, found: list[Fraction]) -> Claim:
         "The rates $\\hat c_t=|\\hat q\\cdot e_t|\\gamma_t$ are positive, and greater in each "
         "block than in the block before.",
         fits and least > 0,
-        {"ranges": [[str(min(part)), str(max(part))] for part in parts][:8]},
-        numbers={"least": str(least), "greatest": str(max(max(part) for part in parts))},
+        {"ranges": [[numeral(min(part)), numeral(max(part))] for part in parts][:8]},
+        numbers={"least": numeral(least), "greatest": numeral(max(map(max, parts)))},
         arithmetic=RATIONAL,
         rests_on=(ids.LABELLING_SEPARATOR,),
         source=_PAIRS,

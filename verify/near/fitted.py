@@ -22,7 +22,7 @@ from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
-from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.evidence import Claim, counted, sized
 from attncert.verify.near.certificate import Near, certify, claim
 from attncert.verify.near.heads import Heads, heads
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
@@ -221,8 +221,8 @@ def _beyond(found: Law, settings: FitSettings, T: int, value_width: int) -> str:
         bound = found.bound(settings.heads, settings.head_width, value_width)
         if wanted <= bound:
             return ""
-        have = "has" if settings.heads == 1 else "have"
-        what = f"{counted(settings.heads, 'head')} {have} {bound}"
+        what = f"{sized(settings.heads, settings.head_width, value_width)} "
+        what += f"{'has' if settings.heads == 1 else 'have'} {bound}"
     return (
         f"{wanted} labels need {wanted} effective parameters, and {what}: almost all labels are "
         "out of reach (these may not be: --force tries)"

@@ -44,7 +44,8 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
     data, r = run.data, run.r
     bound = run.method.bound
-    heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
+    with run.theirs("bound"):
+        heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
     claims = [*known, *run.capacity(heads)]
     if failure.hypothesis == "some-partition":
         given = consecutive(range(data.T), r, max(r - 1, 1))

@@ -69,7 +69,8 @@ class Run:
 
     @property
     def r(self) -> int:
-        return self.method.r(self.data, self.head_width)
+        with self.theirs("bound"):
+            return self.method.r(self.data, self.head_width)
 
     @property
     def command(self) -> str:
@@ -99,7 +100,8 @@ class Run:
         if bound is None:
             return []
         check = partial(hypotheses.capacity, self.data.T, heads, self.r, bound, source)
-        return [shared.timed(check)]
+        with self.theirs("bound"):
+            return [shared.timed(check)]
 
     @property
     def produced_by(self) -> dict[str, Any]:
@@ -118,6 +120,8 @@ class Run:
         width = built.head_width if built else self.head_width
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         voice, bound = method.voice, method.bound
+        with self.theirs("bound"):
+            capacity = method.places(heads, self.r)
         with self.theirs("remarks"):
             remarks = dict(method.remarks(data, built)) if built else {}
             if not all(isinstance(x, str) for pair in remarks.items() for x in pair):
@@ -143,7 +147,7 @@ class Run:
             before=self.before,
             asked_as="" if self.call else settings.construction,
             certificate_name=method.certificate_name,
-            capacity=method.places(heads, self.r),
+            capacity=capacity,
             parameters=count,
             usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
             device=device.kind if device else "cpu",

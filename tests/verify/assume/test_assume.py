@@ -144,6 +144,8 @@ def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
     assert made.given.shared and len(made.contexts) == 1
     assert [placed.memorized for placed in made.placed] == [1, 3]  # d_h = 1, and r = n = 2
     assert assume_dict(made)["data"]["contexts"] == 3
+    told = {claim.id: claim.numbers for claim in made.claims}["contexts.independent"]
+    assert told["given"] == told["of rank 2"] == 3
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

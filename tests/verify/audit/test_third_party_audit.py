@@ -202,6 +202,14 @@ def test_exact_weights_within() -> None:
         assert level.holds or set(claim.witness or {}) == {"found within"}
 
 
+@pytest.mark.parametrize("text", [f"error = 0x{'f' * 5000}", f"exact-within = 0o1{'7' * 6000}"])
+def test_a_number_that_python_does_not_write_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "property.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match="must be a number, at least 0"):
+        load_property(str(path))
+
+
 PROPERTIES = [
     ('error = "0.6"\nrank = "full"', 0, "verified (2 of 2)", "brightgreen"),
     ('error = "0.1"\nrank = "full"', 1, "falsified (error: example 1)", "red"),

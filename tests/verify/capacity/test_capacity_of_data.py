@@ -19,6 +19,7 @@ from attncert.verify.audit.attack.given.built import dataset
 from attncert.verify.audit.attack.given.cases import draw_groups
 from attncert.verify.capacity.of_data import DataCapacity, DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
+from attncert.verify.labelling.labelled import LabellingSettings, label_all
 
 SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
 
@@ -109,12 +110,32 @@ def test_the_three_notions_are_told_apart() -> None:
     assert many["law.every-labelling"] is Level.REFUTED and "law.twice-the-heads" not in many
 
 
+def test_what_narrow_heads_cannot_do_is_said_of_narrow_heads() -> None:
+    """Wider heads can: 14 labels, N = 11 at width one and 20 at width four."""
+    rng = np.random.default_rng(3)
+    data = Dataset.of(
+        rng.integers(-3, 4, (14, 4, 4)), rng.integers(-3, 4, (14, 4)), np.zeros(14, int)
+    )
+    for width, level in ((1, Level.ARGUED), (4, Level.PROVED)):
+        made = data_capacity(data, DataCapacitySettings(1, width))
+        who = f"1 head of width {width} (values: 1)"
+        assert who in one_line(made)
+        told = {claim.id: claim for claim in made.claims}
+        assert told["law.labellings"].level is level
+        for name in ("law.bound", "law.labellings", "law.every-labelling"):
+            assert who in told[name].statement
+    narrow = label_all(data, LabellingSettings(1, 1))
+    assert "1 head of width 1 (values: 1)" in narrow.claims[-1].statement
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "data.json", tmp_path / "report"
     file.write_text(json.dumps({"contexts": SMALL, "queries": [[1, 2, 3, 4], [0, 1, 0, 1]]}))
     line = ["capacity", str(file), "--out", str(out)]
     assert attncert.main(line) == 0
-    assert capsys.readouterr().out.startswith("Capacity of these examples, 1 head: 2 of 2 labels")
+    assert capsys.readouterr().out.startswith(
+        "Capacity of these examples, 1 head of width 1 (values: 1): 2 of 2 labels"
+    )
     assert {"report.md", "capacity.json"} <= {path.name for path in out.iterdir()}
     for wrong in (["--quick"], ["--constants"], ["--heads", "0"], ["--head-width", "0"]):
         assert attncert.main([*line, *wrong]) == 2

@@ -172,6 +172,15 @@ def test_the_pairs_say_which_hypothesis_fails(contexts: Any, queries: Any, hypot
     assert refused.value.hypothesis == hypothesis
 
 
+def test_pairs_on_numbers_that_python_does_not_write() -> None:
+    """Rates are products of the data's numbers: 5,000 digits here, above the limit of str(int)."""
+    long = 10**2500 + 7
+    data = Dataset.of([[long, 0], [0, long]], [[long, 2], [3, long]], [1, 2])
+    made = label_all(data, LabellingSettings(construction="pairs"))
+    rates = {claim.id: claim for claim in made.claims}["labelling.rates"]
+    assert made.level is Level.PROVED and len(rates.numbers["greatest"]) > 4300
+
+
 def test_too_few_pairs() -> None:
     with pytest.raises(HypothesisFails) as refused:
         pairs.build(small(9, 3, 3), lambda made: True, heads=4)

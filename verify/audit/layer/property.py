@@ -26,7 +26,7 @@ from flint import arb, arb_mat, ctx
 from attncert.constructions.data.conversion import describe
 from attncert.constructions.data.loading import MAX_EXAMPLES, read_source
 from attncert.constructions.errors import InputError, whole
-from attncert.constructions.numerals import short
+from attncert.constructions.numerals import numeral, short
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import BITS, errors, least_singular_value, rank_claim
 from attncert.verify.audit.layer.heads import independent_rows, peak
@@ -113,7 +113,7 @@ def _number(value: dict[str, Any], key: str) -> Fraction | None:
         return None
     if not whole(found) and not isinstance(found, str):
         raise InputError(key, 'a number, at least 0, such as 0.01, 1e-6 or "1/2"', describe(found))
-    return exact_number(key, str(found))
+    return exact_number(key, found if isinstance(found, str) else numeral(found))
 
 
 def _indices(value: dict[str, Any], key: str, first: int) -> tuple[int, ...] | None:
