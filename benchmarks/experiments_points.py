@@ -13,7 +13,8 @@ from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Spans
 
 SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # of N, in percent
-LARGE, COARSE = 1000, (20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 95)  # N above which there are fewer, one start each
+LARGE = 1000  # N above which there are fewer shares, and one start each
+COARSE = (20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 95)
 STEPS = {"random": 40, "fixed": 150}  # of all searches of a point together, about: for estimates
 MOST_SECONDS = 3600.0  # of processor time for one point, by the estimate; beyond it is not run
 FLOPS = 12e9  # a second, of one processor of the machine on which the rows were made
