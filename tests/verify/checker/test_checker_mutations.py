@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.certificate_judge import judgement, true_statement
 from support.file_strategies import certificates, garbage, mutants, mutated
-from support.shares import SEVENTH_OR_ALL
+from support.shares import SOME_OR_ALL
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -110,7 +110,7 @@ def changes(certificate: Certificate) -> list[tuple[Place, Any]]:
     ]
 
 
-@SEVENTH_OR_ALL
+@SOME_OR_ALL
 @pytest.mark.parametrize("name", CASES)
 def test_a_changed_leaf_under_the_old_digest_is_rejected(
     name: str, every: int, tmp_path: Path
@@ -123,7 +123,7 @@ def test_a_changed_leaf_under_the_old_digest_is_rejected(
     assert len(tried) * every > 100
 
 
-@SEVENTH_OR_ALL
+@SOME_OR_ALL
 @pytest.mark.parametrize("name", CASES)
 def test_a_changed_leaf_under_a_fresh_digest_is_judged(
     name: str, every: int, tmp_path: Path

@@ -18,7 +18,7 @@ from support.file_strategies import mutants
 from support.kernel import EXECUTABLE, verified_status
 from support.labelling_cases import case as labelling_case
 from support.near_cases import case
-from support.shares import SEVENTH_OR_ALL
+from support.shares import SOME_OR_ALL
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -68,7 +68,7 @@ def test_on_rejections(name: str, tmp_path: Path) -> None:
     assert verdicts(content, tmp_path) == {status}
 
 
-@SEVENTH_OR_ALL
+@SOME_OR_ALL
 @pytest.mark.parametrize("name", CASES)
 def test_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
     certificate, seen = CASES[name](), Counter[str]()
