@@ -33,7 +33,7 @@ unit: setup
 # compiles for both is compiled once.
 CHECKER := tests/verify/checker
 LATER := $(CHECKER) tests/attncert attncert
-ASIDE := tests/given_labels/ tests/gpu/
+ASIDE := tests/given_labels/
 
 unit-others: setup
 	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ $(ASIDE) %/__pycache__/,$(wildcard tests/*/)) $(LATER)

@@ -65,6 +65,7 @@ def test_the_notebook_runs(maker: ModuleType) -> None:
     assert any("largest error in float64" in line for lines in printed(text) for line in lines)
 
 
+@pytest.mark.slow
 @quiet
 def test_the_tutorial_prints_what_it_shows(maker: ModuleType) -> None:
     kept = (EXAMPLES / "tutorial.ipynb").read_text()
