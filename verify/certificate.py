@@ -25,10 +25,11 @@ from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
-from attncert.verify.features import logits, ranges
+from attncert.verify.features import logit_table
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
+from attncert.verify.tables import ranges
 
 # Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
@@ -117,7 +118,7 @@ def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
     product = value + output + 8
     sums = np.zeros((H, data.T))
     for h, head in enumerate(layer.heads):
-        sums[h] = ranges(logits(head, data)).astype(np.float64)
+        sums[h] = ranges(logit_table(head, data)).astype(np.float64)
     sums += data.n.bit_length() + contexts
     R = sums.sum(axis=0)
     a, b = R / H + contexts, product + labels

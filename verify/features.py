@@ -11,9 +11,10 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
-from attncert.constructions.arrays import FloatArray, IntArray, ObjectArray
+from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
+from attncert.verify.tables import Outer, Table, dense
 
 # Safe primes below 2^31 with p ≡ 3 (mod 8): 2 generates the whole group, so that 2^k mod p tells
 # exponents apart as well as any prime of this size can. Not the builder's primes.
@@ -38,9 +39,15 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
 
     Exact. Raises NotIntegral.
     """
+    return dense(logit_table(head, data))
+
+
+def logit_table(head: Head, data: Dataset) -> Table:
+    """The same, at width one as the outer product that it is. Exact. Raises NotIntegral."""
     table, scale = products(head, data)
     if scale == 1:
         return table
+    table = dense(table)
     if (table % scale).any():
         t, i = (int(x) for x in np.argwhere(table % scale)[0])
         raise NotIntegral(t, i, f"{table[t, i]}/{scale}")
@@ -48,27 +55,21 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
     return whole
 
 
-def products(
-    head: Head, data: Dataset, examples: Sequence[int] | None = None
-) -> tuple[ObjectArray, int]:
-    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n) objects, over one
-    positive scale; exact."""
+def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
+    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
+    scale; exact. At width one an outer product over 1, if that can be."""
     count, n, _ = data.contexts.shape
     keys, key_scale = (fmpq_mat(data.token_rows) * head.key).numer_denom()
     queries, query_scale = (data.query_matrix * head.query).numer_denom()
-    left, right = _objects(keys).reshape(count, n, -1), _objects(queries)[:, None, :]
+    scale = int(key_scale) * int(query_scale) * data.contexts.denominator
+    left, right = _objects(keys).reshape(count, n, -1), _objects(queries)
     if examples is not None:
         left, right = left if data.shared else left[list(examples)], right[list(examples)]
-    table = left[:, :, 0] * right[:, :, 0]
-    for k in range(1, head.width):
-        table = table + left[:, :, k] * right[:, :, k]
-    return table, int(key_scale) * int(query_scale) * data.contexts.denominator
-
-
-def ranges(table: ObjectArray) -> ObjectArray:
-    """The largest less the smallest logit of each example, (T,) integers; table: (T, n)."""
-    spans: ObjectArray = table.max(axis=1) - table.min(axis=1)
-    return spans
+    if head.width == 1:
+        outer = Outer.of(right[:, 0], left[:, :, 0], scale)
+        return (outer, 1) if outer else (right * left[:, :, 0], scale)
+    table = sum(left[:, :, k] * right[:, k : k + 1] for k in range(head.width))
+    return table, scale
 
 
 def softmax_mod(table: ObjectArray, p: int) -> IntArray:
@@ -183,22 +184,6 @@ def rank_mod(matrix: IntArray, p: int) -> int:
     """Rank over F_p (FLINT)."""
     rows, columns = matrix.shape
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
-
-
-def log2_off_peak(table: ObjectArray) -> FloatArray:
-    """log2(1 - p_max) for each example, (T,) float64; -inf where n = 1, else at least -10^300."""
-    if table.shape[1] == 1:
-        return np.full(len(table), -np.inf)
-    behind = table.max(axis=1, keepdims=True) - table
-    others = np.ones(table.shape, dtype=bool)
-    others[np.arange(len(table)), behind.argmin(axis=1)] = False
-    behind = behind[others].reshape(len(table), -1)
-    nearest = behind.min(axis=1, keepdims=True)
-    second = np.maximum(-nearest[:, 0], -(10**300)).astype(np.float64)
-    drop = np.sort(np.minimum(behind - nearest, 1100).astype(np.float64), axis=1)[:, ::-1]
-    others = second + np.log2(np.ascontiguousarray(np.exp2(-drop)).sum(axis=1))
-    result: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
-    return result
 
 
 def _objects(matrix: fmpz_mat) -> ObjectArray:

@@ -179,10 +179,11 @@ class HeadBuilder:
             finite = integers.multiply(dual.factor, logits)
             multipliers = self.placed.multipliers([t] * len(logits))
             residual = self.placed.residual(multipliers, self.features.points(t, finite), limit)
-            best = choose(span, residual, [int(g.max() - g.min()) for g in finite])
+            rests = span.beyond(residual)
+            best = choose(rests, [int(g.max() - g.min()) for g in finite])
             if best is None:
                 raise UnluckyPrime
-            span.add(residual[best : best + 1])
+            span.add(rests[best : best + 1])
             chosen.append(logits[best])
         return chosen
 

@@ -58,20 +58,17 @@ class Span:
     def __init__(self, prime: int) -> None:
         self.prime = prime
         self._parts: list[tuple[list[int], FloatArray]] = []
-        self._basis = np.zeros((0, 0))
+        self._basis = np.zeros((0, 0))  # rows beyond the first _units are not filled yet
+        self._units = 0
 
-    def distances(self, rows: Block) -> list[float | None]:
-        """Distance of each row (k, d) to the span, in float64; None if it lies in it mod p."""
-        outside = np.count_nonzero(self._reduce(rows.mod), axis=1)
+    def beyond(self, rows: Block) -> Block:
+        """What is left of each row (k, d) outside the span: 0 mod p where it lies in it."""
         with np.errstate(all="ignore"):
-            lengths = np.nan_to_num(np.linalg.norm(self._project(rows.float), axis=1))
-        return [
-            float(length) if out else None for length, out in zip(lengths, outside, strict=True)
-        ]
+            return Block(self._reduce(rows.mod), self._project(rows.float))
 
-    def add(self, row: Block) -> None:
-        """Add a (1, d) row that is not in the span mod p."""
-        p, new = self.prime, self._reduce(row.mod)
+    def add(self, rest: Block) -> None:
+        """Add a (1, d) row, given by what is left of it outside the span, not 0 mod p."""
+        p, new = self.prime, rest.mod
         pivot = int(np.flatnonzero(new[0])[0])
         last = [pivot], reduced(new * pow(int(new[0, pivot]), -1, p), p)
         if len(self._parts) == 2:
@@ -80,11 +77,15 @@ class Span:
                 last = self._joined(self._parts.pop(), last)
         self._parts.append(last)
         with np.errstate(all="ignore"):
-            rest = self._project(row.float)
-            length = np.linalg.norm(rest)
+            length = np.linalg.norm(rest.float)
             if length > 0:
-                unit = rest / length
-                self._basis = np.vstack([self._basis, unit]) if self._basis.size else unit
+                if self._units == len(self._basis):
+                    filled = np.zeros((max(2 * self._units, _RECENT), new.shape[1]))
+                    if self._units:
+                        filled[: self._units] = self._basis
+                    self._basis = filled
+                self._basis[self._units] = rest.float[0] / length
+                self._units += 1
 
     def _reduce(self, rows: FloatArray) -> FloatArray:
         for pivots, echelon in self._parts:
@@ -101,19 +102,23 @@ class Span:
         return pivots + more, np.vstack([reduced(old - known, self.prime), new])
 
     def _project(self, rows: FloatArray) -> FloatArray:
-        if self._basis.size:
+        basis = self._basis[: self._units]
+        if len(basis):
             for _ in range(2):  # twice is enough (Kahan)
-                rows = rows - (rows @ self._basis.T) @ self._basis
+                rows = rows - (rows @ basis.T) @ basis
         return rows
 
 
-def choose(span: Span, candidates: Block, costs: Sequence[float]) -> int | None:
+def choose(rests: Block, costs: Sequence[float]) -> int | None:
     """The cheapest candidate within SLACK_BITS of the farthest one; None if all lie in the span.
 
-    candidates: (k, d) residuals. costs: k numbers, 0 the cheapest. Ties go to the farther.
+    rests: (k, d), what is left of the candidates outside the span. costs: k numbers, 0 the
+    cheapest. Ties go to the farther.
     """
-    distances = span.distances(candidates)
-    usable = [(costs[k], -far, k) for k, far in enumerate(distances) if far is not None]
+    with np.errstate(all="ignore"):
+        lengths = np.nan_to_num(np.linalg.norm(rests.float, axis=1)).tolist()
+    outside = np.count_nonzero(rests.mod, axis=1)
+    usable = [(costs[k], -far, k) for k, far in enumerate(lengths) if outside[k]]
     if not usable:
         return None
     near = min(far for _, far, _ in usable) / 2**SLACK_BITS
@@ -150,7 +155,7 @@ class Placement:
         """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
         return self._difference(targets, multipliers, placed)
 
-    def remainder(self, examples: list[int], block: Block) -> Block:
+    def remainder(self, examples: list[int] | slice, block: Block) -> Block:
         """The residuals of these examples for a new head with features `block` (T, d): (g, d).
 
         The same as `residual`, by way of P X_S: fast for many examples.
@@ -182,24 +187,32 @@ class Placement:
             guide[start:stop] = _guide(self._inverse.float[panel], placed.float[:stop])
         return Block(mod, guide)
 
-    def pivots(self, group: list[int], block: Block) -> list[int] | None:
+    def pivots(
+        self, group: list[int], block: Block, multipliers: Block | None = None
+    ) -> list[int] | None:
         """Columns of the new block that make the group's residuals invertible; None if none do.
 
-        block: (T, d), the new head's features of all examples.
+        block: (T, d), the new head's features of all examples. multipliers: of the group, if known.
         """
-        rows, columns = independent_rows(self.remainder(group, block), self.prime)
+        if multipliers is None:
+            rest = self.remainder(group, block)
+        else:
+            rest = self.residual(multipliers, block[group], block[self.rows])
+        rows, columns = independent_rows(rest, self.prime)
         return columns if len(rows) == len(group) else None
 
-    def extend(self, group: list[int], block: Block, pivots: list[int]) -> None:
+    def extend(
+        self, group: list[int], block: Block, pivots: list[int], multipliers: Block | None = None
+    ) -> None:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
         With σ the group's residuals at the pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals
         there; the identity on the group) and P the rows [-Λ, I].
         """
         p, old, new = self.prime, len(self.rows), len(self.rows) + len(group)
-        every = list(range(len(block.mod)))
         columns = Block(block.mod[:, pivots], block.float[:, pivots])
-        rest, multipliers = self.remainder(every, columns), self.multipliers(group)
+        rest = self.remainder(slice(None), columns)
+        multipliers = self.multipliers(group) if multipliers is None else multipliers
         schur = rest[group]
         self._left.mod[:, old:new] = matmul_mod(rest.mod, _inverse_mod(schur.mod, p), p)
         self._left.float[:, old:new] = _guide(rest.float, _inverse_float(schur.float))
@@ -211,7 +224,7 @@ class Placement:
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
 
-    def _factors(self, examples: list[int]) -> tuple[Block, Block]:
+    def _factors(self, examples: list[int] | slice) -> tuple[Block, Block]:
         """L of these examples (g, N), and P (N, N)."""
         count = len(self.rows)
         return (

@@ -152,8 +152,11 @@ def spread(us: IntArray, context_images: IntegerArray, examples: Sequence[int]) 
 
 
 def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int]) -> FloatArray:
-    """|v·e_t| up to a common factor, (P, S) float64."""
-    return _as_float(np.abs(combine(vs, query_images[list(examples)])))
+    """|v·e_t| up to a common factor, (P, S) float64; rounded sums of rounded long integers."""
+    table = query_images[list(examples)]
+    if table.dtype == object:
+        return np.abs(vs.astype(np.float64) @ _as_float(table).T)
+    return _as_float(np.abs(combine(vs, table)))
 
 
 def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
@@ -225,18 +228,20 @@ def _accepted(tried: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
 
 
 def _good(tried: IntArray, table: IntegerArray, accept: Accept) -> BoolArray:
-    """(P,): accepted at every example. Sums of a short table beyond float64 are taken modulo 2^64.
+    """(P,): accepted at every example. Sums beyond float64 are taken modulo 2^64 first.
 
     What is distinct there, or not 0, is so in the integers. Where it is not, a separator is looked
-    at again in Python integers: two entries may be equal between the largest and the smallest. The
-    others are rejected, wrongly only where a difference is a nonzero multiple of 2^64.
+    at again in integers: two entries may be equal between the largest and the smallest. So is
+    everything where entries are long, and may all be multiples of 2^64; others are rejected,
+    wrongly only where a difference is a nonzero multiple of 2^64.
     """
-    if _in_float64(tried, table) or integers.largest(table) >= _SHORT:
+    if _in_float64(tried, table):
         return _everywhere(accept, combine(tried, table))
-    flat = table.reshape(-1, table.shape[-1]).astype(np.uint64)
-    images = (tried.astype(np.uint64) @ flat.T).reshape(len(tried), *table.shape[:-1])
+    flat = table.reshape(-1, table.shape[-1])
+    words = (flat & (2**64 - 1) if flat.dtype == object else flat).astype(np.uint64)
+    images = (tried.astype(np.uint64) @ words.T).reshape(len(tried), *table.shape[:-1])
     good = _everywhere(selects if accept is selects else differs, images)
-    if accept is separates and not good.all():
+    if not good.all() and (accept is separates or integers.largest(table) >= _SHORT):
         good[~good] = _everywhere(accept, combine(tried[~good], table))
     return good
 

@@ -18,7 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
-from attncert.constructions.search.placement import Block, Placement, Span, choose, independent_rows
+from attncert.constructions.search.placement import Block, Placement, Span, choose
 from attncert.constructions.search.saturation import Saturation, least_multiplier
 from attncert.constructions.search.separation import separating_pairs, separators, spread
 from attncert.constructions.width_one.coordinates import (
@@ -94,7 +94,7 @@ class HeadBuilder:
             if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
         best = min(drafts, key=lambda draft: draft.bits)
-        self.placed.extend(list(group), best.features, best.pivots)
+        self.placed.extend(list(group), best.features, best.pivots, multipliers)
         return best
 
     def draft(self, u: IntArray, v: IntegerArray) -> Draft:
@@ -156,9 +156,8 @@ class HeadBuilder:
         for c in self._multipliers(v0, least):
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             features = self.blocks.of_products(products, rows)
-            rest = self.placed.residual(multipliers, features[list(group)], features[earlier])
-            placed, pivots = independent_rows(rest, self.prime)
-            if len(placed) == len(group):
+            pivots = self.placed.pivots(list(group), features, multipliers)
+            if pivots is not None:
                 return Draft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
         raise UnluckyPrime
 
@@ -177,31 +176,35 @@ class HeadBuilder:
         shared contexts the earlier ones are used up.
         """
         n = self.data.n
-        candidates = sorted(range(-(n // 2), n - n // 2), key=abs)
-        batches = [candidates[i : i + _CANDIDATES] for i in range(0, n, _CANDIDATES)]
+        candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)
+        batches = [slice(i, i + _CANDIDATES) for i in range(0, n, _CANDIDATES)]
         zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
         shifts = self.placed.residual(multipliers, zero, limit)
         span, chosen = Span(self.prime), list[int]()
-        known: dict[int, tuple[int, Block]] = {}  # points of a shared context, by first candidate
+        shared: dict[int, Block] = {}  # all points of a shared context, by factor
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
-            row = rows[0 if self.data.shared else t]
+            if self.data.shared and factor not in shared:
+                shared[factor] = self._points(0, factor, candidates, rows[0])
             for _ in batches:
-                tried = batches[0]
-                of, points = known.get(tried[0], (0, zero))
-                if of != factor or not self.data.shared:
-                    alphas = integers.multiply(factor, np.array(tried, dtype=np.int64))
-                    points = self.blocks.points_of_products(t, alphas, row)
-                    known[tried[0]] = factor, points
-                residual = points.plus(shifts[i : i + 1], self.prime)
-                best = choose(span, residual, [float(abs(j)) for j in tried])
+                tried = candidates[batches[0]]
+                if self.data.shared:
+                    points = shared[factor][batches[0]]
+                else:
+                    points = self._points(t, factor, tried, rows[t])
+                rests = span.beyond(points.plus(shifts[i : i + 1], self.prime))
+                best = choose(rests, np.abs(tried).tolist())
                 if best is not None:
                     break
                 batches.append(batches.pop(0))
             else:
                 raise UnluckyPrime
-            span.add(residual[best : best + 1])
-            chosen.append(tried[best])
+            span.add(rests[best : best + 1])
+            chosen.append(int(tried[best]))
         return chosen
+
+    def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
+        """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
+        return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
 
     def _multipliers(self, v0: IntegerArray | None, least: int) -> Iterator[int | None]:
         """Values of c to try, from the least on; a first head has none."""

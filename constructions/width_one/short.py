@@ -23,6 +23,7 @@ import numpy as np
 
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.search.separation import (
+    combine,
     magnitude,
     separators,
     sparse_combinations,
@@ -50,7 +51,10 @@ class ShortHeads:
         self.us, ranges = _shortest(us, spread(us, keys, every))
         self.vs, reach = _shortest(vs, magnitude(vs, queries, every))
         self._bits = np.repeat(reach @ ranges.T, 2)
-        self._bounds = np.full(self._bits.shape, float(builder.data.T))
+        most = np.full(len(self.vs), float(builder.data.T))
+        if self.data.shared:  # where v·e_t is equal, so are the features
+            most[:] = [len(np.unique(products)) for products in combine(self.vs, queries)]
+        self._bounds = np.repeat(most, 2 * len(self.us))
         self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)
 
     def place(self) -> tuple[list[int], Draft] | None:
@@ -92,7 +96,7 @@ class ShortHeads:
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
         need, most = self._sizes()
-        if self.data.shared and not placed.rows:  # where v·e_t is equal, so are the features
+        if self.data.shared and not placed.rows:  # one of those that are alike
             first = np.sort(np.unique(draft.products, return_index=True)[1]).tolist()
             unplaced = first if len(first) < need else unplaced
         rows, pivots = placed.independent(unplaced, draft.features, most)

@@ -38,6 +38,7 @@ from attncert.verify import features
 from attncert.verify.steps import conclusions
 from attncert.verify.steps import shared as steps
 from attncert.verify.steps.apriori import Conditioning
+from attncert.verify.tables import dense, leads
 
 __all__ = [
     "CONSTRUCTIONS", "Constants", "ConstantsSettings", "Growth", "HeadConstants", "growth",
@@ -209,13 +210,13 @@ def least_certified(
         tables = [features.logits(head, data) for head in built.layer.heads[:number]]
     rows = [*record.earlier, *record.group]
     placed, before = data.take(rows), [table[rows] for table in tables[: number - 1]]
-    own, lead = tables[number - 1][rows], steps.lead(data, replace(record, earlier=tuple(rows)))
+    lead = dense(steps.lead(data, replace(record, earlier=tuple(rows))))
+    own = tables[number - 1][rows]
     for c in range(min(record.c, MOST_TRIED) + 1):
         table = own + (c - record.c) * lead
         logits = np.array([[int(x) for x in row] for row in table.tolist()], dtype=object)
         if _independent(placed, [*before, logits]):
-            leads = steps.leads(logits[: len(record.earlier)], record.targets)
-            return c, min(leads, default=None)
+            return c, min(leads(logits[: len(record.earlier)], record.targets), default=None)
     return None
 
 

@@ -10,6 +10,7 @@ from attncert.verify.claims.proof import HeadSummary
 from attncert.verify.saturation.against import MOST_EXAMPLES, steered
 from attncert.verify.steps import shared
 from attncert.verify.steps.apriori import Conditioning
+from attncert.verify.tables import dense, log2_off_peak, ranges
 
 
 def summaries(
@@ -23,12 +24,12 @@ def summaries(
     seen = features.Progressive(data, primes[0]) if primes else None
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
-        table = features.logits(weights, data)
+        table = features.logit_table(weights, data)
         steering = record if isinstance(record, SteeringHead) else None
         moved = steering if steering and steering.selector is not None else None
         lead = shared.lead(data, moved) if moved else None
         numbers = conditioning.add(record, table, lead)
-        own = softmax_float(table[list(record.group)])
+        own = softmax_float(dense(table[list(record.group)]))
         out.append(
             HeadSummary(
                 group=record.group,
@@ -36,9 +37,9 @@ def summaries(
                 bits=steering.gap_bits if steering else None,
                 apriori_c=numbers.apriori_c,
                 apriori_bits=numbers.apriori_bits,
-                z_bits=int(features.ranges(table).max()),
+                z_bits=int(ranges(table).max()),
                 condition=numbers.condition,
-                log2_off_peak=tuple(features.log2_off_peak(table).tolist()),
+                log2_off_peak=tuple(log2_off_peak(table).tolist()),
                 own_weights=tuple(tuple(row) for row in own.tolist()),
                 steered=steered(data, moved, table, lead, seen, bits)
                 if moved and lead is not None

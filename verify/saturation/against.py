@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify import features
 from attncert.verify.claims.proof import Steered
-from attncert.verify.saturation.least import Drops, least_c, whole_table
+from attncert.verify.saturation.least import Drops, OuterDrops, drops_behind, least_c
+from attncert.verify.tables import Table, dense
 
 MOST_EXAMPLES = 200  # up to which ranks are taken at other c
 _TRIED = 64  # values of c below the head's own at which the rank is looked for
@@ -22,8 +22,8 @@ _POINTS = 24  # of the curve
 def steered(
     data: Dataset,
     record: SteeringHead,
-    table: ObjectArray,
-    lead: ObjectArray,
+    table: Table,
+    lead: Table,
     seen: features.Progressive | None,
     bits: int | None,
 ) -> Steered | None:
@@ -34,28 +34,24 @@ def steered(
     """
     if record.c is None:
         return None
-    grows = whole_table(lead)
-    if grows is None:
-        return None
-    rows, c = list(record.earlier), int(record.c)
-    drops = Drops.of(grows, table[rows] - c * grows, record.targets)
-    if not drops.led:
+    drops, c = drops_behind(table[list(record.earlier)], lead, record), int(record.c)
+    if drops is None or not drops.led:
         return None
     return Steered(
         rows=tuple(int(row) for row in record.targets),
-        rate=int(drops.gaps.min()) if drops.gaps.size else None,
-        least_for_rank=_least_for_rank(data, record, table, grows, seen),
+        rate=drops.rate,
+        least_for_rank=_least_for_rank(data, record, table, lead, seen),
         least_for_bits=None if bits is None else least_c(drops, bits),
         least_to_lead=least_c(drops, 1),
-        curve=_curve(drops, c) if drops.gaps.size else (),
+        curve=() if drops.rate is None else _curve(drops, c),
     )
 
 
 def _least_for_rank(
     data: Dataset,
     record: SteeringHead,
-    table: ObjectArray,
-    lead: ObjectArray,
+    table: Table,
+    lead: Table,
     seen: features.Progressive | None,
 ) -> int | None:
     """The least c ≥ 1 at which the rows placed so far are independent mod p, all other choices of
@@ -63,9 +59,10 @@ def _least_for_rank(
     if seen is None or data.T > MOST_EXAMPLES or record.c is None:
         return None
     earlier, every = list(record.earlier), [*record.earlier, *record.group]
+    now, grows = dense(table), dense(lead)
     for c in range(1, min(record.c, _TRIED) + 1):
-        moved = table.copy()
-        moved[earlier] = table[earlier] + (c - record.c) * lead
+        moved = now.copy()
+        moved[earlier] = now[earlier] + (c - record.c) * grows
         try:
             weights = features.softmax_mod(moved[every], seen.prime)
         except ZeroDivisionError:
@@ -76,7 +73,7 @@ def _least_for_rank(
     return None
 
 
-def _curve(drops: Drops, c: int) -> tuple[tuple[int, float], ...]:
+def _curve(drops: Drops | OuterDrops, c: int) -> tuple[tuple[int, float], ...]:
     """(c', worst log2(1 - p) over the earlier examples) for some c' up to twice the head's own."""
     last = max(2 * c, 8)
     chosen = sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})

@@ -9,7 +9,7 @@ proved by the inequality at it and the failure of the inequality at one less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,7 @@ from attncert.verify.claims.evidence import RATIONAL, Claim
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
 from attncert.verify.steps.shared import lead
+from attncert.verify.tables import Outer, Table, dense, leads
 
 _LONG = 100  # bits of a c beyond which float64 is no help
 
@@ -52,6 +53,16 @@ class Drops:
     def led(self) -> bool:
         """Whether every L_s leads in the limit."""
         return not (self.gaps <= 0).any()
+
+    @property
+    def others(self) -> int:
+        """n - 1."""
+        return int(self.gaps.shape[1])
+
+    @property
+    def rate(self) -> int | None:
+        """The least of the gaps; None where there is none."""
+        return int(self.gaps.min()) if self.gaps.size else None
 
     def take(self, examples: BoolArray) -> Drops:
         """Those of some of the examples."""
@@ -86,6 +97,52 @@ class Drops:
         cut = max(0, longest - 1000 + _LONG)
         tables = (self.gaps >> cut, self.rests >> cut) if cut else (self.gaps, self.rests)
         return tables[0].astype(np.float64), tables[1].astype(np.float64), cut > 0
+
+
+@dataclass(frozen=True)
+class OuterDrops:
+    """The same where a and b are outer products with the same rows: a·r and b·r, a and b (N,).
+
+    The drops of s at c are (c·a_s + b_s)(r_L - r_i): the least of them are N products.
+    """
+
+    grows: Outer
+    stays: Outer
+    targets: tuple[int, ...]
+
+    @property
+    def led(self) -> bool:
+        """Whether every L_s leads in the limit."""
+        return all(by > 0 for by in leads(self.grows, self.targets))
+
+    @property
+    def others(self) -> int:
+        """n - 1."""
+        return int(self.grows.rows.shape[1]) - 1
+
+    @cached_property
+    def rate(self) -> int | None:
+        """The least of the gaps; None where there is none."""
+        return min(leads(self.grows, self.targets), default=None)
+
+    def near(self, c: int, bits: int | None = None) -> Drops:
+        """Those of few examples, with all that have a drop of `bits` or less at c; or, if no bits
+        are given, with all that are at most log2 n bits further than the least of all."""
+        drops = leads(replace(self.stays, by=c * self.grows.by + self.stays.by), self.targets)
+        most = min(drops) + self.others.bit_length() if bits is None else bits
+        chosen = [k for k, drop in enumerate(drops) if drop <= most]
+        grows, stays = (dense(table[chosen]) for table in (self.grows, self.stays))
+        return Drops.of(grows, stays, [self.targets[k] for k in chosen])
+
+
+def drops_behind(now: Table, grows: Table, record: SteeringHead) -> Drops | OuterDrops | None:
+    """Those of the earlier examples, from their logits at the head's c and what c multiplies, both
+    (N, n); None where the latter is not whole."""
+    c, targets = int(record.c or 0), record.targets
+    if isinstance(now, Outer) and isinstance(grows, Outer) and np.array_equal(now.rows, grows.rows):
+        return OuterDrops(grows, replace(now, by=now.by - c * grows.by), targets)
+    whole = whole_table(dense(grows))
+    return None if whole is None else Drops.of(whole, dense(now) - c * whole, targets)
 
 
 def least(data: Dataset, built: Construction, asked: Saturation) -> Claim:
@@ -125,27 +182,27 @@ def least(data: Dataset, built: Construction, asked: Saturation) -> Claim:
     )  # fmt: skip
 
 
-def drops_of(data: Dataset, built: Construction, h: int) -> Drops:
+def drops_of(data: Dataset, built: Construction, h: int) -> Drops | OuterDrops:
     """How far the rows of the earlier examples of head h are behind L_s, as functions of c."""
     record = built.heads[h]
     assert isinstance(record, SteeringHead) and record.c is not None
-    now = features.logits(built.layer.heads[h], data)[list(record.earlier)]
-    grows = whole_table(lead(data, record))
-    if grows is None:
+    now = features.logit_table(built.layer.heads[h], data)[list(record.earlier)]
+    drops = drops_behind(now, lead(data, record), record)
+    if drops is None:
         raise ValueError("c multiplies something that is not whole")
-    return Drops.of(grows, now - record.c * grows, record.targets)
+    return drops
 
 
-def least_c(drops: Drops, bits: int) -> int | None:
+def least_c(drops: Drops | OuterDrops, bits: int) -> int | None:
     """The least whole c ≥ 1 with 1 - p < 2^-bits at all; None where some row never leads.
 
     Where all drops of an example are at least `enough`, 1 - p < 2^-bits: only others are looked at.
     """
     if not drops.led:
         return None
-    if not drops.gaps.size:
+    if drops.rate is None:
         return 1
-    enough = bits + drops.gaps.shape[1].bit_length()
+    enough = bits + drops.others.bit_length()
     high = 1
     while falls_short(drops.near(high, enough), high, bits) is not None:
         high *= 2

@@ -11,7 +11,6 @@ from functools import partial
 
 from flint import fmpq_mat
 
-from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -23,6 +22,7 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import of_head
 from attncert.verify.steps import in_order, shared, width_one
 from attncert.verify.steps.hypotheses import EXACT
+from attncert.verify.tables import Table, dense
 
 _SOURCE = "ours, docs/width-one.md, section 8"
 _STEP_SOURCE = f"{_SOURCE} and section 3"
@@ -133,7 +133,7 @@ def separator(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     )
 
 
-def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: int) -> Claim:
+def saturation(data: Dataset, head: WidthOneHead, table: Table, number: int) -> Claim:
     """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows, repeated or not."""
     ahead = shared.lead(data, head)
     wrong = [s for s, by in zip(head.earlier, _leads(data, head, ahead), strict=True) if by <= 0]
@@ -154,10 +154,10 @@ def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: in
 _ALONE = float("inf")  # the lead of a row that has no other beside it
 
 
-def _leads(data: Dataset, head: WidthOneHead, rows: ObjectArray) -> list[float]:
+def _leads(data: Dataset, head: WidthOneHead, table: Table) -> list[float]:
     """By how much each target exceeds the entries of all different rows of its context."""
     out = []
-    for s, target, entries in zip(head.earlier, head.targets, rows.tolist(), strict=True):
+    for s, target, entries in zip(head.earlier, head.targets, dense(table).tolist(), strict=True):
         context = data.context(s).tolist()
         others = [x for x, row in zip(entries, context, strict=True) if row != context[target]]
         out.append(entries[target] - max(others) if others else _ALONE)

@@ -24,6 +24,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import features_float
+from attncert.verify.tables import Table, dense
 
 _LARGEST = 400  # rows above which singular values are not computed
 
@@ -49,18 +50,17 @@ class Conditioning:
         self._diameters: dict[int, float] = {}
         self._blocks: list[FloatArray] = []
 
-    def add(
-        self, head: PlacedHead, table: ObjectArray, rows_of_u: ObjectArray | None
-    ) -> HeadNumbers:
+    def add(self, head: PlacedHead, table: Table, rows_of_u: Table | None) -> HeadNumbers:
         """table: this head's logits (T, n); rows_of_u: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n)."""
         rows = [*head.earlier, *head.group]
         if len(rows) > _LARGEST:
             return HeadNumbers(None, None, None)
-        block = features_float(table, self._contexts)
+        logits = dense(table)
+        block = features_float(logits, self._contexts)
         c = bits = None
         if isinstance(head, SteeringHead) and rows_of_u is not None and self.data.n > 1:
             bits = self._bits(head, block, rows)
-            c = None if bits is None else _least_c(head, table, rows_of_u, bits)
+            c = None if bits is None else _least_c(head, logits, dense(rows_of_u), bits)
         self._blocks.append(block)
         spectrum = np.linalg.svd(np.hstack(self._blocks)[rows], compute_uv=False)
         smallest = spectrum[len(rows) - 1] if len(spectrum) >= len(rows) else 0.0

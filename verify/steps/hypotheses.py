@@ -14,11 +14,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
+from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
@@ -98,10 +99,10 @@ def independent_contexts(data: Dataset) -> Claim:
     )
     witness: dict[str, Any] = {}
     for t in range(len(data.contexts)):
-        rows = data.contexts[t].integer_matrix()
+        rows = data.contexts[t]
         if not _independent(rows):
-            found = f"rank {int(rows.rank())} in context {t}"
-            witness = {"context": t, "coefficients": _coefficients(rows.tolist())}
+            found = f"rank {int(rows.integer_matrix().rank())} in context {t}"
+            witness = {"context": t, "coefficients": _coefficients(rows)}
             break
     return Claim.checked(
         ids.A2,
@@ -133,16 +134,15 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
 
 def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
     """In words, and as a relation; {} where none fails."""
-    queries = data.queries.integer_matrix().tolist()
+    queries = data.queries
     table = residues(data.queries.stored, PRIMES_FLOAT64[0])
     earlier: list[int] = []
     for h, group in enumerate(groups, start=1):
-        rows = [queries[t] for t in group]
-        if not _independent(fmpz_mat(rows)):
-            return f"group {h} is dependent", {"group": h, **_between(group, rows)}
+        if not _independent(queries[list(group)]):
+            return f"group {h} is dependent", {"group": h, **_between(group, queries)}
         for s in _suspects(table, group, earlier):
-            if not _independent(fmpz_mat(more := [*rows, queries[s]])):
-                return f"group {h} spans query {s}", {"group": h, **_between([*group, s], more)}
+            if not _independent(queries[more := [*group, s]]):
+                return f"group {h} spans query {s}", {"group": h, **_between(more, queries)}
         earlier += group
     return "all independent, no span meets an earlier query", {}
 
@@ -164,7 +164,7 @@ def kruskal_at_least(
     command that would decide.
     """
     k = min(strength, data.T)
-    queries = data.queries.integer_matrix().tolist()
+    queries = data.queries
     total = math.comb(data.T, k)
     said = f"Every {k} of the {data.T} queries are independent"
 
@@ -186,7 +186,7 @@ def kruskal_at_least(
         bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
         if bound is not None and bound.dependency is not None:
             examples = bound.dependency.indices
-            witness = _between(examples, [queries[t] for t in examples])
+            witness = _between(examples, queries)
             found = f"{len(examples)} dependent queries"
             told: dict[str, Any] = {"method": bound.method}
             return claim(Level.REFUTED, EXACT, found, numbers=told, witness=witness)
@@ -195,15 +195,12 @@ def kruskal_at_least(
             told = {"method": bound.method, "every": bound.value, **bound.numbers}
             found = _clause(bound.statement)
             return claim(bound.level, f"{how}; {bound.method}", found, numbers=told)
-    tried, known = 0, _certified(data, k, seed) if not exhaustive else frozenset()
-    for subset in _subsets(data.T, k, exhaustive, seed):
+    tried = 0
+    for subset, proved in _looked_at(data, k, exhaustive, seed):
         tried += 1
-        if subset in known:
-            continue
-        rows = [queries[t] for t in subset]
-        if not _independent(fmpz_mat(rows)):
+        if not proved and not _independent(queries[list(subset)]):
             found = f"a dependent set, {counted(tried, 'subset')} tried"
-            return claim(Level.REFUTED, EXACT, found, witness=_between(subset, rows))
+            return claim(Level.REFUTED, EXACT, found, witness=_between(subset, queries))
     if exhaustive:
         found = f"all {total:,} subsets independent"
         return claim(Level.PROVED, EXACT + ", all subsets", found)
@@ -237,25 +234,20 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
     return {"to decide it": command, "nominal seconds": needed}
 
 
-def _subsets(count: int, k: int, exhaustive: bool, seed: int) -> Iterator[tuple[int, ...]]:
+def _looked_at(
+    data: Dataset, k: int, exhaustive: bool, seed: int
+) -> Iterator[tuple[Sequence[int], bool]]:
+    """All subsets, or _SAMPLES random ones; with True for those that are proved independent: random
+    ones of wide data, by many threads. The others are decided one by one."""
     if exhaustive:
-        yield from itertools.combinations(range(count), k)
+        yield from ((subset, False) for subset in itertools.combinations(range(data.T), k))
         return
     rng = np.random.default_rng(seed)
-    for _ in range(_SAMPLES):
-        yield tuple(sorted(int(t) for t in rng.choice(count, k, replace=False)))
-
-
-def _certified(data: Dataset, k: int, seed: int) -> frozenset[tuple[int, ...]]:
-    """Those of the random subsets that many threads prove independent: all, if the data are kind.
-
-    Worth it for wide ones only; the others, and what is left, are decided one by one.
-    """
-    if k * data.d < _WIDE:
-        return frozenset()
-    subsets = list(_subsets(data.T, k, False, seed))
-    ranks = independent_subsets(data.queries, np.array(subsets), device="cpu")
-    return frozenset(s for s, proved in zip(subsets, ranks.certified, strict=True) if proved)
+    drawn = np.sort([rng.choice(data.T, k, replace=False) for _ in range(_SAMPLES)], axis=1)
+    proved = np.zeros(_SAMPLES, dtype=bool)
+    if k * data.d >= _WIDE:
+        proved = independent_subsets(data.queries, drawn, device="cpu").certified
+    yield from zip(drawn.tolist(), proved.tolist(), strict=True)
 
 
 def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int]:
@@ -280,23 +272,22 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
     return np.array(earlier)[products == 0].tolist()
 
 
-def _independent(rows: fmpz_mat) -> bool:
-    p = PRIMES[0]
-    count = rows.nrows()
-    if nmod_mat(count, rows.ncols(), [int(x) % p for x in rows.entries()], p).rank() == count:
+def _independent(rows: ExactArray) -> bool:
+    p, (count, width) = PRIMES[0], rows.shape
+    if nmod_mat(count, width, np.mod(rows.numerators, p).ravel().tolist(), p).rank() == count:
         return True
-    return int(rows.rank()) == count
+    return int(rows.integer_matrix().rank()) == count
 
 
-def _between(examples: Sequence[int], rows: list[Any]) -> dict[str, Any]:
+def _between(examples: Sequence[int], queries: ExactArray) -> dict[str, Any]:
     """The relation of dependent queries, as a witness."""
-    pairs = zip(examples, _coefficients(rows), strict=True)
+    pairs = zip(examples, _coefficients(queries[list(examples)]), strict=True)
     kept = [(t, c) for t, c in pairs if c != "0"]
     return {"examples": [t for t, _ in kept], "coefficients": [c for _, c in kept]}
 
 
-def _coefficients(rows: list[Any]) -> list[str]:
+def _coefficients(rows: ExactArray) -> list[str]:
     """Integers c, not all zero, with c·rows = 0; all zero if the rows are independent."""
-    relation = find_relation(rows)
+    relation = find_relation(rows.numerators)
     found = dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
     return [numeral(found.get(i, 0)) for i in range(len(rows))]

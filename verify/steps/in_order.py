@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.steps import shared
+from attncert.verify.tables import Table
 
 Check = Callable[[], Claim]
 
@@ -41,7 +41,7 @@ def head_by_head(
     ):
         checks, integer = [*before(record, weights, number)], True
         try:
-            table = features.logits(weights, data)
+            table = features.logit_table(weights, data)
         except features.NotIntegral as error:
             checks.append(partial(shared.not_integral, error, number))
             integer = False
@@ -79,7 +79,7 @@ def steps(
             yield from (partial(check, data, record, weights, number) for check in checks)
 
         def after(
-            record: PlacedHead, table: ObjectArray, seen: features.Progressive | None, number: int
+            record: PlacedHead, table: Table, seen: features.Progressive | None, number: int
         ) -> Iterator[Check]:
             yield partial(shared.group_logits, record, table, number, source)
             if seen is not None:
@@ -91,12 +91,12 @@ def steps(
 
 
 def after_steering(
-    data: Dataset, saturation: Callable[[Dataset, Any, ObjectArray, int], Claim]
+    data: Dataset, saturation: Callable[[Dataset, Any, Table, int], Claim]
 ) -> Callable[..., Iterator[Check]]:
     """`after` of a proof whose heads steer: saturation, its limit, and the rank."""
 
     def after(
-        record: SteeringHead, table: ObjectArray, seen: features.Progressive | None, number: int
+        record: SteeringHead, table: Table, seen: features.Progressive | None, number: int
     ) -> Iterator[Check]:
         if record.selector is not None:
             yield partial(saturation, data, record, table, number)

@@ -12,7 +12,6 @@ from functools import partial
 
 from flint import fmpq, fmpq_mat
 
-from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
@@ -21,8 +20,8 @@ from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
-from attncert.verify.features import log2_off_peak
 from attncert.verify.steps import in_order, shared
+from attncert.verify.tables import Table, leads, log2_off_peak
 
 
 def head_claims(
@@ -118,15 +117,15 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
     )
 
 
-def saturation(data: Dataset, head: PaperHead, table: ObjectArray, number: int) -> Claim:
+def saturation(data: Dataset, head: PaperHead, table: Table, number: int) -> Claim:
     """Steps 6 and 8: every earlier s attends to L_s, with 1 - p ≤ (n-1)·2^-B.
 
     L_s is where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits or more:
     each other weight is then at most 2^-B of the target's.
     """
-    limit, rows = shared.leads(shared.lead(data, head), head.targets), table[list(head.earlier)]
+    limit, rows = leads(shared.lead(data, head), head.targets), table[list(head.earlier)]
     wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
-    bits = min(shared.leads(rows, head.targets), default=None)
+    bits = min(leads(rows, head.targets), default=None)
     off_peak = log2_off_peak(rows)
     return shared.claim(
         number,

@@ -24,6 +24,7 @@ from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 from attncert.verify.claims.ids import Step, of_head
+from attncert.verify.tables import Table, dense, ranges
 
 PAPER = "paper, proof of Theorem 1"
 
@@ -111,11 +112,11 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 
 
 def limit_independence(
-    data: Dataset, head: SteeringHead, table: ObjectArray, seen: features.Progressive, number: int
+    data: Dataset, head: SteeringHead, table: Table, seen: features.Progressive, number: int
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
-    weights = _weights(table[rows], seen.prime)
+    weights = _weights(dense(table[rows]), seen.prime)
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
@@ -140,7 +141,7 @@ def limit_independence(
 def finite_rank(
     data: Dataset,
     head: PlacedHead,
-    table: ObjectArray,
+    table: Table,
     seen: features.Progressive,
     number: int,
     source: str = f"{PAPER}, step 8",
@@ -163,32 +164,23 @@ def finite_rank(
     )
 
 
-def lead(data: Dataset, head: SteeringHead) -> ObjectArray:
-    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n) objects: what c multiplies. Exact: Python integers
-    where all are whole, else rationals."""
+def lead(data: Dataset, head: SteeringHead) -> Table:
+    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n): what c multiplies. Exact: whole numbers where all
+    are, else rationals (objects)."""
     steering = Head(head.separator, head.selector)
     table, scale = features.products(steering, data, head.earlier)
     if scale == 1:
         return table
+    table = dense(table)
     if not (table % scale).any():
         whole: ObjectArray = table // scale
         return whole
     return objects([fmpq(x, scale) for x in table.ravel().tolist()], table.shape)
 
 
-def leads(rows: ObjectArray, targets: Sequence[int]) -> list[Any]:
-    """By how much each row's target exceeds all its other entries (N, n); [] where n = 1."""
-    if rows.shape[1] == 1:
-        return []
-    return [
-        row[target] - max(row[:target] + row[target + 1 :])
-        for row, target in zip(rows.tolist(), targets, strict=True)
-    ]
-
-
-def integral(table: ObjectArray, number: int) -> Claim:
+def integral(table: Table, number: int) -> Claim:
     """All logits are integral: `table` could be computed."""
-    spread = int(features.ranges(table).max())
+    spread = int(ranges(table).max())
     return claim(
         number,
         ids.INTEGRAL,
@@ -214,13 +206,11 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
     )
 
 
-def group_logits(head: PlacedHead, table: ObjectArray, number: int, source: str) -> Claim:
+def group_logits(head: PlacedHead, table: Table, number: int, source: str) -> Claim:
     """The logits on record, from which the readout is solved, are those of the layer."""
-    wrong = [
-        t
-        for t, logits in zip(head.group, head.logits, strict=True)
-        if [int(k) for k in table[t]] != list(logits)
-    ]
+    rows = dense(table[list(head.group)]).tolist()
+    triples = zip(head.group, head.logits, rows, strict=True)
+    wrong = [t for t, logits, own in triples if own != list(logits)]
     return claim(
         number,
         ids.LOGITS,
@@ -280,9 +270,9 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     return fmpq_mat(len(rows) // data.d, data.d, rows)
 
 
-def features_of(table: ObjectArray, seen: features.Progressive) -> IntArray:
+def features_of(table: Table, seen: features.Progressive) -> IntArray:
     """The features mod p of one head for all examples, from its logits (T, n)."""
-    weights = _weights(table, seen.prime)
+    weights = _weights(dense(table), seen.prime)
     return features.mix_mod(weights, seen.contexts(range(len(table))), seen.prime)
 
 

@@ -16,7 +16,6 @@ from functools import partial
 
 from flint import fmpq
 
-from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
@@ -25,6 +24,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.ids import of_head
 from attncert.verify.steps import in_order, shared
+from attncert.verify.tables import Table, leads
 
 _PROOF = "ours, docs/width-one.md"
 _PLACES = {
@@ -74,10 +74,13 @@ def _ours(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
 def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
     products = (data.query_matrix * head.v1).entries()
-    wrong, rows = [], shared.entries(data, head.separator)
-    for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
-        if products[t] != alpha or [x * alpha for x in rows(t)] != [fmpq(k) for k in logits]:
-            wrong.append(t)
+    rows = shared.entries(data, head.separator)
+    once = _whole(rows(0)) if data.shared else None
+    wrong = [
+        t
+        for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True)
+        if products[t] != alpha or [x * alpha for x in once or _whole(rows(t))] != list(logits)
+    ]
     return shared.claim(
         number,
         ids.COEFFICIENTS,
@@ -87,6 +90,11 @@ def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
         lambda: {"examples": wrong},
         uses={"A1": f"independence of {counted(len(head.group), 'query')} of one group: α is free"},
     )
+
+
+def _whole(values: list[fmpq]) -> list[int | fmpq]:
+    """Integers where they are: Python's are multiplied and compared faster."""
+    return [int(x) if x.q == 1 else x for x in values]
 
 
 def curve(data: Dataset, head: WidthOneHead, number: int) -> Claim:
@@ -134,15 +142,15 @@ def head_weights(data: Dataset, head: WidthOneHead, weights: Head, number: int) 
     )
 
 
-def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: int) -> Claim:
+def saturation(data: Dataset, head: WidthOneHead, table: Table, number: int) -> Claim:
     """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
 
     c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
     gap, negative if some do not, is checked as it is.
     """
-    limit = shared.leads(shared.lead(data, head), head.targets)
+    limit = leads(shared.lead(data, head), head.targets)
     wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
-    least = min(shared.leads(table[list(head.earlier)], head.targets), default=None)
+    least = min(leads(table[list(head.earlier)], head.targets), default=None)
     return shared.claim(
         number,
         ids.SATURATION,

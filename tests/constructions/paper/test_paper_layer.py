@@ -17,6 +17,7 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
 from attncert.verify import features as verify_features
+from attncert.verify import tables
 from attncert.verify.audit.defects.runs import PAPER, Built, paper
 from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
 from attncert.verify.audit.defects.steps import shared as steps
@@ -186,7 +187,7 @@ def test_the_a_priori_bound(name: str) -> None:
         assert bits == 1 or moved * 2.0 ** -(bits - 1) >= smallest * (1 - 1e-9)
         gaps = {}
         for at in (c, c - 1):
-            shifted = table[list(found.earlier)] + (at - found.c) * lead
+            shifted = table[list(found.earlier)] + (at - found.c) * tables.dense(lead)
             gaps[at] = min(
                 row[target] - row[i]
                 for row, target in zip(shifted, found.targets, strict=True)
@@ -217,8 +218,8 @@ def test_the_a_priori_bound_does_not_depend_on_the_scale(scale: int | Fraction) 
 def test_off_peak_weights_in_bits() -> None:
     """log2(1 - p_max) for weights 1/4; 2^-k over 1 + 2^-k; equal; and far beyond all floats."""
     table = np.array([[0, 0, 0, 0], [0, -50, -(10**6), -(10**6)], [3**800, 0, 0, 0]], dtype=object)
-    found = verify_features.log2_off_peak(table)
+    found = tables.log2_off_peak(table)
     assert found[0] == pytest.approx(np.log2(0.75))
     assert found[1] == pytest.approx(-50)
     assert found[2] == -1e300 or found[2] == pytest.approx(-float(3**640) * 3.0**160)
-    assert verify_features.log2_off_peak(np.array([[7]], dtype=object)).tolist() == [-np.inf]
+    assert tables.log2_off_peak(np.array([[7]], dtype=object)).tolist() == [-np.inf]

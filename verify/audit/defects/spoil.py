@@ -20,7 +20,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify import features
 from attncert.verify.audit.defects.runs import Built
-from attncert.verify.steps.shared import lead, leads
+from attncert.verify.steps.shared import lead
+from attncert.verify.tables import dense, leads
 
 HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
 
@@ -66,7 +67,7 @@ def measured(run: Built, h: int = HEAD) -> Built:
     """Targets and least gap as the weights really have them."""
     found, data = head(run, h), run.data
     table = features.logits(run.construction.layer.heads[h], data)
-    targets = [max(range(data.n), key=row.__getitem__) for row in lead(data, found).tolist()]
+    targets = [max(range(data.n), key=row.__getitem__) for row in dense(lead(data, found)).tolist()]
     gap = min(leads(table[list(found.earlier)], targets), default=None)
     return record(run, h, targets=tuple(targets), gap_bits=gap)
 

@@ -1,0 +1,93 @@
+"""Outer products of logits against the same tables written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncert.constructions.construction import SteeringHead
+from attncert.constructions.data import generators
+from attncert.constructions.data.conversion import objects
+from attncert.constructions.layer import Head, integer_logits
+from attncert.constructions.width_one import build
+from attncert.verify import features
+from attncert.verify.saturation.least import Drops, OuterDrops, drops_behind, least_c
+from attncert.verify.steps.shared import lead
+from attncert.verify.tables import Outer, dense, leads, log2_off_peak, ranges
+
+_NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-2000, 2000), st.integers(-(2**80), 2**80))
+
+
+@st.composite
+def outers(draw: st.DrawFn) -> tuple[Outer, list[int]]:
+    """An outer product of up to four examples with up to four rows, and a target for each."""
+    count, n = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    contexts = draw(st.sampled_from([1, count]))
+    by = draw(st.lists(_NUMBERS, min_size=count, max_size=count))
+    rows = draw(st.lists(_NUMBERS, min_size=contexts * n, max_size=contexts * n))
+    targets = draw(st.lists(st.integers(0, n - 1), min_size=count, max_size=count))
+    return Outer(objects(by, (count,)), objects(rows, (contexts, n))), targets
+
+
+@given(outers())
+def test_they_say_what_the_table_does(drawn: tuple[Outer, list[int]]) -> None:
+    outer, targets = drawn
+    table = dense(outer)
+    assert table.tolist() == [
+        [b * x for x in outer.rows[t % len(outer.rows)]] for t, b in enumerate(outer.by)
+    ]
+    assert ranges(outer).tolist() == ranges(table).tolist()
+    assert leads(outer, targets) == leads(table, targets)
+    assert log2_off_peak(outer).tolist() == log2_off_peak(table).tolist()
+    assert dense(outer[[len(outer) - 1, 0]]).tolist() == table[[-1, 0]].tolist()
+
+
+@given(outers(), st.integers(1, 60))
+def test_a_scale_is_divided_out_or_refused(drawn: tuple[Outer, list[int]], scale: int) -> None:
+    outer, _ = drawn
+    table = dense(outer)
+    found = Outer.of(outer.by, outer.rows, scale)
+    if found is not None:
+        assert (dense(found) * scale == table).all()
+    elif len(outer.rows) == 1:
+        assert (table % scale).any()
+
+
+@given(outers(), st.data())
+def test_drops(drawn: tuple[Outer, list[int]], more: st.DataObject) -> None:
+    stays, targets = drawn
+    size = len(stays)
+    by = more.draw(st.lists(_NUMBERS, min_size=size, max_size=size))
+    grows = Outer(objects(by, (size,)), stays.rows)
+    outer = OuterDrops(grows, stays, tuple(targets))
+    table = Drops.of(dense(grows), dense(stays), targets)
+    assert (outer.led, outer.others, outer.rate) == (table.led, table.others, table.rate)
+    for bits in (1, 30):
+        assert least_c(outer, bits) == least_c(table, bits)
+    if outer.others:
+        for c in (1, 7, 2**70):
+            assert outer.near(c).at(c).min() == table.at(c).min()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_heads_of_width_one_have_them(shared: bool) -> None:
+    data = generators.family(7, 3, 4, queries="moment-curve", shared=shared, seed=1)
+    built = build(data, saturated=True)
+    for record, head in zip(built.heads, built.layer.heads, strict=True):
+        table = features.logit_table(head, data)
+        assert isinstance(table, Outer)
+        assert dense(table).tolist() == integer_logits(head, data)
+        if isinstance(record, SteeringHead) and record.selector is not None:
+            found = drops_behind(table[list(record.earlier)], lead(data, record), record)
+            assert isinstance(found, OuterDrops)
+
+
+def test_a_logit_that_is_not_whole_is_named() -> None:
+    data = generators.family(3, 2, 2, queries="moment-curve", shared=True, seed=1)
+    with pytest.raises(features.NotIntegral) as caught:
+        features.logit_table(Head(fmpq_mat(2, 1, [1, 0]) / 977, fmpq_mat(2, 1, [1, 0])), data)
+    assert caught.value.value.endswith("/977")
+    assert np.isfinite(caught.value.example)

@@ -1,0 +1,122 @@
+"""One head's logits for all examples: written out, or as the outer product that width one makes.
+
+At width one the logits of example t are (query·e_t)·E⁽ᵗ⁾key, a number times a row; in a shared
+context all rows are one. Its ranges, leads and weights follow from the T numbers and the rows'
+few extremes: T + n long integers, where the table has T·n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray, FloatArray, ObjectArray
+from attncert.constructions.data.conversion import objects
+
+_DROP = 1100  # bits below the largest logit at which a float weight is 0
+
+
+@dataclass(frozen=True)
+class Outer:
+    """The integers by[t]·rows[t], (N, n). by: (N,); rows: (N, n), or (1, n) for all t alike."""
+
+    by: ObjectArray
+    rows: ObjectArray
+
+    @classmethod
+    def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
+        """by[t]·rows[t]/scale, the rows over their greatest common divisor; None where a number is
+        then not whole. (In one row, then, an entry is not.)"""
+        content = math.gcd(*rows.ravel().tolist()) or 1
+        by = by * content
+        return None if (by % scale).any() else cls(by // scale, rows // content)
+
+    def __len__(self) -> int:
+        return len(self.by)
+
+    def __getitem__(self, examples: Sequence[int]) -> Outer:
+        chosen = list(examples)
+        return Outer(self.by[chosen], self.rows if len(self.rows) == 1 else self.rows[chosen])
+
+    def ends(self, targets: Sequence[int]) -> tuple[ObjectArray, ObjectArray]:
+        """The least and the largest of rows[t, L] - rows[t, i] over i ≠ L, L = targets[t]: (N,)."""
+        known = dict[tuple[int, int], tuple[int, int]]()
+        for t, target in enumerate(targets):
+            at = 0 if len(self.rows) == 1 else t
+            if (at, target) not in known:
+                apart = self.rows[at, target] - np.delete(self.rows[at], target)
+                known[at, target] = int(apart.min()), int(apart.max())
+        single = len(self.rows) == 1
+        found = [known[0 if single else t, target] for t, target in enumerate(targets)]
+        least, largest = zip(*found, strict=True) if found else ((), ())
+        return objects(least, (len(found),)), objects(largest, (len(found),))
+
+
+Table: TypeAlias = ObjectArray | Outer  # (N, n): Python integers
+
+
+def dense(table: Table) -> ObjectArray:
+    """The table written out, (N, n)."""
+    return table.by[:, None] * table.rows if isinstance(table, Outer) else table
+
+
+def ranges(table: Table) -> ObjectArray:
+    """The largest less the smallest logit of each example, (N,) integers."""
+    rows = table.rows if isinstance(table, Outer) else table
+    spans: ObjectArray = rows.max(axis=1) - rows.min(axis=1)
+    return np.abs(table.by) * spans if isinstance(table, Outer) else spans
+
+
+def leads(table: Table, targets: Sequence[int]) -> list[Any]:
+    """By how much each row's target exceeds all its other entries, N numbers; [] where n = 1."""
+    if isinstance(table, Outer):
+        if table.rows.shape[1] == 1:
+            return []
+        least, largest = table.ends(targets)
+        return [b * (x if b > 0 else y) for b, x, y in zip(table.by, least, largest, strict=True)]
+    if table.shape[1] == 1:
+        return []
+    return [
+        row[target] - max(row[:target] + row[target + 1 :])
+        for row, target in zip(table.tolist(), targets, strict=True)
+    ]
+
+
+def log2_off_peak(table: Table) -> FloatArray:
+    """log2(1 - p_max) for each example, (N,) float64; -inf where n = 1, else at least -10^300."""
+    rows = table.rows if isinstance(table, Outer) else table
+    if rows.shape[1] == 1:
+        return np.full(len(table), -np.inf)
+    nearest, drop = _behind(table)
+    second = np.maximum(-nearest, -(10**300)).astype(np.float64)
+    others = second + np.log2(np.ascontiguousarray(np.exp2(-drop)).sum(axis=1))
+    result: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
+    return result
+
+
+def _behind(table: Table) -> tuple[ObjectArray, FloatArray]:
+    """How far the second largest entry is behind the largest, (N,), and the others behind the
+    second, the farthest first, cut at _DROP: (N, n - 1).
+
+    A multiple b > 0 of a row keeps its order, b < 0 turns it round; and b·x cut at _DROP is that of
+    b and x both cut there, as both are 0 or at least 1.
+    """
+    if isinstance(table, Outer):
+        (first, further), (first_up, further_up) = _behind(table.rows), _behind(-table.rows)
+        positive, size = np.array(table.by > 0, dtype=bool), np.abs(table.by)
+        drop = np.where(positive[:, None], further, further_up) * _cut(size)[:, None]
+        return size * np.where(positive, first, first_up), np.minimum(drop, _DROP)
+    behind = table.max(axis=1, keepdims=True) - table
+    others = np.ones(table.shape, dtype=bool)
+    others[np.arange(len(table)), behind.argmin(axis=1)] = False
+    behind = behind[others].reshape(len(table), -1)
+    nearest = behind.min(axis=1, keepdims=True)
+    return nearest[:, 0], np.sort(_cut(behind - nearest), axis=1)[:, ::-1]
+
+
+def _cut(values: AnyArray) -> FloatArray:
+    return np.minimum(values, _DROP).astype(np.float64)
