@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from attncert.constructions.arrays import AnyArray, FloatArray, ObjectArray
-from attncert.constructions.data.conversion import objects
+from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, ObjectArray
 
 _DROP = 1100  # bits below the largest logit at which a float weight is 0
 
@@ -42,18 +41,31 @@ class Outer:
         chosen = list(examples)
         return Outer(self.by[chosen], self.rows if len(self.rows) == 1 else self.rows[chosen])
 
-    def ends(self, targets: Sequence[int]) -> tuple[ObjectArray, ObjectArray]:
-        """The least and the largest of rows[t, L] - rows[t, i] over i ≠ L, L = targets[t]: (N,)."""
-        known = dict[tuple[int, int], tuple[int, int]]()
-        for t, target in enumerate(targets):
-            at = 0 if len(self.rows) == 1 else t
-            if (at, target) not in known:
-                apart = self.rows[at, target] - np.delete(self.rows[at], target)
-                known[at, target] = int(apart.min()), int(apart.max())
-        single = len(self.rows) == 1
-        found = [known[0 if single else t, target] for t, target in enumerate(targets)]
-        least, largest = zip(*found, strict=True) if found else ((), ())
-        return objects(least, (len(found),)), objects(largest, (len(found),))
+    def ends(self, targets: Sequence[int]) -> Ends:
+        """The least and the largest of rows[t, L] - rows[t, i], i ≠ L = targets[t]; n > 1."""
+        wanted = np.array(targets, dtype=np.intp)
+        if len(self.rows) > 1:
+            return _ends(self.rows, wanted)
+        different, which = np.unique(wanted, return_inverse=True)
+        least, largest = _ends(np.repeat(self.rows, len(different), axis=0), different)
+        return least[which], largest[which]
+
+    def leads(self, ends: Ends) -> ObjectArray:
+        """By how much each target exceeds all other entries, (N,); ends: of these rows."""
+        least, largest = ends
+        ahead: ObjectArray = self.by * np.where(self.by > 0, least, largest)
+        return ahead
+
+
+Ends: TypeAlias = tuple[ObjectArray, ObjectArray]
+
+
+def _ends(rows: ObjectArray, targets: IntArray) -> Ends:
+    at = np.arange(len(rows)), targets
+    others = np.ones(rows.shape, dtype=bool)
+    others[at] = False
+    apart = (rows[at][:, None] - rows)[others].reshape(len(rows), -1)
+    return apart.min(axis=1), apart.max(axis=1)
 
 
 Table: TypeAlias = ObjectArray | Outer  # (N, n): Python integers
@@ -74,10 +86,8 @@ def ranges(table: Table) -> ObjectArray:
 def leads(table: Table, targets: Sequence[int]) -> list[Any]:
     """By how much each row's target exceeds all its other entries, N numbers; [] where n = 1."""
     if isinstance(table, Outer):
-        if table.rows.shape[1] == 1:
-            return []
-        least, largest = table.ends(targets)
-        return [b * (x if b > 0 else y) for b, x, y in zip(table.by, least, largest, strict=True)]
+        alone = table.rows.shape[1] == 1
+        return [] if alone else table.leads(table.ends(targets)).tolist()
     if table.shape[1] == 1:
         return []
     return [

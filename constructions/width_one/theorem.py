@@ -45,7 +45,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import IntegerArray
@@ -187,14 +186,14 @@ def record(
     """From coefficients to vectors in the data's own units."""
     gap = None
     if draft.targets is not None:
-        rows = np.broadcast_to(draft.row(earlier), (len(earlier), builder.data.n))
-        top = rows[np.arange(len(earlier)), draft.targets]
-        lead = integers.subtract(top[:, None], rows)
-        gaps = [  # over entries that differ: where rows are repeated, equal ones are none
-            int(k) * end
-            for k, leads in zip(draft.products[list(earlier)], lead, strict=True)
-            for end in _ends(leads[leads != 0])
-        ]
+        rows, ends = draft.row(earlier), dict[tuple[int, int], tuple[int, ...]]()
+        products, targets = draft.products[list(earlier)].tolist(), draft.targets.tolist()
+        gaps = []
+        for k, (product, target) in enumerate(zip(products, targets, strict=True)):
+            at = min(k, len(rows) - 1)
+            if (at, target) not in ends:
+                ends[at, target] = _ends(integers.subtract(rows[at, target], rows[at]))
+            gaps += [product * end for end in ends[at, target]]
         gap = min(gaps, default=None)
     return WidthOneHead(
         group=tuple(group),
@@ -211,6 +210,8 @@ def record(
     )
 
 
-def _ends(values: IntegerArray) -> tuple[int, ...]:
-    """The least and the largest; none of none. A multiple of the values is least at one of them."""
-    return (int(values.min()), int(values.max())) if values.size else ()
+def _ends(lead: IntegerArray) -> tuple[int, ...]:
+    """The least and the largest but 0, which equal rows have; none of none. A multiple of all is
+    least at one of them."""
+    others = lead[lead != 0]
+    return (int(others.min()), int(others.max())) if others.size else ()

@@ -26,7 +26,7 @@ from attncert.verify.claims.evidence import RATIONAL, Claim
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
 from attncert.verify.steps.shared import lead
-from attncert.verify.tables import Outer, Table, dense, leads
+from attncert.verify.tables import Ends, Outer, Table, dense
 
 _LONG = 100  # bits of a c beyond which float64 is no help
 
@@ -110,10 +110,9 @@ class OuterDrops:
     stays: Outer
     targets: tuple[int, ...]
 
-    @property
-    def led(self) -> bool:
-        """Whether every L_s leads in the limit."""
-        return all(by > 0 for by in leads(self.grows, self.targets))
+    @cached_property
+    def _ends(self) -> Ends:
+        return self.grows.ends(self.targets)
 
     @property
     def others(self) -> int:
@@ -123,14 +122,20 @@ class OuterDrops:
     @cached_property
     def rate(self) -> int | None:
         """The least of the gaps; None where there is none."""
-        return min(leads(self.grows, self.targets), default=None)
+        some = self.others and self.targets
+        return int(self.grows.leads(self._ends).min()) if some else None
+
+    @property
+    def led(self) -> bool:
+        """Whether every L_s leads in the limit."""
+        return self.rate is None or self.rate > 0
 
     def near(self, c: int, bits: int | None = None) -> Drops:
         """Those of few examples, with all that have a drop of `bits` or less at c; or, if no bits
         are given, with all that are at most log2 n bits further than the least of all."""
-        drops = leads(replace(self.stays, by=c * self.grows.by + self.stays.by), self.targets)
-        most = min(drops) + self.others.bit_length() if bits is None else bits
-        chosen = [k for k, drop in enumerate(drops) if drop <= most]
+        drops = replace(self.stays, by=c * self.grows.by + self.stays.by).leads(self._ends)
+        most = drops.min() + self.others.bit_length() if bits is None else bits
+        chosen = np.flatnonzero(drops <= most).tolist()
         grows, stays = (dense(table[chosen]) for table in (self.grows, self.stays))
         return Drops.of(grows, stays, [self.targets[k] for k in chosen])
 
