@@ -172,7 +172,8 @@ def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) ->
     others = np.setdiff1d(np.arange(len(order)), pivots)
     if not len(others) or not len(pivots):
         return [(1, 1, [int(order[i])]) for i in others[:1]]
-    coefficients = np.mod(rows[:, others], p)  # (r, K), in [0, p)
+    coefficients = rows[:, others]  # (r, K), balanced
+    coefficients += p * (coefficients < 0)  # in [0, p)
     basis, outside = order[pivots], order[others]
     candidates = [_lightest(coefficients, p, basis, outside)]
     for j in range(2, min(depth, len(others), len(pivots)) + 1):
