@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import command_line
 from attncert.reports.report import FIT, Report
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
@@ -33,19 +34,10 @@ def one_line(fitted: Fitted) -> str:
 
 def command(fitted: Fitted) -> str:
     """What does it again; paths are left out."""
-    settings = fitted.settings
-    heads = fitted.attempts[-1].heads if fitted.attempts else settings.heads
-    options = [
-        "" if heads is None else f" --heads {heads}",
-        f" --head-width {settings.head_width}",
-        "" if settings.value_width is None else f" --value-width {settings.value_width}",
-        f" --seed {fitted.attempts[-1].seed if fitted.attempts else settings.seed}",
-        " --force" if settings.force else "",
-        "" if settings.optimizer == "lm" else f" --optimizer {settings.optimizer}",
-        "" if settings.steps is None else f" --steps {settings.steps}",
-        "" if settings.device == "auto" else f" --device {settings.device}",
-    ]
-    return f"attncert fit DATA{''.join(options)}"
+    asked = {name: x for name, x in vars(fitted.settings).items() if x not in ("lm", "auto")}
+    for last in fitted.attempts[-1:]:
+        asked |= {"heads": last.heads, "seed": last.seed}
+    return command_line("attncert fit DATA", **asked)
 
 
 def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:

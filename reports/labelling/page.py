@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attncert.constructions.brief import command_line
 from attncert.reports.report import LABELLING, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import readable_json
@@ -34,14 +35,8 @@ def command(labelled: Labelled) -> str:
     """What does it again; paths are left out."""
     settings = labelled.settings
     heads = settings.heads if labelled.zero is None else labelled.zero.heads
-    options = [
-        "" if heads is None else f" --heads {heads}",
-        f" --head-width {settings.head_width}",
-        "" if settings.value_width is None else f" --value-width {settings.value_width}",
-        f" --construction {labelled.construction or settings.construction}",
-        f" --seed {settings.seed}",
-    ]
-    return f"attncert every-labelling DATA{''.join(options)}"
+    used = {"heads": heads, "construction": labelled.construction or settings.construction}
+    return command_line("attncert every-labelling DATA", **vars(settings) | used)
 
 
 def certificate_of(labelled: Labelled) -> tuple[dict[str, Any] | None, str]:
