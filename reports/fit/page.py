@@ -12,7 +12,6 @@ from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
-from attncert.reports.words.text import plain
 from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
@@ -78,7 +77,7 @@ def render(fitted: Fitted) -> dict[str, bytes]:
         "shares": () if fitted.seen is None else _shares(fitted.seen),
     }
     files = {
-        "report.md": page("fit.md.j2", context, plain=plain),
+        "report.md": page("fit.md.j2", context),
         "fit.json": readable_json({"format": FORMAT, **fit_dict(fitted)}),
         "timings.json": readable_json({"seconds": fitted.seconds}),
     }

@@ -11,7 +11,6 @@ from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
-from attncert.reports.words.text import plain
 from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.certificate import labelling_certificate
@@ -77,7 +76,7 @@ def render(labelled: Labelled) -> dict[str, bytes]:
         "without": without,
     }
     files = {
-        "report.md": page("labelling.md.j2", context, plain=plain),
+        "report.md": page("labelling.md.j2", context),
         "labelling.json": readable_json({"format": FORMAT, **labelled_dict(labelled)}),
         "timings.json": readable_json({"seconds": labelled.seconds}),
     }
