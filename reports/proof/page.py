@@ -150,7 +150,7 @@ def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
     command = printable(settings.command)
     view, anchor = diagram(trace), anchors(trace)
-    head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
+    head_columns, head_rows = rows.without_empty(rows.HEAD_COLUMNS, rows.heads(proof))
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {

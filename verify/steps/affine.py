@@ -58,23 +58,17 @@ def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
     )
 
 
-def head_claims(
-    data: Dataset, construction: Construction, *, with_ranks: bool = True
-) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-
-    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[in_order.Check]:
-        yield partial(dimensions, data, record, number)
-        yield partial(width_one.coefficients, data, record, number)
-        if record.selector is not None:
-            yield partial(shared.selector, data, record, number)
-        yield partial(curve, data, record, number)
-        if record.selector is not None:
-            yield partial(separator, data, record, number)
-        yield partial(width_one.head_weights, data, record, weights, number)
-
-    after = in_order.after_steering(data, saturation)
-    return in_order.head_by_head(data, construction, before, after, _told, with_ranks=with_ranks)
+def _before(
+    data: Dataset, built: Construction, record: WidthOneHead, weights: Head, number: int
+) -> Iterator[in_order.Check]:
+    yield partial(dimensions, data, record, number)
+    yield partial(width_one.coefficients, data, record, number)
+    if record.selector is not None:
+        yield partial(shared.selector, data, record, number)
+    yield partial(curve, data, record, number)
+    if record.selector is not None:
+        yield partial(separator, data, record, number)
+    yield partial(width_one.head_weights, data, record, weights, number)
 
 
 def _told(record: WidthOneHead, check: in_order.Check) -> Claim:
@@ -172,3 +166,6 @@ def _tied(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> list[in
         if len(entries) < len({str(row) for row in data.context(t).tolist()}):
             out.append(t)
     return out
+
+
+head_claims = in_order.steering(_before, saturation, _told)
