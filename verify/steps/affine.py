@@ -132,17 +132,8 @@ def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: in
     ahead = shared.lead(data, head)
     wrong = [s for s, by in zip(head.earlier, _leads(data, head, ahead), strict=True) if by <= 0]
     now = _leads(data, head, table[list(head.earlier)])
-    least = min((by for by in now if by < _ALONE), default=None)
-    return shared.claim(
-        number,
-        ids.SATURATION,
-        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$, repeated or not, where "
-        "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
-        not wrong and least == head.gap_bits,
-        {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": int(least)},
-        lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
-        rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
-    )
+    least = min((int(by) for by in now if by < _ALONE), default=None)
+    return width_one.in_the_limit(head, number, "$L_s$, repeated or not,", wrong, least)
 
 
 _ALONE = float("inf")  # the lead of a row that has no other beside it

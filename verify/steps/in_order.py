@@ -83,7 +83,7 @@ def steps(
         ) -> Iterator[Check]:
             yield partial(shared.group_logits, record, table, number, source)
             if seen is not None:
-                yield partial(shared.finite_rank, data, record, table, seen, number, source=source)
+                yield partial(shared.finite_rank, record, table, seen, number, source=source)
 
         return head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
@@ -109,9 +109,9 @@ def steering(
             if record.selector is not None:
                 yield partial(saturation, data, record, table, number)
                 if seen is not None:
-                    yield partial(shared.limit_independence, data, record, table, seen, number)
+                    yield partial(shared.limit_independence, record, table, seen, number)
             if seen is not None:
-                yield partial(shared.finite_rank, data, record, table, seen, number)
+                yield partial(shared.finite_rank, record, table, seen, number)
 
         checks = partial(before, data, construction)
         return head_by_head(data, construction, checks, after, told, with_ranks=with_ranks)

@@ -111,7 +111,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 
 
 def limit_independence(
-    data: Dataset, head: SteeringHead, table: ObjectArray, seen: features.Progressive, number: int
+    head: SteeringHead, table: ObjectArray, seen: features.Progressive, number: int
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
@@ -138,7 +138,6 @@ def limit_independence(
 
 
 def finite_rank(
-    data: Dataset,
     head: PlacedHead,
     table: ObjectArray,
     seen: features.Progressive,

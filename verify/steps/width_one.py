@@ -137,10 +137,17 @@ def saturation(data: Dataset, head: WidthOneHead, table: ObjectArray, number: in
     limit = shared.leads(shared.lead(data, head), head.targets)
     wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
     least = min(shared.leads(table[list(head.earlier)], head.targets), default=None)
+    return in_the_limit(head, number, "$L_s$", wrong, least)
+
+
+def in_the_limit(
+    head: WidthOneHead, number: int, row: str, wrong: list[int], least: int | None
+) -> Claim:
+    """The claim. wrong: earlier examples whose target is another row; least: the lead at this c."""
     return shared.claim(
         number,
         ids.SATURATION,
-        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$ where "
+        f"As $c\\to\\infty$ every earlier $s$ attends to the one row {row} where "
         "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
         not wrong and least == head.gap_bits,
         {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": least},
