@@ -105,6 +105,12 @@ class Layer:
         value = self.heads[0].value
         return None if value is None else int(value.ncols())
 
+    @property
+    def matrices(self) -> list[fmpq_mat]:
+        """Key, query and value of each head in order, and the output: those that there are."""
+        parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
+        return [m for m in (*parts, self.output) if m is not None]
+
     def to_numpy(self) -> dict[str, FloatArray]:
         """float64 weights with the usual shapes, for a plain softmax (base e), no 1/√d_h scale.
 
