@@ -48,7 +48,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.relations.rows import MOST_ROWS, row_relations, tied_examples
+from attncert.verify.tightness.relations.rows import few_tied, row_relations
 from attncert.verify.tightness.universal import bound_from_above
 
 __all__ = ["DataCapacity", "DataCapacitySettings", "data_capacity"]
@@ -74,7 +74,7 @@ def data_capacity(
     columns = parameter_count(data.d, data.m, heads, settings.head_width, width)
     require_small(wanted, columns)
     uppers = [Upper("the number of labels", wanted), *_uppers(data, settings, heads, range(data.T))]
-    few = len(tied_examples(data)) <= MOST_ROWS
+    few = few_tied(data)
     relations = len(row_relations(data)) if few else 0
     if relations:
         uppers.append(Upper("relations for all weights", data.m * (data.T - relations)))

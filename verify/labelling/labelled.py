@@ -37,12 +37,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.relations.rows import (
-    MOST_ROWS,
-    row_relations,
-    shortest,
-    tied_examples,
-)
+from attncert.verify.tightness.relations.rows import few_tied, row_relations, shortest
 
 Way = Literal["auto", "groups", "pairs"]
 _MOST_HEADS = 2**14
@@ -181,7 +176,7 @@ def _excluded(data: Dataset, settings: LabellingSettings, found: Spans) -> Claim
         reason = "the labels of some labelling have a rank above the number of heads times $d_v$"
         numbers = {"H d_v": settings.heads * width, "rank": min(T, m)}
         witness = dict(numbers)
-    elif len(tied_examples(data)) <= MOST_ROWS:
+    elif few_tied(data):
         relations = row_relations(data)
         if relations:
             reason = "a relation between examples holds for all weights of any number of heads"
