@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
+from attncert.constructions.brief import option
 from attncert.constructions.foreign import printable
 
 _MOST = 120  # characters of the argument and of what it is
@@ -96,8 +97,7 @@ def require_sizes(settings: object, most: int) -> None:
     for name in ("heads", "head_width", "value_width"):
         value = getattr(settings, name)
         if value is not None and not (whole(value) and 1 <= value <= most):
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(option, f"a whole number from 1 to {most}", value)
+            raise InputError(option(name), f"a whole number from 1 to {most:,}", value)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
@@ -41,7 +41,7 @@ from attncert.constructions.construction import (
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
-from attncert.constructions.layer import Head
+from attncert.constructions.layer import Head, scaled_head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.feature_blocks import FeatureBlocks, context_products
 from attncert.constructions.search.placement import Block, Placement, independent_rows
@@ -211,12 +211,12 @@ class _Search:
     def _record(
         self, group: list[int], earlier: tuple[int, ...], pivots: list[int], draw: _Draw
     ) -> GenericHead:
-        key, query = (fmpq_mat(integers.to_flint(x)) for x in (draw.key, draw.query))
+        head = scaled_head(self.data, draw.key, draw.query)
         return GenericHead(
             group=tuple(group),
             earlier=earlier,
-            key=key * fmpq(self.data.contexts.denominator),
-            query=query * fmpq(self.data.queries.denominator),
+            key=head.key,
+            query=head.query,
             bound=draw.bound,
             draws=draw.number,
             logits=tuple(tuple(int(k) for k in draw.logits[t].tolist()) for t in group),

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
-from attncert.constructions.arrays import FloatArray
+from attncert.constructions.arrays import FloatArray, IntegerArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact import integers
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,12 @@ class Layer:
         value = self.heads[0].value
         return None if value is None else int(value.ncols())
 
+    @property
+    def matrices(self) -> list[fmpq_mat]:
+        """Key, query and value of each head in order, and the output: those that there are."""
+        parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
+        return [m for m in (*parts, self.output) if m is not None]
+
     def to_numpy(self) -> dict[str, FloatArray]:
         """float64 weights with the usual shapes, for a plain softmax (base e), no 1/√d_h scale.
 
@@ -182,6 +189,17 @@ class Layer:
             parts["W_V"] = [made(head.value) for head in self.heads]
             parts["W_O"] = made(self.output)
         return parts
+
+
+def scaled_head(
+    data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray | None = None
+) -> Head:
+    """The head of these integers, key and query times the data's denominators: logits are whole."""
+    return Head(
+        fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
+        fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
+        None if value is None else fmpq_mat(integers.to_flint(value)),
+    )
 
 
 def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: int) -> int:

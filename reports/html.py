@@ -21,16 +21,14 @@ import hashlib
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape, unescape
 from typing import Any
 
 from latex2mathml.converter import convert_to_element
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 
 from attncert.reports.report import HTML_MARK, MARK, PROOF, REPOSITORY, figure_file
 from attncert.reports.words.templating import TEMPLATES
@@ -172,8 +170,8 @@ def _contents(headings: list[tuple[str, str, str]]) -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     parser.inline.ruler.before("escape", "math", _math_rule)
-    for name in _RULES:
-        parser.add_render_rule(name, _RULES[name])
+    for name, rule in _RULES.items():
+        parser.add_render_rule(name, lambda self, x, k, options, env, rule=rule: rule(x, k, env))
     return parser
 
 
@@ -190,25 +188,23 @@ def _math_rule(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _math(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _math(tokens: _Tokens, k: int, env: Any) -> str:
     return mathml(tokens[k].content)
 
 
-def _fence(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _fence(tokens: _Tokens, k: int, env: Any) -> str:
     text = tokens[k].content
     if tokens[k].info == "math":
         return f'<div class="formula" tabindex="0">{mathml(text, block=True)}</div>\n'
     return f'<pre tabindex="0"><code>{escape(text)}</code></pre>\n'
 
 
-def _html(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _html(tokens: _Tokens, k: int, env: Any) -> str:
     text = tokens[k].content
     return text if _TAGS.fullmatch(text.strip()) else escape(text)
 
 
-def _heading_open(
-    self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any
-) -> str:
+def _heading_open(tokens: _Tokens, k: int, env: Any) -> str:
     text = _plain(tokens[k + 1].children or [])
     slug = re.sub(r"[^\w-]", "", text.lower().replace(" ", "-")) or "part"
     env["slugs"][slug] = seen = env["slugs"].get(slug, -1) + 1
@@ -217,7 +213,7 @@ def _heading_open(
     return f'<{tokens[k].tag} id="{slug}">'
 
 
-def _image(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _image(tokens: _Tokens, k: int, env: Any) -> str:
     name, alt = str(tokens[k].attrs.get("src", "")), escape(_plain(tokens[k].children or []))
     svg = env["files"].get(name)
     if svg is None:
@@ -229,36 +225,28 @@ def _image(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, en
     return f'<img alt="{alt}" src="data:image/svg+xml;base64,{inside}">'
 
 
-def _link_open(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _link_open(tokens: _Tokens, k: int, env: Any) -> str:
     target = str(tokens[k].attrs.get("href", ""))
     documentation = REPOSITORY and target.startswith(f"{REPOSITORY}/")
     ours = documentation or _LINK.fullmatch(target)
     return f'<a href="{escape(target)}">' if ours else "<a>"
 
 
-def _table_open(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _table_open(tokens: _Tokens, k: int, env: Any) -> str:
     env["tables"] += 1
     under = env["headings"][-1][1] if env["headings"] else ""
     name = escape(f"Table {env['tables']}: {under}")
     return f'<div class="table" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
 
 
-def _table_close(
-    self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any
-) -> str:
-    return "</table>\n</div>\n"
-
-
-def _cell_open(self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any) -> str:
+def _cell_open(tokens: _Tokens, k: int, env: Any) -> str:
     content = tokens[k + 1].content
     key = sort_key(content)
     sorts = f' data-sort="{key}"' if key else ""
     return f"<td{_class(tokens[k], content)}{sorts}>"
 
 
-def _header_open(
-    self: RendererHTML, tokens: _Tokens, k: int, options: OptionsDict, env: Any
-) -> str:
+def _header_open(tokens: _Tokens, k: int, env: Any) -> str:
     inside = tokens[k + 1].children or []
     spoken = f' abbr="{escape(_plain(inside))}"' if any(t.type == "math" for t in inside) else ""
     return f'<th scope="col"{_class(tokens[k], "")}{spoken}>'
@@ -270,11 +258,11 @@ def _class(token: Token, content: str) -> str:
     return ' class="long"' if len(content) > _LONG else ""
 
 
-_RULES = {
+_RULES: dict[str, Callable[[_Tokens, int, Any], str]] = {
     "math": _math, "fence": _fence, "html_block": _html, "html_inline": _html,
     "heading_open": _heading_open, "image": _image, "link_open": _link_open,
-    "table_open": _table_open, "table_close": _table_close, "td_open": _cell_open,
-    "th_open": _header_open,
+    "table_open": _table_open, "table_close": lambda *_: "</table>\n</div>\n",
+    "td_open": _cell_open, "th_open": _header_open,
 }  # fmt: skip
 
 

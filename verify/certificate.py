@@ -28,7 +28,6 @@ from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.rational import Relation
 from attncert.verify.tables import ranges
 
 # Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
@@ -136,35 +135,6 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
     common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
     longest = max(int(x.p).bit_length() - int(x.q).bit_length() for x in entries)
     return max(longest, 0) + common.bit_length()
-
-
-def impossible_certificate(
-    data: Dataset,
-    relation: Relation,
-    *,
-    construction: str,
-    produced_by: Mapping[str, Any],
-    more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The claim that no weights give these labels: they break a relation that all weights obey.
-
-    relation: between rows of Z, of a kind that `verify/checker_data.py` finds inescapable. more: of
-    what `second` adds. Raises TooLarge.
-    """
-    coefficients = ["0"] * data.T
-    for t, c in zip(relation.indices, relation.coefficients, strict=True):
-        coefficients[t] = numeral(c)
-    body = {
-        "format": "attncert/1",
-        "claim": "impossible",
-        "construction": construction,
-        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
-        "data": data.canonical(),
-        "relation": coefficients,
-        "produced_by": dict(produced_by),
-        "input_sha256": data.sha256,
-    }
-    return sealed(body | second(more or {}))
 
 
 class Certificate(dict[str, Any]):

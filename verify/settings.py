@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
+from attncert.constructions.brief import command_line
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, whole
+from attncert.constructions.errors import InputError, require_seed, require_sizes, whole
 from attncert.constructions.numerals import fraction
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.proof import Kind
@@ -78,10 +79,7 @@ class Settings:
         method = registry.method(self.construction)
         if ":" not in self.construction:
             object.__setattr__(self, "construction", method.name)
-        for argument in ("heads", "head_width", "value_width"):
-            value = getattr(self, argument)
-            if value is not None and not (whole(value) and 1 <= value <= 10**4):
-                raise InputError(_option(argument), "a whole number from 1 to 10,000", value)
+        require_sizes(self, 10**4)
         if method.only_width is not None and self.head_width not in (None, method.only_width):
             only = f"{method.only_width} with --construction {method.name}"
             raise InputError("--head-width", only, self.head_width)
@@ -147,22 +145,13 @@ class Settings:
 
     def command(self, examples: int) -> str:
         """The command line that repeats this run, without paths."""
-        words = ["attncert prove DATA", f"--construction {self.construction}"]
-        words += [f"--examples {examples}"]
-        for argument in ("heads", "head_width", "value_width"):
-            if getattr(self, argument) is not None:
-                words.append(f"{_option(argument)} {getattr(self, argument)}")
-        words += [f"--claim {self.claim}"] if self.claim != "auto" else []
-        words += [] if self.interior else ["--vertices"]
-        words += [f"--saturate {self.saturate}"] if self.saturate is not None else []
-        words += ["--saturate-own"] if self.saturate_own else []
-        words += [f"--round {self.round_to}"] if self.round_to is not None else []
-        words += ["--mix"] if self.mix else []
-        words += [f"--a1-work {plain(self.a1_work)}"] if self.a1_work != A1_WORK else []
-        words += [f"--memory {self.memory:g}"] if self.memory != Settings.memory else []
-        words += ["--data-file"] if self.data_file else []
-        return " ".join([*words, f"--seed {self.seed}"])
-
-
-def _option(argument: str) -> str:
-    return f"--{argument.replace('_', '-')}"
+        return command_line(
+            "attncert prove DATA", construction=self.construction, examples=examples,
+            heads=self.heads, head_width=self.head_width, value_width=self.value_width,
+            claim=self.claim if self.claim != "auto" else None,
+            vertices=not self.interior, saturate=self.saturate, saturate_own=self.saturate_own,
+            round=self.round_to, mix=self.mix,
+            a1_work=plain(self.a1_work) if self.a1_work != A1_WORK else None,
+            memory=f"{self.memory:g}" if self.memory != Settings.memory else None,
+            data_file=self.data_file, seed=self.seed,
+        )  # fmt: skip

@@ -46,8 +46,8 @@ from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.keys import distinct
 from attncert.constructions.exact.modular import PRIMES, echelon_mod, residues
-from attncert.constructions.given.zeros import Zero, head
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.given.zeros import Zero
+from attncert.constructions.layer import Head, Layer, scaled_head
 
 _DOUBLINGS = 40  # of the integers that u and q̂ are drawn from
 _DIRECTIONS = 12  # directions with positive rates that are compared
@@ -236,8 +236,8 @@ def _layer(
     for h in range(pairs):
         steps = np.full((1, 1), scale * (pairs - h), dtype=object)
         query = direction[:, None].astype(object) * steps
-        made += [head(data, key, query, key), head(data, key, query, -key)]
+        made += [scaled_head(data, key, query, key), scaled_head(data, key, query, -key)]
     if heads % 2:
-        made.append(head(data, spare[0], spare[1], 0 * key))
+        made.append(scaled_head(data, spare[0], spare[1], 0 * key))
     ones = fmpq_mat(heads, 1, [1] * heads)
     return Layer(tuple(made), ones)

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import Groups
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.given.law import Spans
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer import Head, Layer, scaled_head
 
 BOUNDS = (3, 30, 999)  # of the integers drawn: short numbers first, then ones that rarely coincide
 
@@ -108,7 +108,7 @@ def draw_groups(
         output = np.eye(d_v, m, dtype=np.int64)
         if d_v < m:
             output = rng.integers(-bound, bound + 1, (d_v, m))
-        heads += [head(data, key, query, value) for value in values]
+        heads += [scaled_head(data, key, query, value) for value in values]
         outputs += [output] * k
         sets.append(tuple(range(start, start + k)))
         start += k
@@ -133,15 +133,7 @@ def draw_layer(
         return rng.integers(-bound, bound + 1, shape)
 
     made = tuple(
-        head(data, draw(d, head_width), draw(d, head_width), draw(d, d_v)) for _ in range(heads)
+        scaled_head(data, draw(d, head_width), draw(d, head_width), draw(d, d_v))
+        for _ in range(heads)
     )
     return Layer(made, fmpq_mat(integers.to_flint(draw(heads * d_v, m))))
-
-
-def head(data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray) -> Head:
-    """With these integers, key and query times the data's denominators: logits are integral."""
-    return Head(
-        fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
-        fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
-        fmpq_mat(integers.to_flint(value)),
-    )

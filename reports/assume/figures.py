@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,59 +15,52 @@ from attncert.verify.assume.spectra import EPSILON, Spectrum
 from attncert.verify.kruskal.sampling.sampled import Sweep
 
 _BARS = 40
-Drawing = Callable[[], Figure]
 
 
 def draw(made: Assumed) -> dict[str, bytes]:
     """fractions, spectra, ranks: those for which there is something."""
-    figures = {"fractions": _fractions(made), "spectra": _spectra(made), "ranks": _ranks(made)}
     with style():
-        return {name: to_svg(made_()) for name, made_ in figures.items() if made_ is not None}
+        figures = {"fractions": _fractions(made), "spectra": _spectra(made), "ranks": _ranks(made)}
+        return {name: to_svg(figure) for name, figure in figures.items() if figure is not None}
 
 
-def _fractions(made: Assumed) -> Drawing | None:
+def _fractions(made: Assumed) -> Figure | None:
     sweep, tests = made.found.sampled, made.tests
     if not tests and not isinstance(sweep, Sweep):
         return None
 
-    def figure() -> Figure:
-        drawn = Figure(figsize=(WIDTH, 3.2), layout="constrained")
-        axes = drawn.subplots()
-        if isinstance(sweep, Sweep) and sweep.permutations:
-            ks = list(range(1, sweep.longest + 1))
-            share = [sweep.independent(k) / sweep.permutations for k in ks]
-            axes.plot(ks, share, color=BLUE, label=f"exact, {sweep.permutations} permutations")
-        if tests:
-            axes.plot([t.k for t in tests], [t.full / t.subsets for t in tests], "o", color=RED,
-                      label="float32 rank full")  # fmt: skip
-        axes.axvline(made.given.tokens, color="#777777", linestyle=":", label="$n$")
-        axes.set_xlabel("$k$, queries in a set")
-        axes.set_ylabel("independent, of the sets drawn")
-        axes.set_ylim(-0.04, 1.06)
-        axes.legend(frameon=False)
-        return drawn
-
-    return figure
+    drawn = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    axes = drawn.subplots()
+    if isinstance(sweep, Sweep) and sweep.permutations:
+        ks = list(range(1, sweep.longest + 1))
+        share = [sweep.independent(k) / sweep.permutations for k in ks]
+        axes.plot(ks, share, color=BLUE, label=f"exact, {sweep.permutations} permutations")
+    if tests:
+        axes.plot([t.k for t in tests], [t.full / t.subsets for t in tests], "o", color=RED,
+                  label="float32 rank full")  # fmt: skip
+    axes.axvline(made.given.tokens, color="#777777", linestyle=":", label="$n$")
+    axes.set_xlabel("$k$, queries in a set")
+    axes.set_ylabel("independent, of the sets drawn")
+    axes.set_ylim(-0.04, 1.06)
+    axes.legend(frameon=False)
+    return drawn
 
 
-def _spectra(made: Assumed) -> Drawing | None:
+def _spectra(made: Assumed) -> Figure | None:
     sets: list[tuple[str, Sequence[Spectrum]]] = [("contexts", made.contexts)]
     sets += [(f"{k:,} queries", found) for k, found in made.subsets.items()]
     sets = [(name, found) for name, found in sets if found and found[0].singular[0] > 0]
     if not sets:
         return None
 
-    def figure() -> Figure:
-        drawn = Figure(figsize=(WIDTH, 3.4), layout="constrained")
-        panels = drawn.subplots(1, len(sets), sharey=True, squeeze=False)[0]
-        for panel, (name, found) in zip(panels, sets, strict=True):
-            _panel(panel, found)
-            panel.set_title(name)
-        panels[0].set_ylabel("singular value")
-        panels[-1].legend(frameon=False, fontsize=7.5)
-        return drawn
-
-    return figure
+    drawn = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    panels = drawn.subplots(1, len(sets), sharey=True, squeeze=False)[0]
+    for panel, (name, found) in zip(panels, sets, strict=True):
+        _panel(panel, found)
+        panel.set_title(name)
+    panels[0].set_ylabel("singular value")
+    panels[-1].legend(frameon=False, fontsize=7.5)
+    return drawn
 
 
 def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
@@ -90,25 +83,22 @@ def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
     axes.set_xlabel("index")
 
 
-def _ranks(made: Assumed) -> Drawing | None:
+def _ranks(made: Assumed) -> Figure | None:
     sizes = {made.k, min(made.given.N, made.given.d)}
     tests = [test for test in made.tests if test.k in sizes]
     if not tests:
         return None
 
-    def figure() -> Figure:
-        drawn = Figure(figsize=(WIDTH, 2.8), layout="constrained")
-        panels = drawn.subplots(1, len(tests), squeeze=False)[0]
-        for panel, test in zip(panels, tests, strict=True):
-            ranks = np.repeat(list(test.ranks), list(test.ranks.values()))
-            low, high = int(ranks.min()), test.k
-            step = max(1, -(-(high - low + 1) // _BARS))
-            edges = np.arange(low, high + step + 1, step) - 0.5
-            panel.hist(ranks, bins=edges, color=RED, alpha=0.8)
-            panel.axvline(min(test.k, made.rank), color=BLUE, linestyle="--")
-            panel.set_title(f"float32 ranks of {test.subsets:,} sets of {test.k:,}")
-            panel.set_xlabel("rank (dashed: the largest possible)")
-        panels[0].set_ylabel("sets")
-        return drawn
-
-    return figure
+    drawn = Figure(figsize=(WIDTH, 2.8), layout="constrained")
+    panels = drawn.subplots(1, len(tests), squeeze=False)[0]
+    for panel, test in zip(panels, tests, strict=True):
+        ranks = np.repeat(list(test.ranks), list(test.ranks.values()))
+        low, high = int(ranks.min()), test.k
+        step = max(1, -(-(high - low + 1) // _BARS))
+        edges = np.arange(low, high + step + 1, step) - 0.5
+        panel.hist(ranks, bins=edges, color=RED, alpha=0.8)
+        panel.axvline(min(test.k, made.rank), color=BLUE, linestyle="--")
+        panel.set_title(f"float32 ranks of {test.subsets:,} sets of {test.k:,}")
+        panel.set_xlabel("rank (dashed: the largest possible)")
+    panels[0].set_ylabel("sets")
+    return drawn

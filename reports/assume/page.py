@@ -14,13 +14,12 @@ from attncert.reports.kruskal.sentences import percent
 from attncert.reports.report import ASSUME, Report, figure_file
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
-from attncert.reports.words.levels import WORDING
+from attncert.reports.words.levels import legend
 from attncert.reports.words.numbers import count, real
 from attncert.reports.words.templating import page
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.spectra import EPSILON, Spectrum, Standing
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, produced_by
-from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.sampling.sampled import Sweep
 
 FORMAT = "attncert-assume/1"
@@ -103,7 +102,6 @@ def render(made: Assumed) -> dict[str, bytes]:
         except TooLarge:
             pass
     figures = draw(made)
-    levels = {claim.level for claim in made.claims}
     context = {
         "made": made,
         "sentences": sentences(made),
@@ -118,7 +116,7 @@ def render(made: Assumed) -> dict[str, bytes]:
         "nearly": any(s.standing is Standing.NEARLY for s in _all(made)),
         "within": any(s.standing is Standing.WITHIN for s in _all(made)),
         "lines": lines(made.claims),
-        "levels": [(x.value, WORDING[x].meaning) for x in Level if x in levels],
+        "levels": legend(claim.level for claim in made.claims),
         "figures": figures,
         "witness": "witness.json" in files,
         "command": made.settings.command(),

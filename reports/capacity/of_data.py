@@ -5,11 +5,11 @@ from __future__ import annotations
 from attncert.reports.report import CAPACITY, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
-from attncert.reports.words.levels import WORDING
+from attncert.reports.words.levels import legend
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
 from attncert.verify.capacity.data_records import DataCapacity, capacity_dict
-from attncert.verify.claims.evidence import Level, sized
+from attncert.verify.claims.evidence import sized
 
 __all__ = ["one_line", "render", "report"]
 
@@ -40,7 +40,6 @@ def report(made: DataCapacity) -> Report:
 def render(made: DataCapacity) -> dict[str, bytes]:
     """report.md and capacity.json; pure, and without times."""
     wanted, least = made.rank.rows, made.uppers[0]
-    levels = {claim.level for claim in made.claims}
     context = {
         "line": one_line(made),
         "made": made,
@@ -48,7 +47,7 @@ def render(made: DataCapacity) -> dict[str, bytes]:
         "simple": min(wanted, made.law),
         "finding": made.rank.rank < min(wanted, made.law),
         "least": least,
-        "levels": [(x.value, WORDING[x].meaning) for x in Level if x in levels],
+        "levels": legend(claim.level for claim in made.claims),
     }
     return {
         "report.md": page("capacity-of-data.md.j2", context),

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.brief import command_line
 from attncert.reports.report import FIT, Report
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
-from attncert.reports.words.text import plain
 from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
@@ -33,19 +33,10 @@ def one_line(fitted: Fitted) -> str:
 
 def command(fitted: Fitted) -> str:
     """What does it again; paths are left out."""
-    settings = fitted.settings
-    heads = fitted.attempts[-1].heads if fitted.attempts else settings.heads
-    options = [
-        "" if heads is None else f" --heads {heads}",
-        f" --head-width {settings.head_width}",
-        "" if settings.value_width is None else f" --value-width {settings.value_width}",
-        f" --seed {fitted.attempts[-1].seed if fitted.attempts else settings.seed}",
-        " --force" if settings.force else "",
-        "" if settings.optimizer == "lm" else f" --optimizer {settings.optimizer}",
-        "" if settings.steps is None else f" --steps {settings.steps}",
-        "" if settings.device == "auto" else f" --device {settings.device}",
-    ]
-    return f"attncert fit DATA{''.join(options)}"
+    asked = {name: x for name, x in vars(fitted.settings).items() if x not in ("lm", "auto")}
+    for last in fitted.attempts[-1:]:
+        asked |= {"heads": last.heads, "seed": last.seed}
+    return command_line("attncert fit DATA", **asked)
 
 
 def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
@@ -86,7 +77,7 @@ def render(fitted: Fitted) -> dict[str, bytes]:
         "shares": () if fitted.seen is None else _shares(fitted.seen),
     }
     files = {
-        "report.md": page("fit.md.j2", context, plain=plain),
+        "report.md": page("fit.md.j2", context),
         "fit.json": readable_json({"format": FORMAT, **fit_dict(fitted)}),
         "timings.json": readable_json({"seconds": fitted.seconds}),
     }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from attncert.constructions.brief import command_line
 from attncert.reports.report import LABELLING, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
-from attncert.reports.words.text import plain
 from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.certificate import labelling_certificate
@@ -34,14 +34,8 @@ def command(labelled: Labelled) -> str:
     """What does it again; paths are left out."""
     settings = labelled.settings
     heads = settings.heads if labelled.zero is None else labelled.zero.heads
-    options = [
-        "" if heads is None else f" --heads {heads}",
-        f" --head-width {settings.head_width}",
-        "" if settings.value_width is None else f" --value-width {settings.value_width}",
-        f" --construction {labelled.construction or settings.construction}",
-        f" --seed {settings.seed}",
-    ]
-    return f"attncert every-labelling DATA{''.join(options)}"
+    used = {"heads": heads, "construction": labelled.construction or settings.construction}
+    return command_line("attncert every-labelling DATA", **vars(settings) | used)
 
 
 def certificate_of(labelled: Labelled) -> tuple[dict[str, Any] | None, str]:
@@ -82,7 +76,7 @@ def render(labelled: Labelled) -> dict[str, bytes]:
         "without": without,
     }
     files = {
-        "report.md": page("labelling.md.j2", context, plain=plain),
+        "report.md": page("labelling.md.j2", context),
         "labelling.json": readable_json({"format": FORMAT, **labelled_dict(labelled)}),
         "timings.json": readable_json({"seconds": labelled.seconds}),
     }

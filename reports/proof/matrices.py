@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flint import fmpq_mat
 from sympy import Eq, MatrixSymbol
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
@@ -42,18 +41,13 @@ def matrices(layer: Layer | None) -> str:
     return text if max(map(len, text.splitlines())) <= MOST_LETTERS else ""
 
 
-def _weights(layer: Layer) -> list[fmpq_mat]:
-    parts = [m for head in layer.heads for m in (head.key, head.query, head.value)]
-    return [m for m in (*parts, layer.output) if m is not None]
-
-
 def _numbers(layer: Layer) -> int:
-    return sum(int(m.nrows() * m.ncols()) for m in _weights(layer))
+    return sum(int(m.nrows() * m.ncols()) for m in layer.matrices)
 
 
 def _bits(layer: Layer) -> int:
     """Of the longest numerator or denominator."""
-    numbers = [x for m in _weights(layer) for x in m.entries()]
+    numbers = [x for m in layer.matrices for x in m.entries()]
     return max((int(part).bit_length() for x in numbers for part in (x.p, x.q)), default=0)
 
 

@@ -32,7 +32,7 @@ from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
 from attncert.reports.report import MARK, PROOF, Report, figure_file
 from attncert.reports.words.jsonable import readable_json
-from attncert.reports.words.levels import WORDING
+from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES, page
 from attncert.reports.words.text import markdown, sentence
@@ -150,7 +150,7 @@ def _context(proof: Proof) -> dict[str, object]:
     trace, settings = proof.trace, proof.settings
     command = printable(settings.command)
     view, anchor = diagram(trace), anchors(trace)
-    head_columns, head_rows = rows.head_table(proof, rows.HEAD_COLUMNS)
+    head_columns, head_rows = rows.without_empty(rows.HEAD_COLUMNS, rows.heads(proof))
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
@@ -180,11 +180,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "standings": [(s.value, standings[s]) for s in Level if standings[s]],
-        "levels": [
-            (x.value, WORDING[x].meaning)
-            for x in Level
-            if standings[x] or any(c.level is x for c in trace)
-        ],
+        "levels": legend([*standings, *(c.level for c in trace)]),
         "boxes": [(box.label, box_anchor(box, anchor)) for box in view.boxes],
         "apart": [(title(i), anchor[i]) for i in view.apart],
         "view": view,

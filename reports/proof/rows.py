@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,11 +114,10 @@ HEAD_COLUMNS = (
 )  # fmt: skip
 
 
-def head_table(
-    proof: Proof, columns: tuple[str, ...]
+def without_empty(
+    columns: tuple[str, ...], table: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """`heads` under these names of HEAD_COLUMNS, without columns that are empty for every head."""
-    table = heads(proof)
+    """The table without columns that are empty in every row."""
     kept = [j for j in range(len(columns)) if any(row[j] != NONE for row in table)]
     return tuple(columns[j] for j in kept), [tuple(row[j] for j in kept) for row in table]
 
@@ -132,7 +131,7 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
     for k, (head, worst) in enumerate(zip(proof.heads, worsts, strict=True), start=1):
         if k in chosen:
             rows.append((
-                str(k), indices(head.group, 4), _maybe(head.c), _maybe(head.apriori_c),
+                str(k), indices(head.group, 4), maybe(head.c), maybe(head.apriori_c),
                 _count(head.bits), _count(head.apriori_bits),
                 *_off_peak(worst, head.bits, proof.data.n),
                 _count(head.z_bits), NONE if head.condition is None else real(head.condition),
@@ -308,7 +307,7 @@ def _bound(logarithm: float) -> str:
     return power_of_two(logarithm) if logarithm < 0 else "none"
 
 
-def _maybe(x: int | None) -> str:
+def maybe(x: int | None) -> str:
     return NONE if x is None else whole(x)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attncert.reports.proof.records import worst_earlier
-from attncert.reports.proof.rows import NONE, shown_heads
+from attncert.reports.proof.rows import maybe, shown_heads, without_empty
 from attncert.reports.words.drawing import Figure
-from attncert.reports.words.numbers import BEYOND, count, power_of_two, value, whole
+from attncert.reports.words.numbers import BEYOND, count, power_of_two, value
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.methods import registry
@@ -77,18 +77,17 @@ def table(proof: Proof) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         (
             str(h),
             _rows(steered.rows),
-            _number(steered.rate),
-            _number(steered.least_to_lead),
-            _number(steered.least_for_rank),
-            _number(steered.least_for_bits),
-            _number(proof.heads[h - 1].c),
+            maybe(steered.rate),
+            maybe(steered.least_to_lead),
+            maybe(steered.least_for_rank),
+            maybe(steered.least_for_bits),
+            maybe(proof.heads[h - 1].c),
             power_of_two(worst) if steered.curve else "0",
         )
         for h, steered, worst in _steering(proof.heads)
         if h in shown
     ]
-    kept = [j for j in range(len(columns)) if any(row[j] != NONE for row in rows)]
-    return tuple(columns[j] for j in kept), [tuple(row[j] for j in kept) for row in rows]
+    return without_empty(columns, rows)
 
 
 def figure(heads: Sequence[HeadSummary]) -> Figure | None:
@@ -142,7 +141,3 @@ def _steering(heads: Sequence[HeadSummary]) -> list[tuple[int, Steered, float]]:
 def _rows(rows: Sequence[int]) -> str:
     more = f", ... ({count(len(rows), 'example')})" if len(rows) > MOST_ROWS else ""
     return ", ".join(map(str, rows[:MOST_ROWS])) + more
-
-
-def _number(x: int | None) -> str:
-    return NONE if x is None else whole(x)

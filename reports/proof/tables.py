@@ -33,7 +33,7 @@ def tables(proof: Proof) -> str:
                rows.construction(proof)),
     ]  # fmt: skip
     if proof.heads:
-        columns, shown = rows.head_table(proof, HEAD_COLUMNS)
+        columns, shown = rows.without_empty(HEAD_COLUMNS, rows.heads(proof))
         part = (
             "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
         )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from attncert.reports.report import TIGHTNESS, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
-from attncert.reports.words.levels import WORDING
+from attncert.reports.words.levels import legend
 from attncert.reports.words.templating import page
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Level
@@ -51,11 +51,10 @@ def render(studies: Sequence[Study], title: str) -> dict[str, bytes]:
     paths = {
         s.name: "certificate.json" if alone else f"certificates/{s.name}.json" for s in studies
     }
-    levels = {claim.level for study in studies for claim in study.claims}
     context = {
         "title": title,
         "studies": [(study, paths[study.name], lines(study.claims)) for study in studies],
-        "levels": [(x.value, WORDING[x].meaning) for x in Level if x in levels],
+        "levels": legend(claim.level for study in studies for claim in study.claims),
     }
     files = {
         "report.md": page("tightness.md.j2", context),

@@ -6,6 +6,7 @@ test reads every entry for that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attncert.verify.claims.evidence import Level
@@ -25,6 +26,12 @@ class Wording:
     gap: str
     fill: str
     edge: str
+
+
+def legend(levels: Iterable[Level]) -> list[tuple[str, str]]:
+    """(word, meaning) of each of these levels, once, in the order of evidence."""
+    there = set(levels)
+    return [(x.value, WORDING[x].meaning) for x in Level if x in there]
 
 
 WORDING: dict[Level, Wording] = {

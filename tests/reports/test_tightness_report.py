@@ -98,7 +98,7 @@ def test_any_data_set(data: Dataset, heads: int, universal: Level, tmp_path: Pat
 
 def test_large_data_get_the_bounds_without_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studies, "MOST_FEATURES", 0)
-    monkeypatch.setattr(studies, "MOST_ROWS", -1)
+    monkeypatch.setattr("attncert.verify.tightness.relations.rows.MOST_ROWS", -1)
     made = study(generators.family(7, 3, 4, shared=True, seed=1), 2)
     assert made.universal is Level.REFUTED and made.certificate is None
     ids = {claim.id for claim in made.claims}

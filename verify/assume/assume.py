@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from attncert.constructions.brief import in_brief
+from attncert.constructions.brief import command_line, in_brief
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent
@@ -60,10 +60,7 @@ class AssumeSettings:
 
     def command(self) -> str:
         """The command line that repeats this run, without paths."""
-        return (
-            f"attncert assume DATA --subsets {self.subsets} --permutations {self.permutations} "
-            f"--work {self.work:g} --float32 {self.float32} --seed {self.seed}"
-        )
+        return command_line("attncert assume DATA", **vars(self) | {"work": f"{self.work:g}"})
 
 
 @dataclass(frozen=True)

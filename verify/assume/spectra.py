@@ -116,16 +116,3 @@ def _spectrum(number: int, table: AnyArray, exact: Decision) -> Spectrum:
         number, len(table), rank, exact.relation, found.verdict, found.spectrum, found.rounding,
         float32, tolerance,
     )  # fmt: skip
-
-
-def low_rank_with_noise(rows: int, width: int, rank: int, noise: float, seed: int = 0) -> AnyArray:
-    """A float32 matrix of some rank with noise on top: what must not read as plainly robust.
-
-    >>> found = next(spectra([(0, low_rank_with_noise(12, 40, 5, 1e-4))]))
-    >>> found.rank, found.epsilon_rank(), found.standing.value
-    (12, 5, 'robust against rounding, nearly dependent')
-    """
-    rng = np.random.default_rng(seed)
-    low = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, width))
-    noisy: AnyArray = (low + noise * rng.standard_normal((rows, width))).astype(np.float32)
-    return noisy

@@ -32,12 +32,13 @@ def section(scope: Scope) -> AuditSection:
     """Of `scope.data`, which must be given. Exact where `prove` is."""
     assert scope.data is not None
     data = scope.data.take(min(scope.data.T, QUICK_MOST if scope.quick else MOST))
-    proofs, used_by = {}, [m for m in registry.methods() if m.uses_a1_a2]
+    used_by = [m for m in registry.methods() if m.uses_a1_a2]
+    settings, proofs = dict[str, Settings](), dict[str, Proof]()
     for done, method in enumerate(used_by):
         scope.progress("your data", done, len(used_by))
         claim: Asked = "auto" if data.T <= READOUT and not scope.quick else "full-rank"
-        settings = Settings(construction=method.name, claim=claim, seed=scope.seed)
-        proofs[method.name] = settings, prove(data, settings)
+        settings[method.name] = Settings(construction=method.name, claim=claim, seed=scope.seed)
+        proofs[method.name] = prove(data, settings[method.name])
     part = (
         f"the first {data.T} of {scope.data.T} examples" if data.T < scope.data.T else "all of it"
     )
@@ -50,20 +51,20 @@ def section(scope: Scope) -> AuditSection:
             "not run here.)",
         ),
         tables=(
-            _hypotheses({name: proof for name, (_, proof) in proofs.items()}),
+            _hypotheses(proofs),
             *(
-                _strength(data, settings, proof)
-                for settings, proof in proofs.values()
-                if proof.layer is not None and settings.method.strength is not None
+                _strength(data, settings[name], proof)
+                for name, proof in proofs.items()
+                if proof.layer is not None and settings[name].method.strength is not None
             ),
         ),
-        findings=tuple(_findings({name: proof for name, (_, proof) in proofs.items()})),
+        findings=tuple(_findings(proofs)),
         numbers={
             "examples": data.T,
             "of": scope.data.T,
-            "verdicts": {name: proof.standing.value for name, (_, proof) in proofs.items()},
+            "verdicts": {name: proof.standing.value for name, proof in proofs.items()},
         },
-        answer=_answer(part, {name: proof for name, (_, proof) in proofs.items()}),
+        answer=_answer(part, proofs),
     )
 
 

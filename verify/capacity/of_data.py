@@ -25,8 +25,8 @@ from the data alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.capacity.data_claims import claims_of
 from attncert.verify.capacity.data_records import DataCapacity, DataCapacitySettings, Upper
 from attncert.verify.claims.evidence import counted
@@ -47,7 +48,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.relations.rows import MOST_ROWS, row_relations, tied_examples
+from attncert.verify.tightness.relations.rows import few_tied, row_relations
 from attncert.verify.tightness.universal import bound_from_above
 
 __all__ = ["DataCapacity", "DataCapacitySettings", "data_capacity"]
@@ -55,13 +56,11 @@ __all__ = ["DataCapacity", "DataCapacitySettings", "data_capacity"]
 MOST_KERNEL = 3000  # rows up to which the left kernel is computed
 _DRAWS = 3
 
-Progress = Callable[[str, int, int], None]
-
 
 def data_capacity(
     data: Dataset,
     settings: DataCapacitySettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> DataCapacity:
     """The law for these contexts and queries, the rank, and what each implies. The labels of `data`
     count by their width alone. Exact. Raises InputError where the Jacobian is too large.
@@ -75,7 +74,7 @@ def data_capacity(
     columns = parameter_count(data.d, data.m, heads, settings.head_width, width)
     require_small(wanted, columns)
     uppers = [Upper("the number of labels", wanted), *_uppers(data, settings, heads, range(data.T))]
-    few = len(tied_examples(data)) <= MOST_ROWS
+    few = few_tied(data)
     relations = len(row_relations(data)) if few else 0
     if relations:
         uppers.append(Upper("relations for all weights", data.m * (data.T - relations)))
@@ -128,7 +127,7 @@ def _uppers(data: Dataset, settings: DataCapacitySettings, heads: int, members: 
 
 
 def _rank(
-    data: Dataset, settings: DataCapacitySettings, heads: int, enough: int, progress: Progress
+    data: Dataset, settings: DataCapacitySettings, heads: int, enough: int, progress: StageProgress
 ) -> tuple[JacobianRank, Layer]:
     """The largest rank of a few draws, and the weights."""
     best: tuple[JacobianRank, Layer] | None = None
@@ -137,12 +136,7 @@ def _rank(
             data, heads, settings.head_width, settings.value_width, seed=[settings.seed, draw]
         )
         stage = f"Jacobian, {counted(heads, 'head')}"
-        found = jacobian_rank(
-            data,
-            layer,
-            enough=enough,
-            progress=lambda done, of, stage=stage: progress(stage, done, of),  # type: ignore[misc]
-        )
+        found = jacobian_rank(data, layer, enough=enough, progress=partial(progress, stage))
         if best is None or found.rank > best[0].rank:
             best = found, layer
         if best[0].rank >= enough:

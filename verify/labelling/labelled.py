@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -27,6 +28,7 @@ from attncert.constructions.errors import (
 from attncert.constructions.given import pairs
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
 from attncert.verify.labelling.steps import claims_of
@@ -35,18 +37,11 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.relations.rows import (
-    MOST_ROWS,
-    row_relations,
-    shortest,
-    tied_examples,
-)
+from attncert.verify.tightness.relations.rows import few_tied, row_relations, shortest
 
 Way = Literal["auto", "groups", "pairs"]
 _MOST_HEADS = 2**14
 _SOURCE = "ours; docs/given-labels.md"
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ class Labelled:
 def label_all(
     data: Dataset,
     settings: LabellingSettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> Labelled:
     """Weights that prove every labelling of these examples, or why there are none, or neither.
 
@@ -181,7 +176,7 @@ def _excluded(data: Dataset, settings: LabellingSettings, found: Spans) -> Claim
         reason = "the labels of some labelling have a rank above the number of heads times $d_v$"
         numbers = {"H d_v": settings.heads * width, "rank": min(T, m)}
         witness = dict(numbers)
-    elif len(tied_examples(data)) <= MOST_ROWS:
+    elif few_tied(data):
         relations = row_relations(data)
         if relations:
             reason = "a relation between examples holds for all weights of any number of heads"
@@ -204,7 +199,7 @@ def _groups(
     settings: LabellingSettings,
     found: Spans,
     tried: list[Tried],
-    progress: Progress,
+    progress: StageProgress,
 ) -> tuple[Zero | None, JacobianRank | None]:
     for heads in _head_counts(data, settings, found):
         sizes = _sizes(data.m, heads, settings.head_width, found)
@@ -225,7 +220,7 @@ def _groups(
 
 
 def _pairs(
-    data: Dataset, settings: LabellingSettings, tried: list[Tried], progress: Progress
+    data: Dataset, settings: LabellingSettings, tried: list[Tried], progress: StageProgress
 ) -> tuple[Zero, JacobianRank]:
     if data.m > 1 or settings.head_width > 1 or (settings.value_width or 1) > 1:
         raise HypothesisFails("widths", "they are of width one, for scalar labels", {})
@@ -240,7 +235,7 @@ def _pairs(
 
 
 def _rank(
-    data: Dataset, zero: Zero, name: str, how: str, tried: list[Tried], progress: Progress
+    data: Dataset, zero: Zero, name: str, how: str, tried: list[Tried], progress: StageProgress
 ) -> JacobianRank:
     stage = f"Jacobian, {counted(zero.heads, 'head')}"
     columns = useful_columns(data, zero)
@@ -249,7 +244,7 @@ def _rank(
         data,
         zero.layer,
         columns=columns,
-        progress=lambda done, of: progress(stage, done, of),
+        progress=partial(progress, stage),
     )
     tried.append(Tried(name, zero.heads, how, rank.rank, rank.prime))
     return rank

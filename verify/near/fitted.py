@@ -22,6 +22,7 @@ from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Claim, counted, sized
 from attncert.verify.near.certificate import Near, certify, claim
 from attncert.verify.near.heads import Heads, heads
@@ -32,8 +33,6 @@ TRIES = 2  # starts for each number of heads
 OPTIMIZERS = ("lm", "adam")
 _MOST_HEADS = 2**14
 _MOST_STEPS = 10**9
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class Fitted:
 def fit_data(
     data: Dataset,
     settings: FitSettings | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: StageProgress = silent,
 ) -> Fitted:
     """Weights for these labels, and whether real weights nearby output them exactly.
 
@@ -204,7 +203,7 @@ def fit_data(
     return Fitted(data, settings, found, tuple(attempts), near, seen, seconds=took)
 
 
-def _stage(progress: Progress, name: str, of: int) -> Callable[[int, float], None]:
+def _stage(progress: StageProgress, name: str, of: int) -> Callable[[int, float], None]:
     return lambda step, error: progress(name, step, of)
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
@@ -39,8 +38,7 @@ def nearby(data: Dataset, layer: Layer) -> Nearby | None:
 
     None where a weight is beyond the range of float64.
     """
-    matrices = _matrices(layer)
-    weights = np.concatenate([to_float(matrix).ravel() for matrix in matrices])
+    weights = np.concatenate([to_float(matrix).ravel() for matrix in layer.matrices])
     if not np.isfinite(weights).all():
         return None
     shape = Shape(data.d, data.m, len(layer.heads), layer.head_width, layer.value_width or 0)
@@ -48,7 +46,7 @@ def nearby(data: Dataset, layer: Layer) -> Nearby | None:
     if not near.holds:
         return Nearby(near, None)
     moved = Fraction(0)
-    for before, after in zip(matrices, _matrices(near.layer), strict=True):
+    for before, after in zip(layer.matrices, near.layer.matrices, strict=True):
         for x in (after - before).entries():
             moved = max(moved, abs(Fraction(int(x.p), int(x.q))))
     return Nearby(near, moved + near.radius)
@@ -66,14 +64,6 @@ def nearby_claim(found: Nearby) -> Claim:
     return replace(
         said, id=ids.LAYER_NEAR, statement=statement, level=Level.ENCLOSED, numbers=numbers
     )
-
-
-def _matrices(layer: Layer) -> list[fmpq_mat]:
-    parts = [part for head in layer.heads for part in (head.key, head.query, head.value)]
-    found = [matrix for matrix in (*parts, layer.output) if matrix is not None]
-    if len(found) <= len(parts):
-        raise ValueError("the layer has no readout")
-    return found
 
 
 def _stepped(data: Dataset, weights: FloatArray, shape: Shape) -> FloatArray:

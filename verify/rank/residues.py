@@ -17,7 +17,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, IntegerArray, ObjectArray
-from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.data.conversion import narrow, objects
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 
 _BLOCK = 1 << 15  # entries converted at a time: the temporaries stay in cache
@@ -41,7 +42,7 @@ def as_table(values: Any, name: str = "table") -> AnyArray:
         values = values.numerators
     elif isinstance(values, (fmpz_mat, fmpq_mat)):
         shape = (values.nrows(), values.ncols())
-        values = _objects(values.entries(), shape)
+        values = objects(values.entries(), shape)
     array = to_host(values, name)
     if array.ndim != 2:
         raise InputError(name, "a matrix (one vector per row)", f"of shape {array.shape}")
@@ -161,13 +162,7 @@ def _from_lists(values: Any) -> AnyArray:
     flat = [x for row in rows for x in row]
     if all(type(x) is float for x in flat):
         return np.array(flat, dtype=np.float64).reshape(len(rows), widths.pop())
-    return _objects(flat, (len(rows), widths.pop()))
-
-
-def _objects(flat: list[Any], shape: tuple[int, int]) -> ObjectArray:
-    out = np.empty(len(flat), dtype=object)
-    out[:] = flat
-    return out.reshape(shape)
+    return objects(flat, (len(rows), widths.pop()))
 
 
 def _integers(array: ObjectArray, name: str) -> IntegerArray:

@@ -58,23 +58,17 @@ def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
     )
 
 
-def head_claims(
-    data: Dataset, construction: Construction, *, with_ranks: bool = True
-) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-
-    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[in_order.Check]:
-        yield partial(dimensions, data, record, number)
-        yield partial(width_one.coefficients, data, record, number)
-        if record.selector is not None:
-            yield partial(shared.selector, data, record, number)
-        yield partial(curve, data, record, number)
-        if record.selector is not None:
-            yield partial(separator, data, record, number)
-        yield partial(width_one.head_weights, data, record, weights, number)
-
-    after = in_order.after_steering(data, saturation)
-    return in_order.head_by_head(data, construction, before, after, _told, with_ranks=with_ranks)
+def _before(
+    data: Dataset, built: Construction, record: WidthOneHead, weights: Head, number: int
+) -> Iterator[in_order.Check]:
+    yield partial(dimensions, data, record, number)
+    yield partial(width_one.coefficients, data, record, number)
+    if record.selector is not None:
+        yield partial(shared.selector, data, record, number)
+    yield partial(curve, data, record, number)
+    if record.selector is not None:
+        yield partial(separator, data, record, number)
+    yield partial(width_one.head_weights, data, record, weights, number)
 
 
 def _told(record: WidthOneHead, check: in_order.Check) -> Claim:
@@ -138,17 +132,8 @@ def saturation(data: Dataset, head: WidthOneHead, table: Table, number: int) -> 
     ahead = shared.lead(data, head)
     wrong = [s for s, by in zip(head.earlier, _leads(data, head, ahead), strict=True) if by <= 0]
     now = _leads(data, head, table[list(head.earlier)])
-    least = min((by for by in now if by < _ALONE), default=None)
-    return shared.claim(
-        number,
-        ids.SATURATION,
-        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$, repeated or not, where "
-        "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
-        not wrong and least == head.gap_bits,
-        {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": int(least)},
-        lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
-        rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
-    )
+    least = min((int(by) for by in now if by < _ALONE), default=None)
+    return width_one.in_the_limit(head, number, "$L_s$, repeated or not,", wrong, least)
 
 
 _ALONE = float("inf")  # the lead of a row that has no other beside it
@@ -172,3 +157,6 @@ def _tied(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> list[in
         if len(entries) < len({str(row) for row in data.context(t).tolist()}):
             out.append(t)
     return out
+
+
+head_claims = in_order.steering(_before, saturation, _told)

@@ -83,26 +83,37 @@ def steps(
         ) -> Iterator[Check]:
             yield partial(shared.group_logits, record, table, number, source)
             if seen is not None:
-                yield partial(shared.finite_rank, data, record, table, seen, number, source=source)
+                yield partial(shared.finite_rank, record, table, seen, number, source=source)
 
         return head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
     return head_claims
 
 
-def after_steering(
-    data: Dataset, saturation: Callable[[Dataset, Any, Table, int], Claim]
-) -> Callable[..., Iterator[Check]]:
-    """`after` of a proof whose heads steer: saturation, its limit, and the rank."""
+def steering(
+    before: Callable[..., Iterator[Check]],
+    saturation: Callable[[Dataset, Any, Table, int], Claim],
+    told: Callable[[Any, Check], Claim] | None = None,
+) -> Callable[..., Iterator[Claim]]:
+    """`head_claims` of a proof whose heads steer: after the logits saturation, its limit, the rank.
 
-    def after(
-        record: SteeringHead, table: Table, seen: features.Progressive | None, number: int
-    ) -> Iterator[Check]:
-        if record.selector is not None:
-            yield partial(saturation, data, record, table, number)
+    before(data, construction, record, weights, number), told: as for `head_by_head`.
+    """
+
+    def head_claims(
+        data: Dataset, construction: Construction, *, with_ranks: bool = True
+    ) -> Iterator[Claim]:
+        def after(
+            record: SteeringHead, table: Table, seen: features.Progressive | None, number: int
+        ) -> Iterator[Check]:
+            if record.selector is not None:
+                yield partial(saturation, data, record, table, number)
+                if seen is not None:
+                    yield partial(shared.limit_independence, record, table, seen, number)
             if seen is not None:
-                yield partial(shared.limit_independence, data, record, table, seen, number)
-        if seen is not None:
-            yield partial(shared.finite_rank, data, record, table, seen, number)
+                yield partial(shared.finite_rank, record, table, seen, number)
 
-    return after
+        checks = partial(before, data, construction)
+        return head_by_head(data, construction, checks, after, told, with_ranks=with_ranks)
+
+    return head_claims

@@ -24,21 +24,15 @@ from attncert.verify.steps import in_order, shared
 from attncert.verify.tables import Table, leads, log2_off_peak
 
 
-def head_claims(
-    data: Dataset, construction: Construction, *, with_ranks: bool = True
-) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-
-    def before(record: PaperHead, weights: Head, number: int) -> Iterator[in_order.Check]:
-        yield partial(duals, data, record, number)
-        yield partial(steering, data, record, number)
-        if record.earlier:
-            yield partial(shared.selector, data, record, number)
-            yield partial(shared.separator, data, record, number)
-        yield partial(head_weights, data, record, weights, construction.r, number)
-
-    after = in_order.after_steering(data, saturation)
-    return in_order.head_by_head(data, construction, before, after, with_ranks=with_ranks)
+def _before(
+    data: Dataset, built: Construction, record: PaperHead, weights: Head, number: int
+) -> Iterator[in_order.Check]:
+    yield partial(duals, data, record, number)
+    yield partial(steering, data, record, number)
+    if record.earlier:
+        yield partial(shared.selector, data, record, number)
+        yield partial(shared.separator, data, record, number)
+    yield partial(head_weights, data, record, weights, built.r, number)
 
 
 def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
@@ -145,3 +139,6 @@ def saturation(data: Dataset, head: PaperHead, table: Table, number: int) -> Cla
 def _side_by_side(vectors: tuple[fmpq_mat, ...], d: int) -> fmpq_mat:
     rows = [x for vector in vectors for x in vector.entries()]
     return fmpq_mat(len(vectors), d, rows).transpose()
+
+
+head_claims = in_order.steering(_before, saturation)

@@ -112,7 +112,7 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 
 
 def limit_independence(
-    data: Dataset, head: SteeringHead, table: Table, seen: features.Progressive, number: int
+    head: SteeringHead, table: Table, seen: features.Progressive, number: int
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
@@ -139,7 +139,6 @@ def limit_independence(
 
 
 def finite_rank(
-    data: Dataset,
     head: PlacedHead,
     table: Table,
     seen: features.Progressive,

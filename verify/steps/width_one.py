@@ -40,23 +40,17 @@ _PLACES = {
 }
 
 
-def head_claims(
-    data: Dataset, construction: Construction, *, with_ranks: bool = True
-) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-
-    def before(record: WidthOneHead, weights: Head, number: int) -> Iterator[in_order.Check]:
-        yield partial(coefficients, data, record, number)
-        if record.selector is not None:
-            yield partial(shared.selector, data, record, number)
-        if not record.short:
-            yield partial(curve, data, record, number)
-        if record.selector is not None:
-            yield partial(shared.separator, data, record, number)
-        yield partial(head_weights, data, record, weights, number)
-
-    after = in_order.after_steering(data, saturation)
-    return in_order.head_by_head(data, construction, before, after, _ours, with_ranks=with_ranks)
+def _before(
+    data: Dataset, built: Construction, record: WidthOneHead, weights: Head, number: int
+) -> Iterator[in_order.Check]:
+    yield partial(coefficients, data, record, number)
+    if record.selector is not None:
+        yield partial(shared.selector, data, record, number)
+    if not record.short:
+        yield partial(curve, data, record, number)
+    if record.selector is not None:
+        yield partial(shared.separator, data, record, number)
+    yield partial(head_weights, data, record, weights, number)
 
 
 def _ours(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
@@ -151,13 +145,23 @@ def saturation(data: Dataset, head: WidthOneHead, table: Table, number: int) -> 
     limit = leads(shared.lead(data, head), head.targets)
     wrong = [s for s, by in zip(head.earlier, limit, strict=False) if by <= 0]
     least = min(leads(table[list(head.earlier)], head.targets), default=None)
+    return in_the_limit(head, number, "$L_s$", wrong, least)
+
+
+def in_the_limit(
+    head: WidthOneHead, number: int, row: str, wrong: list[int], least: int | None
+) -> Claim:
+    """The claim. wrong: earlier examples whose target is another row; least: the lead at this c."""
     return shared.claim(
         number,
         ids.SATURATION,
-        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$ where "
+        f"As $c\\to\\infty$ every earlier $s$ attends to the one row {row} where "
         "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
         not wrong and least == head.gap_bits,
         {"c": head.c} if least is None else {"c": head.c, "lead at this c, bits": least},
         lambda: {"examples with another row": wrong, "lead": least, "on record": head.gap_bits},
         rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
     )
+
+
+head_claims = in_order.steering(_before, saturation, _ours)

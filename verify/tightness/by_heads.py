@@ -30,12 +30,7 @@ from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 from attncert.verify.tightness import one_head
 from attncert.verify.tightness.relations.flat import flat_of
 from attncert.verify.tightness.relations.probes import random_layer
-from attncert.verify.tightness.relations.rows import (
-    MOST_ROWS,
-    complete,
-    row_relations,
-    tied_examples,
-)
+from attncert.verify.tightness.relations.rows import complete, few_tied, row_relations
 
 __all__ = ["ByHeads", "by_heads", "claims_by_heads"]
 
@@ -79,7 +74,7 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
     >>> found.below, found.above, found.limit, found.decided
     ((2, 3), (2, 3), 3, True)
     """
-    few = len(tied_examples(data)) <= MOST_ROWS
+    few = few_tied(data)
     limit = data.T - (len(row_relations(data)) if few else 0)
     most = max(1, min(limit, _MOST_HEADS, _MOST_FEATURES // (data.T * data.d)))
     flat, above = flat_of(data), list[int]()

@@ -23,7 +23,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import impossible_certificate
+from attncert.verify.certificate import sealed, second
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
@@ -51,15 +51,23 @@ def certificate_of(
     produced_by: Mapping[str, Any],
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The certificate of the claim "impossible", of a broken relation that is checkable:
-    verify/checker.py decides it alone. more: further keys, of `attncert/2`."""
-    return impossible_certificate(
-        data,
-        broken.relation,
-        construction=kind(data, broken.relation),
-        produced_by=produced_by,
-        more=more,
-    )
+    """The claim that no weights give these labels: they break a relation that all weights obey, and
+    that is checkable: verify/checker.py decides it alone. more: of what `second` adds. Raises
+    TooLarge."""
+    coefficients, relation = ["0"] * data.T, broken.relation
+    for t, c in zip(relation.indices, relation.coefficients, strict=True):
+        coefficients[t] = numeral(c)
+    body = {
+        "format": "attncert/1",
+        "claim": "impossible",
+        "construction": kind(data, relation),
+        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
+        "data": data.canonical(),
+        "relation": coefficients,
+        "produced_by": dict(produced_by),
+        "input_sha256": data.sha256,
+    }
+    return sealed(body | second(more or {}))
 
 
 def impossibility(

@@ -11,12 +11,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.flat import column_bound
-from attncert.verify.tightness.relations.rows import (
-    MOST_ROWS,
-    row_bound,
-    row_relations,
-    tied_examples,
-)
+from attncert.verify.tightness.relations.rows import few_tied, row_bound, row_relations
 from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width
 
@@ -32,7 +27,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
         labels = [label_rank(data, heads, value_width)] if data.labelled else []
         claims += [claim for claim in labels if claim.level is Level.REFUTED]
-    if len(tied_examples(data)) <= MOST_ROWS and row_relations(data):
+    if few_tied(data) and row_relations(data):
         claims += row_bound(data, probes=3)
     if heads is not None:
         claims = all_at_value_width(claims, data, heads, value_width)

@@ -27,7 +27,7 @@ from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.flat import affine_bound, column_bound
 from attncert.verify.tightness.relations.probes import best_rank
-from attncert.verify.tightness.relations.rows import MOST_ROWS, row_bound, tied_examples
+from attncert.verify.tightness.relations.rows import few_tied, row_bound
 from attncert.verify.tightness.shared_contexts.explore import explore_distinct_queries
 from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width
@@ -93,7 +93,7 @@ def study(
     progress("columns of Z", 0, 1)
     claims = [*(affine_bound if small else column_bound)(data, heads)]
     progress("rows of Z", 0, 1)
-    claims += row_bound(data) if len(tied_examples(data)) <= MOST_ROWS else []
+    claims += row_bound(data) if few_tied(data) else []
     if small and applies(data):
         progress("shared contexts", 0, 1)
         claims += shared_capacity(data, heads, seed=seed)

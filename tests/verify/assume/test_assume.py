@@ -21,7 +21,7 @@ from attncert.reports.assume.page import assume_dict, general_position, render
 from attncert.verify.assume.assume import Assumed, AssumeSettings, assume
 from attncert.verify.assume.given import Given, load_given
 from attncert.verify.assume.groups import grouped
-from attncert.verify.assume.spectra import Standing, low_rank_with_noise, spectra
+from attncert.verify.assume.spectra import Standing, spectra
 from attncert.verify.kruskal.vectors import Vectors
 
 QUICK = AssumeSettings(subsets=50, permutations=20, work=0.2, float32=100)
@@ -84,7 +84,10 @@ def test_more_tokens_than_width(tmp_path: Path) -> None:
 
 def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
     """Rank 100 plus noise of 10^-3: full rank, far above rounding, and still rank 100 to 10^-3."""
-    (found,) = spectra([(0, low_rank_with_noise(197, 768, 100, 1e-3))])
+    rng = np.random.default_rng(0)
+    low = rng.standard_normal((197, 100)) @ rng.standard_normal((100, 768))
+    noisy = (low + 1e-3 * rng.standard_normal((197, 768))).astype(np.float32)
+    (found,) = spectra([(0, noisy)])
     assert (found.rank, found.float32) == (197, 100)  # its tolerance exceeds the noise
     assert found.singular[-1] > 10 * found.rounding
     assert found.epsilon_rank() == 100 and found.standing is Standing.NEARLY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove
 from attncert.verify.rank.rational import Relation
 from attncert.verify.settings import Settings
+from attncert.verify.tightness.impossibility import certificate_of
+from attncert.verify.tightness.relations.rows import Broken
 from attncert.verify.tightness.studies import study
 
 CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
@@ -200,9 +203,7 @@ def _full_rank(x: int) -> Any:
 
 def _impossible(x: int) -> Any:
     data = replace(ONE, stated=Dataset.of([[1]], [[1]], [x]).labels)
-    return certificate.impossible_certificate(
-        data, Relation((0,), (1,)), construction="", produced_by={}
-    )
+    return certificate_of(data, Broken(Relation((0,), (1,)), (Fraction(x),)), {})
 
 
 def _dependent(x: int) -> Any:

@@ -144,8 +144,8 @@ def test_the_partition_certificate_in_place_of_a1() -> None:
 
 def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncert.verify.pipeline.refusal.MOST_PLACED", 0)
-    for name in ("MOST_ROWS", "MOST_FEATURES"):
-        monkeypatch.setattr(f"attncert.verify.tightness.limits.{name}", 0)
+    for name in ("relations.rows.MOST_ROWS", "limits.MOST_FEATURES"):
+        monkeypatch.setattr(f"attncert.verify.tightness.{name}", 0)
     proof = proof_of(SHARED, heads=2)
     assert proof.standing is Level.REFUTED  # the bound by itself costs little
     ids = {claim.id for claim in proof.trace}

@@ -114,13 +114,4 @@ def runs(construction: str) -> dict[str, Callable[[], Built]]:
     return {name: partial(run, construction, name) for name in RUNS[construction]}
 
 
-def paper(name: str) -> Built:
-    return run("paper", name)
-
-
-def width_one(name: str) -> Built:
-    return run("width-one", name)
-
-
-def generic(name: str) -> Built:
-    return run("generic", name)
+paper, width_one, generic = (partial(run, name) for name in ("paper", "width-one", "generic"))

@@ -22,7 +22,6 @@ import numpy as np
 from attncert.constructions import paper
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.progress import Progress, silent
 from attncert.verify.audit.attack.search import smaller
 from attncert.verify.audit.hypotheses.instance import Instance
 from attncert.verify.audit.hypotheses.steps import STEPS, Step
@@ -90,13 +89,12 @@ class Explored:
         return self.weakening.breaks - frozenset(self.broken)
 
 
-def explore(weakening: Weakening, draws: int, seed: int, progress: Progress = silent) -> Explored:
+def explore(weakening: Weakening, draws: int, seed: int) -> Explored:
     """Draw, decide, shrink. Deterministic for a seed; each verdict exact."""
     rng = np.random.default_rng([seed, *weakening.id.encode()])
     broken: dict[str, Broken] = {}
     drawn = 0
     while drawn < draws or (weakening.breaks - set(broken) and drawn < _MOST):
-        progress(min(drawn, draws), draws)
         x = draw(weakening, rng)
         drawn += 1
         failing = [step for step in STEPS if step.fails(x)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
+from attncert.constructions.brief import command_line
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.budget import plain
@@ -93,14 +94,16 @@ class Question:
 
     def command(self) -> str:
         """The command line that repeats this run, without paths."""
-        words = ["attncert kruskal DATA"]
-        words += [f"--k {self.k}"] if self.k is not None else []
-        words += [f"--budget {plain(self.budget)}s"] if self.budget is not None else []
-        words += [f"--work {plain(self.work)}"] if self.work is not None else []
-        words += [f"--subsets {self.subsets}"] if self.subsets is not None else []
-        words += [f"--bases {self.bases}"] if self.bases else []
-        words += ["--all-sets"] if self.all_sets else []
-        return " ".join([*words, f"--seed {self.seed}"])
+        return command_line(
+            "attncert kruskal DATA",
+            k=self.k,
+            budget=None if self.budget is None else f"{plain(self.budget)}s",
+            work=None if self.work is None else plain(self.work),
+            subsets=self.subsets,
+            bases=self.bases or None,
+            all_sets=self.all_sets,
+            seed=self.seed,
+        )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -73,14 +73,7 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     >>> prefixes(table, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
     [2, 1, 2]
     """
-    out = np.zeros(len(subsets), dtype=np.int64)
-    arithmetic = _arithmetic(p, table.dtype)
-
-    def work(start: int, stop: int) -> None:
-        prefix_range(table, subsets, start, stop, out, arithmetic)
-
-    _spread(work, len(subsets), threads)
-    return out
+    return _lengths(partial(prefix_range, table), subsets, _arithmetic(p, table.dtype), threads)
 
 
 def systematic_prefixes(
@@ -93,14 +86,8 @@ def systematic_prefixes(
     Only the vectors outside the basis are eliminated, in coordinates whose basis vectors are not
     in the subset: k where that proves the subset independent, else an unspecified smaller number.
     """
-    out = np.zeros(len(subsets), dtype=np.int64)
-    arithmetic = _arithmetic(p, coefficients.dtype)
-
-    def work(start: int, stop: int) -> None:
-        systematic_range(coefficients, position, subsets, start, stop, out, arithmetic)
-
-    _spread(work, len(subsets), threads)
-    return out
+    kernel = partial(systematic_range, coefficients, position)
+    return _lengths(kernel, subsets, _arithmetic(p, coefficients.dtype), threads)
 
 
 def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
@@ -184,6 +171,18 @@ def _inverses(p: int, dtype: np.dtype) -> ResidueArray:
         return np.zeros(1, dtype=dtype)
     table = [0] + [pow(a, -1, p) for a in range(1, p)]
     return np.array([r - p if r > p // 2 else r for r in table], dtype=dtype)
+
+
+def _lengths(
+    kernel: Callable[..., None], subsets: IntArray, arithmetic: Arithmetic, threads: int
+) -> IntArray:
+    out = np.zeros(len(subsets), dtype=np.int64)
+
+    def work(start: int, stop: int) -> None:
+        kernel(subsets, start, stop, out, arithmetic)
+
+    _spread(work, len(subsets), threads)
+    return out
 
 
 def _workspace(width: int, dtype: np.dtype) -> tuple[ResidueArray, ResidueArray, ResidueArray]:

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact import integers
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer import Layer, scaled_head
 from attncert.verify import features
 
 _EXACT_BITS = 200_000  # of all exponents together, up to which features are written as rationals
@@ -32,14 +31,6 @@ class Reached:
     draws: int
 
 
-def head_of(data: Dataset, key: IntegerArray, query: IntegerArray) -> Head:
-    """The head with these integer keys and queries (d×d_h), scaled to integral logits."""
-    return Head(
-        fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
-        fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
-    )
-
-
 def random_layer(
     data: Dataset, heads: int, width: int, bound: int, rng: np.random.Generator
 ) -> Layer:
@@ -48,7 +39,7 @@ def random_layer(
     def draw() -> IntArray:
         return rng.integers(-bound, bound, (data.d, width), endpoint=True)
 
-    return Layer(tuple(head_of(data, draw(), draw()) for _ in range(heads)))
+    return Layer(tuple(scaled_head(data, draw(), draw()) for _ in range(heads)))
 
 
 def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Layer]]:
@@ -59,7 +50,7 @@ def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[s
     zero, unit = np.zeros((d, 1), dtype=np.int64), np.eye(d, dtype=np.int64)
 
     def layer(*parts: tuple[IntegerArray, IntegerArray]) -> Layer:
-        return Layer(tuple(head_of(data, *parts[h % len(parts)]) for h in range(heads)))
+        return Layer(tuple(scaled_head(data, *parts[h % len(parts)]) for h in range(heads)))
 
     yield "zero heads", layer((zero, zero))
     yield "one head, repeated", layer((key, query))

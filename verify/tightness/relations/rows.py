@@ -82,6 +82,11 @@ def tied_examples(data: Dataset) -> tuple[int, ...]:
     return _tied(_joined(data)[0])
 
 
+def few_tied(data: Dataset) -> bool:
+    """Whether reports look for relations: no more than MOST_ROWS examples are tied."""
+    return len(tied_examples(data)) <= MOST_ROWS
+
+
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
     """The shortest first: those a reader is shown."""
     return sorted(relations, key=lambda r: (len(r.indices), r.indices))

@@ -17,7 +17,7 @@ from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
-from attncert.verify.audit.attack.given.cases import Outcome, draw_groups
+from attncert.verify.audit.attack.given.cases import Outcome, draw_apart, draw_groups
 from attncert.verify.audit.attack.given.oracle import (
     PRIME,
     Example,
@@ -30,7 +30,6 @@ from attncert.verify.audit.attack.given.oracle import (
     jacobian_rank,
     kruskal_rank,
     outputs,
-    rank,
 )
 from attncert.verify.capacity.of_data import DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
@@ -134,13 +133,7 @@ def pairs_case(rng: random.Random) -> Outcome:
     """Data under the hypotheses of Theorem 4: pairs must be built, with rank T."""
     d, p, size = rng.randint(2, 4), rng.randint(1, 3), rng.choice((1, 2, 3))
     T, n = rng.randint(1, p * d), rng.randint(2, 3)
-    queries: list[list[int]] = []
-    while len(queries) < T:
-        e = draw_matrix(rng, 1, d, size)[0]
-        if any(e) and all(rank([e, f]) == 2 for f in queries):
-            queries.append(e)
-        elif rng.random() < 0.05:
-            size += 1
+    queries = draw_apart(rng, T, d, size)
     kappa = kruskal_rank(queries)
     queries = queries[: p * kappa]
     contexts: list[Matrix] = []

@@ -80,6 +80,18 @@ def draw_groups(rng: random.Random, d: int, sizes: list[int], q: int) -> list[li
     return groups
 
 
+def draw_apart(rng: random.Random, T: int, d: int, size: int) -> list[list[int]]:
+    """Queries that are pairwise independent; larger entries if there are too few."""
+    queries: list[list[int]] = []
+    while len(queries) < T:
+        e = draw_matrix(rng, 1, d, size)[0]
+        if rank([e]) and all(rank([e, f]) == 2 for f in queries):
+            queries.append(e)
+        elif rng.random() < 0.05:
+            size += 1
+    return queries
+
+
 def law_case(rng: random.Random) -> Outcome:
     """Theorem 7: equality at generic weights, and the bound at weak ones."""
     d, H, d_v = rng.randint(1, 5), rng.randint(1, 4), rng.choice((1, 1, 2))
@@ -147,13 +159,7 @@ def pairs_case(rng: random.Random) -> Outcome:
     """Theorem 4, and the formula of Proposition 5 for contexts that are not generic."""
     d, p, size = rng.randint(2, 5), rng.randint(1, 4), rng.choice((1, 2, 3))
     T, independent = rng.randint(1, min(p * d + d, 11)), rng.random() < 0.4
-    queries: list[list[int]] = []
-    while len(queries) < T:  # pairwise independent; larger entries if there are too few
-        e = draw_matrix(rng, 1, d, size)[0]
-        if rank([e]) and all(rank([e, f]) == 2 for f in queries):
-            queries.append(e)
-        elif rng.random() < 0.05:
-            size += 1
+    queries = draw_apart(rng, T, d, size)
     contexts: list[Matrix] = []
     while len(contexts) < T:
         context = draw_context(rng, d, contexts)
