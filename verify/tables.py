@@ -30,9 +30,9 @@ class Outer:
     def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
         """by[t]·rows[t]/scale, the rows over their greatest common divisor; None where a number is
         then not whole. (In one row, then, an entry is not.)"""
-        content = math.gcd(*rows.ravel().tolist()) or 1
+        content = math.gcd(*rows.ravel().tolist())
         by = by * content
-        return None if (by % scale).any() else cls(by // scale, rows // content)
+        return None if (by % scale).any() else cls(by // scale, rows // (content or 1))
 
     def __len__(self) -> int:
         return len(self.by)
