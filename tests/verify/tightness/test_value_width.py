@@ -39,6 +39,14 @@ def test_one_head_with_narrow_values_does_not_serve_every_labelling() -> None:
     assert proof.standing is Level.REFUTED and proof.certificate is None
 
 
+def test_fewest_heads_are_counted_by_the_rank_of_z_not_by_labels_served() -> None:
+    """Two heads have rank Z = 3 = T; with values of width one they serve no labels of rank 3."""
+    found = study(Dataset.of(UNITS[:2], QUERIES, UNITS), 2, 1)
+    assert found.universal is Level.REFUTED
+    numbers = {claim.id: claim.numbers for claim in found.claims}["heads.exact"]
+    assert numbers == {"fewest heads with rank Z = T, at most": 2, "and no fewer than": 2}
+
+
 def test_rank_z_is_not_enough_for_narrow_values() -> None:
     """H d_v = min(T, m): not forbidden by this count, and not shown by rank Z = T either."""
     found = study(THREE, 3, 1)
