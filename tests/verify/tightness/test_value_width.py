@@ -47,6 +47,15 @@ def test_fewest_heads_are_counted_by_the_rank_of_z_not_by_labels_served() -> Non
     assert numbers == {"fewest heads with rank Z = T, at most": 2, "and no fewer than": 2}
 
 
+def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
+    """Two heads place three of four examples; values of width one give none of rank 3."""
+    data = Dataset.of(UNITS[:2], [*QUERIES[:2], [1, 1, 0], [2, 1, 0]], [*UNITS, [0, 0, 0]])
+    for width, said in ((1, "with values of width 3 serve every"), (3, "serve every")):
+        found = prove(data, Settings("width-one", heads=1, value_width=width)).trace
+        assert said in found["placed.memorizes"].statement
+        assert ("values" in found["placed.memorizes"].statement) is (width == 1)
+
+
 def test_rank_z_is_not_enough_for_narrow_values() -> None:
     """H d_v = min(T, m): not forbidden by this count, and not shown by rank Z = T either."""
     found = study(THREE, 3, 1)
