@@ -109,8 +109,6 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
     tried, radius = Contraction(math.inf, math.inf, False), Fraction(0)
     for moved in (False, True):
-        if moved:
-            layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
         wrong = errors(data, layer, ERROR_BITS)
         eta = distances(inverse, wrong)
         if not np.isfinite(eta).all():
@@ -120,9 +118,9 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
             kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
             tried = judged(eta, kappa, radius)
             if tried.inside:
-                return Near(
-                    data, layer, unknowns, inverse, radius, tried, condition, stepped=moved
-                )
+                return Near(data, layer, unknowns, inverse, radius, tried, condition, "", moved)
+        if not moved:
+            layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
     why = f"Newton's map is not seen to contract: eta {tried.eta:.2g}, kappa {tried.kappa:.2g}"
     return Near(data, layer, unknowns, inverse, radius, tried, condition, why, moved)
 

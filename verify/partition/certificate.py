@@ -64,7 +64,8 @@ def certificate(
 
     groups: indices, no example twice, at most `first` in the first group and `further` in any
     other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). values: d_v of the
-    layer; None: no narrower than the labels. Returns A2 for those examples, (P), and what follows: memorization of every labelling by one head per group.
+    layer; None: no narrower than the labels. Returns A2 for those examples, (P), and what follows:
+    memorization of every labelling by one head per group.
     Exact. Raises InputError.
     """
     _require_sizes(data, first, further, len(groups))
@@ -192,8 +193,8 @@ def memorizes(
     return Claim(
         ids.PARTITION_MEMORIZES,
         f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
-        f"{width}{wide} serve every labelling of {counted(placed, 'example', 'these')}, because the "
-        "proof asks for A2 and the partition condition of this grouping alone. "
+        f"{width}{wide} serve every labelling of {counted(placed, 'example', 'these')}, because "
+        "the proof asks for A2 and the partition condition of this grouping alone. "
         "Assumption 1 is not among its premises.",
         Level.KERNEL,
         arithmetic=in_coq(*theorems),

@@ -226,9 +226,7 @@ def test_full_rank_is_not_enough_for_values_narrower_than_the_labels() -> None:
     asked = Question(of_arrays(weights), tolerance=Fraction(1))
     rank = audit_layer(asked.attention(data), tolerance=Fraction(1))["layer.rank"]
     assert rank.level.holds and rank.statement.endswith("labelling with values of width 2.")
-    assert "keys and queries with values of width 2 outputs" in section(
-        Scope(data, asked)
-    ).text[1]
+    assert "keys and queries with values of width 2 outputs" in section(Scope(data, asked)).text[1]
     assert "width" not in audited(gradient_descent(0))["layer.rank"].statement
 
 

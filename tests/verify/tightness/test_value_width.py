@@ -14,6 +14,7 @@ from attncert.reports.tightness.page import one_line
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
+from attncert.verify.steps.conclusions import too_long
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.limits import limits
 from attncert.verify.tightness.studies import study
@@ -54,6 +55,13 @@ def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
         found = prove(data, Settings("width-one", heads=1, value_width=width)).trace
         assert said in found["placed.memorizes"].statement
         assert ("values" in found["placed.memorizes"].statement) is (width == 1)
+
+
+@pytest.mark.parametrize(("narrow", "said"), [(True, " --value-width 3 --claim"), (False, "; --c")])
+def test_what_is_advised_of_a_long_readout_is_not_refused(narrow: bool, said: str) -> None:
+    """The claim full-rank is about values as wide as the labels."""
+    told = too_long(THREE, 10**12, narrow=narrow)[-1].witness or {}
+    assert said in told["reason"]
 
 
 def test_rank_z_is_not_enough_for_narrow_values() -> None:
