@@ -106,14 +106,15 @@ def _prove(run: Run) -> Proof:
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:
-        claims += stages.premises(run, built, claims)
-        claims += stages.steps(run, built)
-        claims += stages.saturation(run, built)
-        claims += (ranked := stages.rank(run, built))
-        claims += stages.follows(run, built)
-        answer = stages.answer(run, built, ranked[0].numbers["prime"])
-        claims += answer.claims
-        proof = stages.finished(run, built, answer, claims)
+        with run.theirs("groups and heads"):  # of which all that follows is made
+            claims += stages.premises(run, built, claims)
+            claims += stages.steps(run, built)
+            claims += stages.saturation(run, built)
+            claims += (ranked := stages.rank(run, built))
+            claims += stages.follows(run, built)
+            answer = stages.answer(run, built, ranked[0].numbers["prime"])
+            claims += answer.claims
+            proof = stages.finished(run, built, answer, claims)
     with run.theirs("trace"):
         require_rules(proof)
     return proof

@@ -41,7 +41,8 @@ def sentences(made: Assumed) -> tuple[str, ...]:
     told = [
         f"A1, every {min(n, given.N):,} of {given.N:,} queries independent: {first.level.value}; "
         f"their Kruskal rank is {between} (proved).",
-        f"A2, rank {n:,} of contexts: {contexts.level.value} for "
+        f"A2, rank {n:,} of contexts: {contexts.level.value}"
+        f"{' for' if contexts.level.holds else ', true of'} "
         f"{contexts.numbers[f'of rank {n}']:,} of the {count(len(given.kept), 'context')} given.",
     ]
     if made.placed:

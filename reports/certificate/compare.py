@@ -48,8 +48,15 @@ def _cells(d: Difference) -> tuple[str, str]:
 
 
 def same_data(first: Explanation, second: Explanation) -> bool:
-    """By the digests of the data: contexts, queries and labels (or vectors)."""
-    return bool(first.certificate["input_sha256"] == second.certificate["input_sha256"])
+    """Contexts, queries and labels (or vectors)."""
+    return _same_data(first.certificate, second.certificate)
+
+
+def _same_data(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """By the data themselves: a digest may be stale. By what is stated of them where neither file
+    has its data at hand."""
+    stated = ("data",) if first["data"] else ("data", "data_file", "input_sha256")
+    return all(first.get(key) == second.get(key) for key in stated)
 
 
 def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
@@ -66,8 +73,7 @@ def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Differe
 
 def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
     out = [_difference("claim", first["claim"], second["claim"])]
-    same = first["input_sha256"] == second["input_sha256"]
-    if same:
+    if _same_data(first, second):
         out.append(Difference("data", True, short(first["input_sha256"]), ""))
     else:
         left, right = (cert["data"] or {} for cert in (first, second))
@@ -82,6 +88,9 @@ def _compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Differ
     for key in ("relation", "rank", "groups", "near"):
         if key in first and key in second:
             out.append(_difference(key, first[key], second[key]))
+    for key in ("format", "saturation", "rounding", "data_file"):
+        if first.get(key) or second.get(key):
+            out.append(_difference(key.replace("_", " "), first.get(key), second.get(key)))
     out.append(_difference("construction", first["construction"], second["construction"]))
     names = sorted({*origins(first), *origins(second)})
     for name in names:

@@ -72,7 +72,9 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         content = checker.parse(path, work)
         whole, other = _with_data(content, path, work)
     except checker.Rejected as rejected:
-        raise InputError(path, "an attncert certificate", rejected.args[1]) from None
+        must = "an attncert certificate"
+        must += " short enough to be read" if rejected.args[0] == "over limit" else ""
+        raise InputError(path, must, rejected.args[1]) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(path, "an attncert certificate", f"unreadable ({reason})") from None

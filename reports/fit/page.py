@@ -46,7 +46,7 @@ def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
     unknowns = len(fitted.near.unknowns)
     if unknowns > MOST_UNKNOWNS:
         return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
-    made = produced_by(command(fitted), fitted.settings.seed)
+    made = produced_by(command(fitted), fitted.attempts[-1].seed)
     try:
         return near_certificate(fitted.near, construction="fit", produced_by=made), ""
     except TooLarge as reason:

@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 from flint import fmpq_mat
 from support.paths import ROOT
@@ -407,6 +408,22 @@ def test_records_and_answers_of_another_type(
         registry.register(replace(paper.METHOD, **{"name": "odd", "certificate": None} | changes))
         attncert.prove(TINY, attncert.Settings("odd"))
     assert str(raised.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"groups": tuple((np.int64(t),) for t in range(TINY.T))}, {"heads": ()}],
+    ids=["numbers that JSON does not know", "no records"],
+)
+def test_groups_and_records_of_which_no_certificate_is_made(
+    change: dict[str, Any], others: None
+) -> None:
+    def build(data: Dataset, settings: Any, progress: Any) -> Any:
+        return replace(METHOD.build(data, settings, progress), **change)
+
+    registry.register(replace(METHOD, name="odd", build=build))
+    with pytest.raises(InputError, match="groups and heads of construction odd: must be without"):
+        prove(TINY, Settings("odd"))
 
 
 def test_an_attack_that_is_promised_nothing_tries_nothing(others: None) -> None:

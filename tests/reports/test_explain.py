@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 from support import labelling_cases, near_cases
-from support.small_certificates import CASES, changed, impossible_certificate, sealed, written
+from support.small_certificates import (
+    CASES,
+    changed,
+    digested,
+    impossible_certificate,
+    sealed,
+    written,
+)
 
 from attncert.cli import main
 from attncert.constructions.errors import InputError
@@ -113,6 +120,14 @@ def test_no_certificate(content: object, line: str, check: bool, tmp_path: Path)
         explain(path, check=check)
 
 
+def test_a_file_too_long_to_be_read_is_not_called_another_kind_of_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attncert.verify.checker.LIMIT_MIB", 0.001)
+    with pytest.raises(InputError, match="an attncert certificate short enough to be read, not e"):
+        explain(written(CASES["impossible"](), tmp_path))
+
+
 @pytest.mark.parametrize("check", [True, False])
 def test_a_stale_digest_is_wrong(check: bool, tmp_path: Path) -> None:
     found = explain(written(CASES["impossible"]() | {"construction": "x"}, tmp_path), check=check)
@@ -175,6 +190,31 @@ def test_compared() -> None:
     kinds = {d.what: d for d in compare(one, CASES["impossible"]())}
     assert not kinds["claim"].same and kinds["claim"].second == "impossible"
     assert not kinds["contexts"].same
+
+
+def test_what_a_file_states_beside_its_claim_is_compared() -> None:
+    one, plain = CASES["interpolation, second"](), CASES["interpolation, second"]()
+    for key in ("saturation", "rounding", "data_file"):
+        del plain[key]
+    plain["format"] = "attncert/1"
+    assert {d.what for d in compare(one, plain) if not d.same} == {
+        "format", "saturation", "rounding"
+    }  # fmt: skip
+    other = changed(one, "saturation.bits", 2)
+    assert [d.what for d in compare(one, other) if not d.same] == ["saturation"]
+
+
+def test_a_stale_digest_does_not_make_data_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = CASES["interpolation"]()
+    other = changed(one, "data.labels.0.0", "99") | {"input_sha256": one["input_sha256"]}
+    (tmp_path / "other").mkdir()
+    paths = written(one, tmp_path), written(digested(other), tmp_path / "other")
+    assert main(["explain", paths[0], "--compare", paths[1]]) == 1
+    out = capsys.readouterr().out
+    assert "wrong: input_sha256 is stale" in out
+    assert "Different data, same claim; different: labels." in out
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

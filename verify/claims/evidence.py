@@ -85,6 +85,17 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
     return f"{who} of width {head_width} (values: {value_width})"
 
 
+def widened(labels: int, values: int | None) -> str:
+    """The values that all labels of this width need, for a sentence about keys and queries: said
+    only where those of the layer are narrower. values: None: not known to be.
+
+    >>> widened(3, 1), widened(3, 3)
+    (' with values of width 3', '')
+    """
+    narrow = values is not None and values < labels
+    return f" with values of width {labels}" if narrow else ""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement with its evidence.

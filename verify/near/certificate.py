@@ -48,7 +48,8 @@ class Near:
     """layer: the weights, base e, exact. unknowns: T·m of them. inverse: float64, on a grid.
 
     radius: the box in which the theorem was applied; found: whether it did; why: if not.
-    condition: of the square block, in float64.
+    condition: of the square block, in float64. stepped: whether the layer is a step of Newton's map
+    on from the float64 weights that were given, instead of these very numbers.
     """
 
     data: Dataset
@@ -59,6 +60,7 @@ class Near:
     found: Contraction
     condition: float
     why: str = ""
+    stepped: bool = False
 
     def __repr__(self) -> str:
         return in_brief(
@@ -106,7 +108,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
         return Near(data, layer, unknowns, *nothing, "the Jacobian is singular")
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
     tried, radius = Contraction(math.inf, math.inf, False), Fraction(0)
-    for again in (True, False):
+    for moved in (False, True):
         wrong = errors(data, layer, ERROR_BITS)
         eta = distances(inverse, wrong)
         if not np.isfinite(eta).all():
@@ -116,11 +118,11 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
             kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
             tried = judged(eta, kappa, radius)
             if tried.inside:
-                return Near(data, layer, unknowns, inverse, radius, tried, condition)
-        if again:
+                return Near(data, layer, unknowns, inverse, radius, tried, condition, "", moved)
+        if not moved:
             layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
     why = f"Newton's map is not seen to contract: eta {tried.eta:.2g}, kappa {tried.kappa:.2g}"
-    return Near(data, layer, unknowns, inverse, radius, tried, condition, why)
+    return Near(data, layer, unknowns, inverse, radius, tried, condition, why, moved)
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:

@@ -24,7 +24,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError, require_positive
 from attncert.constructions.search.grouping import consecutive, find, violation
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level, counted, widened
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.partition.bound import Sizes, upper_bound
 from attncert.verify.partition.search import Groups, place
@@ -54,13 +54,18 @@ class BestPartition:
 
 
 def certificate(
-    data: Dataset, groups: Sequence[Sequence[int]], first: int, further: int
+    data: Dataset,
+    groups: Sequence[Sequence[int]],
+    first: int,
+    further: int,
+    values: int | None = None,
 ) -> tuple[Claim, ...]:
     """The partition certificate of a given grouping of some or all of the examples.
 
     groups: indices, no example twice, at most `first` in the first group and `further` in any
-    other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). Returns A2 for those
-    examples, (P), and what follows: memorization of every labelling by one head per group.
+    other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). values: d_v of the
+    layer; None: no narrower than the labels. Returns A2 for those examples, (P), and what follows:
+    memorization of every labelling by one head per group.
     Exact. Raises InputError.
     """
     _require_sizes(data, first, further, len(groups))
@@ -74,20 +79,22 @@ def certificate(
     return (
         _contexts_of(data, placed),
         hypotheses.partition(data, groups),
-        memorizes(groups, first, of=data.T, width_one=first == data.n),
+        memorizes(
+            groups, first, of=data.T, width_one=first == data.n, wide=widened(data.m, values)
+        ),
     )
 
 
 def best_partition(
-    data: Dataset, first: int, further: int, heads: int, seed: int = 0
+    data: Dataset, first: int, further: int, heads: int, seed: int = 0, values: int | None = None
 ) -> BestPartition:
     """The largest set of examples found for which some grouping meets (P), with its certificate.
 
     The given order is tried first; then examples are moved and groups refilled
     (verify/partition/search.py). Examples whose context has rank below n are left out. That no more
     can be placed is proved by the upper bound, or by trying every set of one more example
-    where there are at most 400; else it is left undecided. Deterministic for a seed. Raises
-    InputError.
+    where there are at most 400; else it is left undecided. values: as for `certificate`.
+    Deterministic for a seed. Raises InputError.
     """
     _require_sizes(data, first, further, heads)
     sizes = Sizes(first, further, heads)
@@ -99,7 +106,7 @@ def best_partition(
         bound = sum(part.most for part in upper_bound(data, usable, sizes))
         groups = place(data, usable, sizes, bound, seed)
     groups, maximum = _largest(data, usable, groups, sizes, seed)
-    proof = certificate(data, groups, first, further) if groups else ()
+    proof = certificate(data, groups, first, further, values) if groups else ()
     return BestPartition(groups, (*proof, maximum))
 
 
@@ -172,10 +179,13 @@ def _one_more(
     return None, decided
 
 
-def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool) -> Claim:
+def memorizes(
+    groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool, wide: str = ""
+) -> Claim:
     """What the partition certificate means: the proofs need A2 and (P), and not A1.
 
-    first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well.
+    first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well. wide:
+    `widened`, where the layer's values are narrower than the labels.
     """
     placed = sum(map(len, groups))
     theorems = ["real.steering_real", *(["real.width_one_real"] if width_one else [])]
@@ -183,8 +193,8 @@ def memorizes(groups: Sequence[Sequence[int]], first: int, *, of: int, width_one
     return Claim(
         ids.PARTITION_MEMORIZES,
         f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
-        f"{width} serve every labelling of {counted(placed, 'example', 'these')}, because the "
-        "proof asks for A2 and the partition condition of this grouping alone. "
+        f"{width}{wide} serve every labelling of {counted(placed, 'example', 'these')}, because "
+        "the proof asks for A2 and the partition condition of this grouping alone. "
         "Assumption 1 is not among its premises.",
         Level.KERNEL,
         arithmetic=in_coq(*theorems),

@@ -56,7 +56,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     wanted = run.settings.heads
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
-        claims += _placed(data, r, wanted or data.T, run.settings.seed)
+        claims += _placed(data, r, wanted or data.T, run.settings.seed, run.value_width)
     run.progress("limits for all weights", 0, 1)
     known_limits = limits(data, wanted, run.value_width)
     claims += known_limits
@@ -86,14 +86,14 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         return proof  # the witness shows it
 
 
-def _placed(data: Dataset, r: int, heads: int, seed: int) -> list[Claim]:
+def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[Claim]:
     """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
 
     Ids begin with "placed."; nothing where there are too many examples or no context has rank n.
     """
     if data.T > MOST_PLACED or data.n > data.d:
         return []
-    best = best_partition(data, r, r - 1, heads, seed)
+    best = best_partition(data, r, r - 1, heads, seed, values)
     if not best.groups:
         return []
 

@@ -193,6 +193,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list
 
 def too_long(data: Dataset, bits: int, *, narrow: bool = False) -> list[Claim]:
     """The answer when the exact readout was asked for and its numbers do not fit in memory."""
+    wide = f"--value-width {data.m} " if narrow else ""
     return [
         _no_readout(bits, too_long_to_compute(bits)),
         universal(narrow=narrow),
@@ -202,7 +203,7 @@ def too_long(data: Dataset, bits: int, *, narrow: bool = False) -> list[Claim]:
             Level.UNDECIDED,
             witness={
                 "reason": f"the numbers of the readout would have {_size(bits)} bits each, too "
-                "long to compute; --claim full-rank asks for the rank alone"
+                f"long to compute; {wide}--claim full-rank asks for the rank alone"
             },
             source=_ANSWER,
         ),

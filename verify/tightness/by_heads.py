@@ -152,7 +152,7 @@ def claims_by_heads(data: Dataset, found: ByHeads) -> tuple[Claim, ...]:
         source=_SOURCE,
     )
     least, most = found.fewest(data.T)
-    known = {} if most is None else {"fewest heads that serve all labels, at most": most}
+    known = {} if most is None else {"fewest heads with rank Z = T, at most": most}
     known |= {} if least is None or most is None else {"and no fewer than": least}
     exact = Claim(
         ids.HEADS_EXACT,

@@ -17,7 +17,7 @@ from support.embedding_cases import random_states, write_folder
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.reports.assume import rows
-from attncert.reports.assume.page import assume_dict, general_position, render
+from attncert.reports.assume.page import assume_dict, general_position, render, sentences
 from attncert.verify.assume.assume import Assumed, AssumeSettings, assume
 from attncert.verify.assume.given import Given, load_given
 from attncert.verify.assume.groups import grouped
@@ -167,6 +167,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "$x$" not in page and "$y$" not in page and "| `model` | `mine` |" in page
     for name in re.findall(r"\]\(([a-z/.-]+)\)", page):
         assert (tmp_path / "o" / name).exists()
+
+
+def test_contexts_of_smaller_rank_are_not_said_to_be_refuted_for_none(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"contexts": [[0, 1], [0, 2]], "queries": [[1, 2]]}')
+    made = assume(load_given(str(tmp_path / "x.json")), QUICK)
+    assert sentences(made)[1] == (
+        "A2, rank 2 of contexts: refuted, true of 0 of the 1 context given."
+    )
 
 
 @pytest.mark.parametrize(

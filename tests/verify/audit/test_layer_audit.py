@@ -218,6 +218,18 @@ def test_a_lost_head_loses_the_rank() -> None:
     assert bound.level is Level.REFUTED, "no weights of two heads have it"
 
 
+def test_full_rank_is_not_enough_for_values_narrower_than_the_labels() -> None:
+    """rank Z = 2 = T, and one head of values of width one gives no labels of rank 2."""
+    unit: Any = [[1, 0], [0, 1]]
+    data, narrow = Dataset.of(unit, unit, unit), np.array([[1.0], [0.0]])
+    weights = {"key": narrow, "query": narrow, "value": narrow, "output": np.array([[1.0, 0.0]])}
+    asked = Question(of_arrays(weights), tolerance=Fraction(1))
+    rank = audit_layer(asked.attention(data), tolerance=Fraction(1))["layer.rank"]
+    assert rank.level.holds and rank.statement.endswith("labelling with values of width 2.")
+    assert "keys and queries with values of width 2 outputs" in section(Scope(data, asked)).text[1]
+    assert "width" not in audited(gradient_descent(0))["layer.rank"].statement
+
+
 def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
     """In base e nothing is exact; the relation that holds for all weights still refutes the
     rank."""

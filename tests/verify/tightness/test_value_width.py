@@ -14,6 +14,7 @@ from attncert.reports.tightness.page import one_line
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
+from attncert.verify.steps.conclusions import too_long
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.limits import limits
 from attncert.verify.tightness.studies import study
@@ -37,6 +38,30 @@ def test_one_head_with_narrow_values_does_not_serve_every_labelling() -> None:
     assert study(THREE, 1, 3).universal is Level.PROVED
     proof = prove(THREE, Settings("generic", heads=1, value_width=1))
     assert proof.standing is Level.REFUTED and proof.certificate is None
+
+
+def test_fewest_heads_are_counted_by_the_rank_of_z_not_by_labels_served() -> None:
+    """Two heads have rank Z = 3 = T; with values of width one they serve no labels of rank 3."""
+    found = study(Dataset.of(UNITS[:2], QUERIES, UNITS), 2, 1)
+    assert found.universal is Level.REFUTED
+    numbers = {claim.id: claim.numbers for claim in found.claims}["heads.exact"]
+    assert numbers == {"fewest heads with rank Z = T, at most": 2, "and no fewer than": 2}
+
+
+def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
+    """Two heads place three of four examples; values of width one give none of rank 3."""
+    data = Dataset.of(UNITS[:2], [*QUERIES[:2], [1, 1, 0], [2, 1, 0]], [*UNITS, [0, 0, 0]])
+    for width, said in ((1, "with values of width 3 serve every"), (3, "serve every")):
+        found = prove(data, Settings("width-one", heads=1, value_width=width)).trace
+        assert said in found["placed.memorizes"].statement
+        assert ("values" in found["placed.memorizes"].statement) is (width == 1)
+
+
+@pytest.mark.parametrize(("narrow", "said"), [(True, " --value-width 3 --claim"), (False, "; --c")])
+def test_what_is_advised_of_a_long_readout_is_not_refused(narrow: bool, said: str) -> None:
+    """The claim full-rank is about values as wide as the labels."""
+    told = too_long(THREE, 10**12, narrow=narrow)[-1].witness or {}
+    assert said in told["reason"]
 
 
 def test_rank_z_is_not_enough_for_narrow_values() -> None:

@@ -42,7 +42,7 @@ from attncert.verify.audit.layer.heads import (
     theorem_claims,
 )
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted, widened
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
@@ -292,7 +292,8 @@ def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) ->
             level, witness = Level.REFUTED, {"no weights exceed": bound.rank} | bound.witness
     return Claim(
         ids.LAYER_RANK,
-        f"$\\operatorname{{rank}}Z=T={data.T}$: these keys and queries serve every labelling.",
+        f"$\\operatorname{{rank}}Z=T={data.T}$: these keys and queries serve every labelling"
+        f"{widened(data.m, attention.layer.value_width)}.",
         level,
         numbers=numbers,
         witness=witness if level is Level.REFUTED else None,

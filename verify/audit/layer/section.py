@@ -29,7 +29,7 @@ from attncert.verify.audit.layer.tables import (
 )
 from attncert.verify.audit.records import Audit, AuditSection, Finding, Scope, Table, audit
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level, counted, widened
 
 _BRIEF = 12  # characters of a tolerance that is written in full in the answer
 
@@ -305,10 +305,12 @@ def _asked(found: LayerAudit, question: Question) -> str:
             "with an error below it is nearer to its own label than to any other. That is not "
             "equality"
         )
+    attention = found.attention
+    wide = widened(attention.data.m, attention.layer.value_width)
     return (
         f"Tolerance: {short(found.tolerance)}, {origin}: --tolerance 0 asks for "
-        "equality. Rank $Z=T$ means that some other readout of the same keys and queries outputs "
-        "every labelling exactly, these labels included."
+        "equality. Rank $Z=T$ means that some other readout of the same keys and queries"
+        f"{wide} outputs every labelling exactly, these labels included."
     )
 
 
