@@ -83,9 +83,9 @@ def run(words: list[str], options: dict[str, bool]) -> int:
 
     Raises KeyboardInterrupt, and what no command expects.
     """
-    for name in ("stdout", "stderr"):  # closed by the caller (>&-): no file may take its place
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may take its place
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
         sys.stdout.reconfigure(errors="backslashreplace")
     quiet.set(False)
