@@ -73,18 +73,19 @@ def _commands(
     ] = False,
 ) -> None:
     """Exact attention weights from memorization proofs, every step verified."""
-    context.obj["debug"] = debug
+    context.obj |= {"debug": debug, "begun": True}
     quiet.set(silent)
 
 
 def run(words: list[str], options: dict[str, bool]) -> int:
-    """The exit status of these arguments; `options` receives the global ones.
+    """The exit status of these arguments; `options` receives the global ones, and whether a
+    command has begun.
 
     Raises KeyboardInterrupt, and what no command expects.
     """
-    for name in ("stdout", "stderr"):  # closed by the caller (>&-): no file may take its place
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may take its place
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
         sys.stdout.reconfigure(errors="backslashreplace")
     quiet.set(False)
@@ -106,8 +107,10 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         say(f"interrupted: {error}", error=True)
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
-        if isinstance(error, SystemExit) and not error.code:  # what a shell completes was told
-            return 0
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            if options["begun"]:  # code that is not ours left: no answer, whatever its status
+                raise
+            return 0  # what a shell completes was told
         # Typer leaves with SystemExit where the reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return BROKEN_PIPE

@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     0
     """
     words = sys.argv[1:] if arguments is None else arguments
-    options = {"debug": False}
+    options = {"debug": False, "begun": False}
     try:
         with endings_interrupt():
             from attncert.app import run
@@ -44,11 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report(error: BaseException, debug: bool) -> None:
     """The traceback where it was asked for, and one line."""
-    from attncert.constructions.foreign import escaped, printable
+    from attncert.constructions.foreign import escaped, printable, told
 
     if debug:
         for line in "".join(traceback.format_exception(error)).splitlines():
             print(escaped(line), file=sys.stderr)
-    what = printable(f"{type(error).__name__}: {error}".removesuffix(": "), _MOST)
+    what = printable(told(error), _MOST)
     advice = "" if debug else "; attncert --debug COMMAND ... shows where, for a bug report"
     print(f"attncert: internal error: {what} (no answer{advice})", file=sys.stderr)

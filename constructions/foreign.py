@@ -51,6 +51,19 @@ def escaped(line: str) -> str:
     )
 
 
+def told(error: BaseException) -> str:
+    """An exception in words: its type and, where it can be said, its message; not yet one line.
+
+    >>> told(KeyError("x")), told(ValueError())
+    ("KeyError: 'x'", 'ValueError')
+    """
+    try:
+        message = str(error)
+    except Exception:  # somebody's exception need not be able to say what it is
+        message = ""
+    return f"{type(error).__name__}: {message}".removesuffix(": ")
+
+
 def safe_name(text: str, default: str, most: int = MOST_NAME) -> str:
     """A name: ASCII letters, digits, '.', '_' and '-', at most 64, no '.' or '-' at either end.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.terminal.output import print_json, say
+from attncert.terminal.output import answer_alone, print_json, say
 
 
 def attack(
@@ -46,7 +46,8 @@ def attack(
                 say(*(f"case {number}: {part}" for number, part in found.failures))
             return 1 if found.failures else 0
         name = "width-one" if construction is None else construction
-        report = attack(name, cases=cases, seed=seed, start=start, progress=seen)
+        with answer_alone():
+            report = attack(name, cases=cases, seed=seed, start=start, progress=seen)
     if as_json:
         print_json(report.as_dict())
     else:

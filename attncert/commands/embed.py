@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from attncert.terminal.output import Interrupted, print_json, say
+from attncert.terminal.output import Interrupted, answer_alone, print_json, say
 
 
 def embed(
@@ -38,7 +38,7 @@ def embed(
 ) -> int:
     """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
     from attncert.constructions.errors import InputError
-    from attncert.constructions.models.embed import EmbedSettings
+    from attncert.constructions.models.embed import RUN, EmbedSettings
     from attncert.constructions.models.embed import embed as write
     from attncert.terminal.progress import Stages
 
@@ -58,9 +58,11 @@ def embed(
         dtype=dtype,
     )
     try:
-        with Stages() as progress:
+        with answer_alone(), Stages() as progress:
             made = write(model, inputs, Path(out), settings, progress)
     except KeyboardInterrupt:
+        if not Path(out, RUN).exists():
+            raise
         raise Interrupted(f"finished shards are kept in {out}; the same command goes on") from None
     if as_json:
         print_json({key: str(x) if key == "folder" else x for key, x in vars(made).items()})

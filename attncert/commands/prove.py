@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from attncert.terminal.durations import seconds
-from attncert.terminal.output import deliver, report_folder
+from attncert.terminal.output import answer_alone, deliver, report_folder
 
 
 def prove(
@@ -64,24 +64,25 @@ def prove(
     from attncert.verify.prove import prove
     from attncert.verify.settings import Settings
 
-    settings = Settings(
-        construction=construction,
-        heads=heads,
-        head_width=head_width,
-        value_width=value_width,
-        claim=cast(Any, claim),
-        interior=not vertices,
-        saturate=saturate,
-        saturate_own=saturate_own,
-        round_to=round_to,
-        mix=mix,
-        a1_work=a1_work,
-        device=cast(Any, device),
-        memory=memory,
-        data_file=data_file,
-        time_limit=None if time_limit is None else seconds(time_limit, "--time-limit"),
-        seed=seed,
-    )
+    with answer_alone():  # a construction of one's own is imported
+        settings = Settings(
+            construction=construction,
+            heads=heads,
+            head_width=head_width,
+            value_width=value_width,
+            claim=cast(Any, claim),
+            interior=not vertices,
+            saturate=saturate,
+            saturate_own=saturate_own,
+            round_to=round_to,
+            mix=mix,
+            a1_work=a1_work,
+            device=cast(Any, device),
+            memory=memory,
+            data_file=data_file,
+            time_limit=None if time_limit is None else seconds(time_limit, "--time-limit"),
+            seed=seed,
+        )
     examples_of = load(data, unlabelled=claim == "full-rank")
     chosen = examples_of if examples is None else examples_of.take(examples)
     return deliver(

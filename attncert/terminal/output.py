@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
 
     check_folder(folder)
     try:
-        with Stages() as progress:
+        with answer_alone(), Stages() as progress:
             report = make(progress)
     except OutOfTime as over:
         sentence = f"Undecided: {over}; nothing was written"
@@ -50,6 +51,12 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     else:
         say(*report.sentences, f"Report: {Path(folder, report.kind.page)}")
     return report.exit_status
+
+
+def answer_alone() -> AbstractContextManager[Any]:
+    """A block of work in which libraries, and other people's constructions, may print: on stderr,
+    since stdout is for the answer."""
+    return redirect_stdout(sys.stderr)
 
 
 def say(*lines: str, error: bool = False) -> None:

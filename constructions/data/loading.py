@@ -100,7 +100,10 @@ def read_source(
 def standard_input() -> bytes:
     """All of standard input, up to the limit of a JSON text. Raises InputError, also where it is
     empty: read already, for another argument."""
-    content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
+    try:
+        content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
+    except OSError as error:  # a folder, or open for writing alone
+        raise InputError(STDIN, "one that can be read", error.strerror or error) from None
     if not content:
         raise InputError(STDIN, "a file, for one argument alone", "empty")
     if len(content) > MAX_JSON_BYTES:

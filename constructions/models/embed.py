@@ -166,7 +166,9 @@ def _first_look(network: Network, inputs: Inputs, settings: EmbedSettings) -> tu
     _require_memory(bytes_needed(network, 1, least, settings.dtype), settings)
     batch = _checked(network, inputs.batch(0, 1))
     place = settings.query or ("last" if network.last else "first")
-    tokens = int(network.states(batch).shape[1])
+    states = network.states(batch)
+    _require_finite(states, 0)
+    tokens = int(states.shape[1])
     if place not in ("first", "last") and not (
         re.fullmatch("[0-9]{1,9}", place) and int(place) < tokens
     ):
@@ -233,7 +235,7 @@ def _begin(folder: Path, run: Mapping[str, Any], names: list[str], need: int) ->
         partial = {path for path in here if path.endswith(".partial")}
         text = json.dumps(run, indent=1, sort_keys=True) + "\n"
         if here:
-            same = RUN in here and (folder / RUN).read_text() == text
+            same = (folder / RUN).is_file() and (folder / RUN).read_bytes() == text.encode()
             if MANIFEST in here or not same or here - {RUN, *names, *partial}:
                 raise InputError("--out", must, f"{folder}, which holds something else")
         folder.mkdir(parents=True, exist_ok=True)

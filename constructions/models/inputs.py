@@ -49,8 +49,9 @@ class Pixels:
     def of(self, images: AnyArray) -> dict[str, AnyArray]:
         """uint8 (B, size, size, 3) as `pixel_values`."""
         scaled = images.astype(np.float32) / np.float32(255)
-        scaled -= np.array(self.mean, dtype=np.float32)
-        scaled /= np.array(self.deviation, dtype=np.float32)
+        with np.errstate(all="ignore"):  # anybody's means: what is not finite is refused as states
+            scaled -= np.array(self.mean, dtype=np.float32)
+            scaled /= np.array(self.deviation, dtype=np.float32)
         return {"pixel_values": np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))}
 
 
@@ -132,8 +133,12 @@ class Passages:
         except UnicodeDecodeError as error:
             raise InputError(str(path), "a text in UTF-8", f"bytes with {error.reason}") from None
         tool, told = _tokenizer(tokenizer)
-        ids = np.array(tool.encode(text, add_special_tokens=False).ids, dtype=np.int64)
-        before, after = _special(tool)
+        try:
+            ids = np.array(tool.encode(text, add_special_tokens=False).ids, dtype=np.int64)
+            before, after = _special(tool)
+        except Exception as error:  # tokenizers raises nothing narrower
+            must = "a tokenizer that takes this text"
+            raise InputError("--tokenizer", must, f"{tokenizer} ({error})") from None
         body = length - len(before) - len(after)
         if body < 1:
             raise InputError("--length", f"over {length - body} tokens", length)
@@ -269,7 +274,7 @@ def open_inputs(
     elif path.suffix.lower() == ".npz":
         found = Arrays.of(path, pixels)
     else:
-        wanted = length or longest
+        wanted = longest if length is None else length
         if wanted is None:
             raise InputError("--length", "given for this model", "missing")
         return Passages.of(path, tokenizer, wanted, count)

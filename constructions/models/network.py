@@ -26,8 +26,8 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError, require_seed, whole
 from attncert.constructions.foreign import printable
-from attncert.constructions.models.embeddings import file_sha256
 from attncert.constructions.models.inputs import MISSING, Pixels
+from attncert.constructions.models.stored import stored, weights_sha256
 
 SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "vit-base": ("vit", {}),
@@ -60,7 +60,8 @@ class Network:
 
     blocks: the modules of layers 1 to k, at least one; None where the whole model is built. layer:
     k. layers, heads, width: of the whole model. pixels: how it takes images, None for tokens.
-    longest: tokens it takes; vocabulary: ids. last: its queries are last tokens by default.
+    longest: tokens it takes; vocabulary: ids. last: its queries are last tokens by default. absent:
+    weights that no file has, NaN here.
     """
 
     model: Any
@@ -74,6 +75,7 @@ class Network:
     vocabulary: int | None
     last: bool
     told: Mapping[str, Any]
+    absent: tuple[str, ...] = ()
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
         """The states (B, n, d) that enter block k + 1, as the model has them. Raises InputError for
@@ -86,13 +88,16 @@ class Network:
         with torch.inference_mode():
             try:
                 found = self._whole(inputs) if self.blocks is None else self._hooked(inputs)
-            except (AttributeError, TypeError, ValueError) as error:
+                states: AnyArray = found.numpy()
+            except Exception as error:  # whatever a model made by anyone leads the libraries to
                 must = f"a model that turns {' and '.join(inputs)} into hidden states"
                 raise InputError("MODEL", must, f"another ({error})") from None
-        states: AnyArray = found.numpy()
         if states.ndim != 3 or states.shape[2] != self.width:
             must = f"a model whose hidden states have {self.width} numbers for each token"
             raise InputError("MODEL", must, f"of shape {states.shape[1:]}")
+        if self.absent and not np.isfinite(states).all():
+            must = "a model whose files hold all weights that these states depend on"
+            raise InputError("MODEL", must, f"one without {', '.join(self.absent)}")
         return states
 
     def _whole(self, inputs: Mapping[str, Any]) -> Any:
@@ -153,21 +158,22 @@ def build(
         else:
             told["built"] = "the whole model, whose hidden_states are taken"
         _require_memory(_skeleton(torch, transformers, config), BYTES[dtype], memory)
+    absent: tuple[str, ...] = ()
     if random:
         torch.manual_seed(seed)
         with _foreign(name):
             model = transformers.AutoModel.from_config(config)
         told |= {"weights": "random", "seed": seed}
     else:
-        model = _stored(transformers, name, config)
-        told |= {"weights": "stored", "weights sha256": _weights_sha256(name)}
+        model, absent = stored(transformers, name, config)
+        told |= {"weights": "stored", "weights sha256": weights_sha256(name)}
     model.eval().to(getattr(torch, dtype))
     told["arithmetic"] = dtype
     blocks = model.get_submodule(place) if place else None
     with _foreign(name):
         pixels = _pixels(config, name, random) if model.main_input_name == "pixel_values" else None
     told |= {"torch": str(torch.__version__), "transformers": transformers.__version__}
-    return Network(model, blocks, layer, layers, pixels=pixels, told=told, **facts)
+    return Network(model, blocks, layer, layers, pixels=pixels, told=told, absent=absent, **facts)
 
 
 def libraries() -> tuple[Any, Any]:
@@ -245,16 +251,6 @@ def _require_counts(described: Any, key: str = "") -> None:
         raise InputError("MODEL", must, described)
 
 
-def _stored(transformers: Any, name: str, config: Any) -> Any:
-    try:
-        return transformers.AutoModel.from_pretrained(
-            name, config=config, use_safetensors=True, dtype="float32", trust_remote_code=False
-        )
-    except Exception as error:  # whatever a file made by anyone leads the libraries to
-        must = "a model whose weights are in safetensors files"
-        raise InputError("MODEL", must, f"{name} ({error})") from None
-
-
 def _skeleton(torch: Any, transformers: Any, config: Any) -> Any:
     """The model without its weights, which take no memory on the meta device. Its parts do, and are
     counted as they are made. Raises InputError."""
@@ -320,15 +316,6 @@ def _config_sha256(config: Any) -> str:
     left_out = ("transformers_version", "_name_or_path", "torch_dtype", "dtype", "architectures")
     kept = {key: x for key, x in config.to_dict().items() if key not in left_out}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _weights_sha256(name: str) -> str:
-    """Of the weights' files in a local folder; of the hub the revision says which they are."""
-    files = sorted(Path(name).glob("*.safetensors")) if os.path.isdir(name) else []
-    digests = [file_sha256(path) for path in files]
-    if len(digests) == 1:
-        return digests[0]
-    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else "see revision"
 
 
 def _pixels(config: Any, name: str, random: bool) -> Pixels:

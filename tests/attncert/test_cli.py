@@ -260,6 +260,16 @@ def test_a_closed_standard_output_is_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("stdin", "said"), [("<&-", "not empty"), ("0>/dev/null", "one that can be read")]
+)
+def test_a_standard_input_that_cannot_be_read(stdin: str, said: str) -> None:
+    command = f"{sys.executable} -m attncert check - {stdin}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("attncert: standard input: must be ") and said in done.stderr
+
+
 def test_a_reader_that_goes_away_gets_no_answer(proved: Path) -> None:
     """Neither 0 (holds) nor 1 (wrong), and nothing on stderr."""
     reading, writing = os.pipe()

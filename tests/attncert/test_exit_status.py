@@ -30,6 +30,9 @@ DEFECTS = [
     OverflowError("int too large"),
     UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
     GeneratorExit("no Exception,\nholds: yes"),
+    SystemExit(0),
+    SystemExit(3),
+    type("Silent", (BaseException,), {"__str__": lambda self: 1 / 0})(),
 ]
 
 

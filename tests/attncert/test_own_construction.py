@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -189,6 +190,76 @@ def test_a_construction_that_breaks_is_named_in_one_line(
     assert printed.err.startswith(begins)
     assert name == "nothing" or f"(broken_{name}.py, line 3)" in printed.err
     assert not (tmp_path / "attncert-report").exists()
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None) -> Callable[..., str]:
+    """A module in the current folder; the place of its METHOD."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def written(name: str, *lines: str) -> str:
+        before = "import attncert\nfrom examples.own_construction import METHOD as TRUE"
+        keys = "'broken', '', '', build, attncert.steps(source=''), attncert.Outline()"
+        after = f"METHOD = attncert.Method({keys}, attack=ATTACK)"
+        text = "\n".join([before, "ATTACK = attncert.Attack()", *lines, after])
+        (tmp_path / f"{name}.py").write_text(text)
+        return f"{name}:METHOD"
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise SystemExit(0)", "SystemExit: 0 (attacked_"),
+        ("raise SystemExit(3)", "SystemExit: 3 (attacked_"),
+        ("raise BrokenPipeError", "BrokenPipeError (attacked_"),
+        (
+            "raise type('Silent', (Exception,), {'__str__': lambda self: 1 / 0})",
+            "Silent (attacked_",
+        ),
+        ("return TRUE", "'Method' object has no attribute 'layer'"),
+        ("import types; return types.SimpleNamespace(layer=1)", "a int and no Layer is returned"),
+    ],
+)
+def test_an_attack_finds_a_construction_that_breaks(
+    body: str, said: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    name = f"attacked_{request.node.callspec.indices['body']}"
+    place = own(name, f"def build(data, settings, progress):\n    {body}")
+    assert attncert.main(["attack", "--construction", place, "--cases", "20", "--json"]) == 1
+    failure = json.loads(capsys.readouterr().out)["failures"][0]
+    assert "InputError: build of construction broken: must be without errors, not" in failure
+    assert said in failure
+
+
+@pytest.mark.parametrize("part", ["promises", "adapt"])
+def test_an_attack_that_breaks_itself_is_named(
+    part: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    leave = "def leave(*_):\n    raise SystemExit(0)"
+    given = f"ATTACK = attncert.Attack({part}=leave)"
+    place = own(f"breaks_{part}", leave, given, "build = TRUE.build")
+    assert attncert.main(["attack", "--construction", place, "--cases", "3"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1
+    assert "attack of construction broken: must be without errors, not SystemExit: 0" in printed.err
+
+
+def test_what_a_construction_prints_is_no_answer(
+    own: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (
+        "print('read')\ndef build(data, *_):\n    print('built')\n    return TRUE.build(data, *_)"
+    )
+    for words in (["prove", str(ROOT / "examples" / "tiny.json")], ["attack", "--cases", "3"]):
+        place = own(f"prints_{words[0]}", lines)
+        attncert.main([*words, "--construction", place, "--json"])
+        printed = capsys.readouterr()
+        json.loads(printed.out)
+        assert printed.err.startswith("read\nbuilt\n")
 
 
 @pytest.mark.parametrize(

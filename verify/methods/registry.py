@@ -11,14 +11,20 @@ import importlib
 import os
 import re
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
+from pathlib import Path
 from types import ModuleType, NoneType
 
 from attncert.constructions.construction import Bound
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.foreign import told
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.method import Attack, Method
+from attncert.verify.pipeline.time_limit import OutOfTime
 
 _OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD)
 _GROUP = "attncert.constructions"
@@ -103,13 +109,36 @@ def foreign(method: Method) -> bool:
     return _registered.get(method.name) is method and method not in _OURS
 
 
+@contextmanager
+def theirs(method: Method, part: str) -> Iterator[None]:
+    """Where third-party code runs, or what it said is joined: an error other than the two that mean
+    something is an InputError that names the construction, the part and the line."""
+    try:
+        yield
+    except (InputError, HypothesisFails, KeyboardInterrupt, OutOfTime):
+        raise
+    except BaseException as error:
+        if not foreign(method):
+            raise
+        whose = f"{part} of construction {method.name}"
+        raise InputError(whose, "without errors", told(error) + _line(error)) from error
+
+
+def _line(error: BaseException) -> str:
+    """The last line of third-party code on the way to the error."""
+    ours = str(Path(__file__).parents[1])
+    frames = traceback.extract_tb(error.__traceback__)
+    found = [frame for frame in frames if not frame.filename.startswith(ours)]
+    return f" ({Path(found[-1].filename).name}, line {found[-1].lineno})" if found else ""
+
+
 def _imported(place: str) -> Method:
     """From "package.module:NAME": imported, which runs the module, and registered."""
     module, _, attribute = place.partition(":")
     try:
         found = getattr(_module(module), attribute)
     except (Exception, SystemExit) as error:  # whatever a module can raise
-        reason = f"{place} ({type(error).__name__}: {error})"
+        reason = f"{place} ({told(error)})"
         raise InputError("--construction", "a module and a name in it", reason) from error
     return _method_of(found, f"--construction {place}")
 
@@ -136,8 +165,7 @@ def _discover() -> None:
         try:
             found = entry.load()
         except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise InputError(place, "one that can be loaded", reason) from error
+            raise InputError(place, "one that can be loaded", told(error)) from error
         _method_of(found, place)
         _announced.add(entry)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import platform
-import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import Rounding
-from attncert.constructions.errors import HypothesisFails, InputError, whole
+from attncert.constructions.errors import InputError, whole
 from attncert.constructions.foreign import printable
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
@@ -24,7 +22,6 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
-from attncert.verify.pipeline.time_limit import OutOfTime
 from attncert.verify.rank.engines.devices import Device
 from attncert.verify.settings import Settings
 from attncert.verify.steps import hypotheses, shared
@@ -80,19 +77,9 @@ class Run:
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
 
-    @contextmanager
-    def theirs(self, part: str) -> Iterator[None]:
-        """Where third-party code runs, or what it said is joined: an error other than the two
-        that mean something is an InputError that names the construction, the part and the line."""
-        try:
-            yield
-        except (InputError, HypothesisFails, KeyboardInterrupt, OutOfTime):
-            raise
-        except BaseException as error:
-            if not registry.foreign(self.method):
-                raise
-            whose = f"{part} of construction {self.method.name}"
-            raise InputError(whose, "without errors", _told(error)) from error
+    def theirs(self, part: str) -> AbstractContextManager[None]:
+        """`registry.theirs` of this run's construction."""
+        return registry.theirs(self.method, part)
 
     def capacity(self, heads: int) -> list[Claim]:
         """T is at most what the theorem places, where it says how many."""
@@ -162,12 +149,3 @@ def versions(device: Device | None = None) -> Mapping[str, str]:
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
     found = {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
     return found | ({"device": device.name} | dict(device.versions) if device else {})
-
-
-def _told(error: BaseException) -> str:
-    """The error, and the last line of third-party code on the way to it."""
-    ours = str(Path(__file__).parents[1])
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(ours)]
-    place = f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
-    return f"{type(error).__name__}: {error}{place}"

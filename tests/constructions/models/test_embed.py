@@ -89,6 +89,46 @@ def test_wider_arithmetic_is_stored_as_it_is(
     assert next(found.contexts())[1].dtype == np.float64
 
 
+def test_a_model_of_nan_writes_nothing(network: FakeNetwork, tokens: str, tmp_path: Path) -> None:
+    network.spoiled = int(IDS[0, 1])
+    with pytest.raises(InputError, match="finite numbers, not NaN or infinite, input 0"):
+        run(tokens, tmp_path / "o")
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_folder_of_another_kind_of_run(network: FakeNetwork, tokens: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes(b"\xff")
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "run.json")
+    (tmp_path / "t.npz").rename(tmp_path.parent / "t.npz")
+    for folder in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(
+            InputError, match="--out: must be new, empty, or the folder of the same"
+        ):
+            run(str(tmp_path.parent / "t.npz"), folder)
+
+
+def test_an_interrupt_says_what_is_kept(
+    network: FakeNetwork,
+    tokens: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(batch: object) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(network, "states", interrupted)
+    words = ["embed", "fake", tokens, "--out", str(tmp_path / "o")]
+    assert attncert.main(words) == 130 and capsys.readouterr().err == "interrupted\n"
+
+
+def test_extreme_means_of_pixels_give_no_warning() -> None:
+    pixels = Pixels(2, mean=(0.5, float("inf"), 1e38), deviation=(1e-300, 1.0, 1e-30))
+    found = pixels.of(np.zeros((1, 2, 2, 3), dtype=np.uint8))["pixel_values"]
+    assert not np.isfinite(found).any()
+
+
 def test_nan_is_one_line(network: FakeNetwork, tokens: str, tmp_path: Path) -> None:
     network.spoiled = int(IDS[20, 1])
     first = int(np.argmax((network.spoiled == IDS).any(axis=1)))

@@ -127,6 +127,59 @@ def test_an_encoder_beside_a_decoder_is_one_line(tmp_path: Path) -> None:
         network.states({"input_ids": np.arange(4).reshape(1, 4)})
 
 
+@pytest.mark.filterwarnings("default")
+def test_weights_that_no_file_has_are_not_made_up(tmp_path: Path) -> None:
+    """The library draws them at random. No state depends on BERT's pooler: it may be missing."""
+    import torch
+    import transformers
+    from safetensors.torch import save_file
+
+    from attncert.constructions.models.network import build
+
+    config = transformers.BertConfig(**SMALL["bert"][1])
+    config.save_pretrained(tmp_path)
+    whole = transformers.AutoModel.from_config(config).state_dict()
+    batch, file = {"input_ids": np.arange(8).reshape(2, 4)}, tmp_path / "model.safetensors"
+
+    def states(left_out: str, layer: int) -> np.ndarray:
+        save_file({key: x for key, x in whole.items() if left_out not in key}, file)
+        return build(str(tmp_path), layer=layer).states(batch)
+
+    assert np.array_equal(states("pooler", 2), states("nothing", 2))
+    assert np.isfinite(states("encoder.layer.2.", 2)).all()  # which is not built
+    with pytest.raises(
+        InputError, match=r"all weights that .* without encoder\.layer\.1\.attention"
+    ):
+        states("encoder.layer.1.", 2)
+    name = "encoder.layer.0.attention.self.query.weight"
+    save_file({**whole, name: whole[name].to(torch.complex64)}, file)
+    with pytest.raises(InputError, match="weights are in safetensors files"):
+        build(str(tmp_path), layer=1)
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("bert", {"type_vocab_size": 0}),
+        ("bert", {"model_type": "roberta", "max_position_embeddings": 4}),  # it counts from 2
+        ("vit", {"image_size": 4}),
+    ],
+)
+def test_a_model_that_breaks_on_its_inputs(
+    family: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    from attncert.constructions.models.network import build
+
+    told = {"model_type": family, **SMALL[family][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(told))
+    network = build(str(tmp_path), layer=1, random=True)
+    batch: dict[str, np.ndarray] = {"input_ids": np.full((1, 4), 3)}
+    if family == "vit":
+        batch = {"pixel_values": np.ones((1, 3, 4, 4), dtype=np.float32)}
+    with pytest.raises(InputError, match="MODEL: must be a model that turns"):
+        network.states(batch)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -222,8 +275,12 @@ def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("")
     for length, count, name, said in (
         (2, None, "t.txt", "--length: must be over 2 tokens"),
+        (0, None, "t.txt", "--length: must be over 2 tokens, not 0"),
         (4, 9, "t.txt", "--count: must be at most 4"),
         (4, None, "empty.txt", "a text of at least 2 tokens, not of 0"),
     ):
         with pytest.raises(InputError, match=said):
             read(length, count, name)
+    Tokenizer(models.WordLevel({"a": 0}, unk_token="[UNK]")).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(InputError, match="--tokenizer: must be a tokenizer that takes this text"):
+        read(4, None)

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.foreign import told
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.audit.attack.cases import (
@@ -185,20 +186,30 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Calla
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        if attack.build is not None:
-            return attack.build(case.dataset, case.heads, case.width, case.option)
-        width = None if attack.width_one else case.width
-        settings = Settings(construction=construction, head_width=width)
-        return method.build(case.dataset, settings, silent).layer
+        with registry.theirs(method, "build"):
+            if attack.build is not None:
+                layer = attack.build(case.dataset, case.heads, case.width, case.option)
+            else:
+                width = None if attack.width_one else case.width
+                settings = Settings(construction=construction, head_width=width)
+                layer = method.build(case.dataset, settings, silent).layer
+            if not isinstance(layer, Layer):
+                raise TypeError(f"a {type(layer).__name__} and no Layer is returned")
+            return layer
+
+    def adapt(case: Case) -> Case:
+        with registry.theirs(method, "attack"):
+            return attack.adapt(case)
 
     promises = attack.promises
     if promises is None:
-        return method.name, build, attack.width_one, _hypothesis, attack.adapt
+        return method.name, build, attack.width_one, _hypothesis, adapt
 
     def promised(case: Case) -> str:
-        return "theorem" if promises(case.dataset, case.heads, case.width) else ""
+        with registry.theirs(method, "attack"):
+            return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
-    return method.name, build, attack.width_one, promised, attack.adapt
+    return method.name, build, attack.width_one, promised, adapt
 
 
 def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:
@@ -218,7 +229,7 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
     except HypothesisFails as failure:
         return (f"refused: {failure}" if holds else "refused"), holds
     except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as e:
-        return f"{type(e).__name__}: {e}", holds or "partition"
+        return told(e), holds or "partition"
     rank = full_rank(case.dataset, layer)
     if rank.level.holds:
         return None, holds
