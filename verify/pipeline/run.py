@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.certificate import further_keys, produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
+from attncert.verify.installed import version
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.pipeline.time_limit import OutOfTime
@@ -160,7 +160,7 @@ class Run:
 def versions(device: Device | None = None) -> Mapping[str, str]:
     """Of Python and of the libraries that computed; for timings.json, apart from the results."""
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
-    found = {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    found = {"python": platform.python_version()} | {p: version(p) for p in packages}
     return found | ({"device": device.name} | dict(device.versions) if device else {})
 
 
