@@ -213,19 +213,19 @@ def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
 
 
 def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
-    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
     proof = prove(data, Settings(claim="full-rank", a1_work=0))
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
     told = markdown_page(proof).decode()
-    assert "A1 was sampled. To decide it, 0.0083 s of nominal work" in told
-    assert "`attncert kruskal DATA --examples 60 --k 4 --work 0.0083`" in told
+    assert "A1 was sampled. To decide it, 0.0063 s of nominal work" in told
+    assert "`attncert kruskal DATA --examples 44 --k 4 --work 0.0063`" in told
     assert "--a1-work 0 " in proof.settings.command
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
 
 
 def test_a1_is_decided_where_the_work_goes_so_far() -> None:
-    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
     proof = prove(data, Settings(claim="full-rank"))
     assert proof.trace["hypothesis.A1"].level is Level.PROVED
     assert proof.trace.standing("theorem") is Level.PROVED
