@@ -35,6 +35,9 @@ CHECKER := tests/verify/checker
 LATER := $(CHECKER) tests/attncert attncert
 ASIDE := tests/given_labels/
 
+# One half has one core: threads of BLAS would only wait for each other.
+unit-others unit-verify: export OPENBLAS_NUM_THREADS := 1
+
 unit-others: setup
 	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ $(ASIDE) %/__pycache__/,$(wildcard tests/*/)) $(LATER)
 

@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
+from attncert.verify.installed import version
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.tables import ranges
@@ -265,4 +265,4 @@ def layer_body(
 
 def produced_by(command: str, seed: int) -> dict[str, Any]:
     """What a certificate says of its origin: no paths, no times."""
-    return {"version": metadata.version("attncert"), "command": command, "seed": seed}
+    return {"version": version("attncert"), "command": command, "seed": seed}

@@ -34,6 +34,11 @@ def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')\n")
     program = (
         "from attncert import Dataset, Settings, prove, write_report, check\n"
+        "from attncert.reports.words import drawing\n"
+        "class Blank:  # drawing takes seconds\n"
+        "    def __init__(self, figure): pass\n"
+        "    def print_svg(self, out, **_): out.write(b'<svg/>')\n"
+        "drawing.FigureCanvasSVG = Blank\n"
         "data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, '1/3', 7])\n"
         "write_report(prove(data, Settings(heads=2)), 'out')\n"
         "print(check('out/certificate.json').status)\n"

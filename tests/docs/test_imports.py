@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,11 +14,19 @@ from support.paths import ROOT
 STOREYS = ("constructions", "verify", "reports")
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All inside it; the expressions, of which most nodes are, hold none."""
+    for inner in ast.iter_child_nodes(node):
+        if not isinstance(inner, ast.expr):
+            yield inner
+            yield from statements(inner)
+
+
 @cache
 def imported(text: str) -> set[str]:
     """The parts of `attncert` that a module names in imports, late ones and those for types too."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):

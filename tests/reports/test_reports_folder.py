@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support import labelling_cases, near_cases
 from support import proof_fixtures as fixtures
+from support.interrupts import interrupt_at
 from support.small_certificates import CASES
 
 from attncert import reports
@@ -214,14 +214,7 @@ def test_an_interrupt_waits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     """Between the renames, and when the old folder is removed."""
     out = tmp_path / "report"
     write_folder(out, OLD)
-    module: Any = os if at == "replace" else shutil
-    original = getattr(module, at)
-
-    def interrupted(*args: Any, **options: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return original(*args, **options)
-
-    monkeypatch.setattr(module, at, interrupted)
+    interrupt_at(monkeypatch, os if at == "replace" else shutil, at)
     with pytest.raises(KeyboardInterrupt):
         write_folder(out, REPORT)
     assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]

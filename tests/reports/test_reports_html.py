@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from support.file_strategies import UNICODE
 from support.proof_fixtures import HOSTILE, rendered
 
 from attncert.reports import html
@@ -146,7 +147,7 @@ def test_foreign_text_stays_text(raw: str, write: object) -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.text(max_size=60))
+@given(st.text(UNICODE, max_size=60))
 @example(r"\text{</math><script>}")
 @example(r"\begin{matrix} a & b")
 @example("\\" * 50 + "{" * 50)

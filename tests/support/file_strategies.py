@@ -22,6 +22,9 @@ from support.small_certificates import (
 )
 from support.strategies import raw_data
 
+UNICODE = st.characters(exclude_categories=["Cs"])
+"""All that UTF-8 has, as in `st.text()`, which first tries a million characters one by one."""
+
 JUNK = st.one_of(
     st.none(),
     st.booleans(),
@@ -32,8 +35,10 @@ JUNK = st.one_of(
 )
 
 garbage: st.SearchStrategy[Any] = st.recursive(
-    JUNK | st.text(max_size=5) | st.floats(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    JUNK | st.text(UNICODE, max_size=5) | st.floats(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(UNICODE, max_size=8), inner)
+    ),
     max_leaves=12,
 )
 

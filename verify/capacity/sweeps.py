@@ -39,7 +39,7 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.rank.modular import rank_mod
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.steps import conclusions
-from attncert.verify.tightness.relations.flat import flat_of
+from attncert.verify.tightness.relations.flat import bound_of
 from attncert.verify.tightness.relations.probes import random_layer
 
 __all__ = [
@@ -254,7 +254,7 @@ def certify(setting: Setting, *, build: bool = False) -> Point:
     (15, 15, 7, 1)
     """
     data = examples_of(setting)
-    upper = min(flat_of(data).bound(setting.heads), setting.heads * setting.width)
+    upper = min(bound_of(data, setting.heads), setting.heads * setting.width)
     rng = np.random.default_rng(setting.seed)
     best = (0, 0, 0, 0)
     for draw in range(DRAWS):

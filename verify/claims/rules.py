@@ -11,6 +11,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from flint import fmpz
@@ -320,14 +321,19 @@ def _primes(trace: ProofTrace) -> Iterator[str]:
         for digits in re.findall(r"\bmod ([0-9]+)", claim.arithmetic)
     }
     for p in sorted(named):
-        if not fmpz(p).is_prime():
-            yield f"{p} is no prime"
-        power = 1
-        for k in range(1, min(ORDER, p - 2) + 1):
-            power = power * 2 % p
-            if power == 1:
-                yield f"2 has order {k} modulo {p}"
-                break
+        yield from _unfit(p)
+
+
+@cache  # one prime serves nearly all proofs
+def _unfit(p: int) -> tuple[str, ...]:
+    """What is wrong with a rank modulo p."""
+    said = [] if fmpz(p).is_prime() else [f"{p} is no prime"]
+    power = 1
+    for k in range(1, min(ORDER, p - 2) + 1):
+        power = power * 2 % p
+        if power == 1:
+            return (*said, f"2 has order {k} modulo {p}")
+    return tuple(said)
 
 
 def _witnesses(proof: Proof) -> Iterator[str]:

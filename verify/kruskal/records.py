@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import metadata
 from itertools import pairwise
 from typing import Any
 
 from attncert.constructions.data.conversion import describe
+from attncert.verify.installed import version
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.all_sets import SETS, AllSets, is_sets, kind_of, sizes
 from attncert.verify.kruskal.sampling.bases import BASES, BasisSearch
@@ -73,9 +73,9 @@ def rules(vectors: Vectors | None) -> Rules:
 
 def _require_header(identity: Identity, plans: tuple[Plan, ...], most: int) -> None:
     """The header is what a run of this version writes, given its settings."""
-    version, settings = metadata.version("attncert"), identity["settings"]
-    if identity["version"] != version:
-        raise Unfit(f"of version {version}, like this program", identity["version"])
+    ours, settings = version("attncert"), identity["settings"]
+    if identity["version"] != ours:
+        raise Unfit(f"of version {ours}, like this program", identity["version"])
     kinds = [plan.kind for plan in plans]
     drawn = [kind for kind in kinds if kind in (SUBSETS, PREFIXES)]
     searched = [kind for kind in kinds if is_sets(kind)]

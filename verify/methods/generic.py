@@ -11,7 +11,7 @@ from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Asked, Method
 from attncert.verify.steps.generic import almost_all, head_claims
-from attncert.verify.tightness.relations.flat import flat_of
+from attncert.verify.tightness.relations.flat import bound_of
 
 
 def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
@@ -27,7 +27,7 @@ def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
     heads = [head for head in built.heads if isinstance(head, generic.GenericHead)]
     count = len(built.layer.heads)
-    bound = min(count * data.d, flat_of(data).bound(count))
+    bound = min(count * data.d, bound_of(data, count))
     return {
         "largest entry drawn": f"{max(head.bound for head in heads):,}, in draw "
         f"{max(head.draws for head in heads):,} at the latest",

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import metadata
 from typing import Any
 
 from attncert.constructions.construction import Construction
@@ -20,6 +19,7 @@ from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.certificate import further_keys, produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
+from attncert.verify.installed import version
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.rank.engines.devices import Device
@@ -147,5 +147,5 @@ class Run:
 def versions(device: Device | None = None) -> Mapping[str, str]:
     """Of Python and of the libraries that computed; for timings.json, apart from the results."""
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
-    found = {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    found = {"python": platform.python_version()} | {p: version(p) for p in packages}
     return found | ({"device": device.name} | dict(device.versions) if device else {})

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.certificate_judge import judgement, true_statement
-from support.file_strategies import certificates, garbage, mutants, mutated
+from support.file_strategies import UNICODE, certificates, garbage, mutants, mutated
 from support.shares import SOME_OR_ALL
 from support.small_certificates import (
     CASES,
@@ -208,7 +208,7 @@ def test_valid_certificates_of_random_shapes_hold(certificate: Any, tmp_path: Pa
 
 
 @some(max_examples=50)
-@given(certificate=st.dictionaries(st.text(), garbage) | mutated({"format": "attncert/1"}))
+@given(certificate=st.dictionaries(st.text(UNICODE), garbage) | mutated({"format": "attncert/1"}))
 def test_garbage_is_refused(certificate: Any, tmp_path: Path) -> None:
     assert judged(certificate, tmp_path) == "unusable"
 

@@ -157,9 +157,9 @@ def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -
     ("path", "value"),
     [
         (("near", "radius"), "1/1" + "0" * 300_000),  # bits of every ball
-        (("layer", "heads", 0, "key", 0, 0), "9" * 200_000),  # of every logit
+        (("layer", "heads", 0, "key", 0, 0), "9" * 150_000),  # of every logit
         (("near", "inverse", 0, 0), "1/" + "9" * 300_000),  # of the inverse over one denominator
-        (("data", "contexts", 0, 0, 0), "7" * 400_000),
+        (("data", "contexts", 0, 0, 0), "7" * 200_000),
     ],
 )
 def test_long_numbers_cost_no_more_than_the_limit(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.near_cases import CASES, Certificate, case, certificate
+from support.shares import share
 from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
@@ -50,7 +51,7 @@ def test_weights_exist_within_the_radius_on_much_random_data(seed: int, tmp_path
     confirm(certificate(data_set(T, n, d, shared=shared, seed=seed), 3, 1 + seed % 2, 1), tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", share(range(3), 3))
 def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.interrupts import interrupt_at
 from support.paths import TESTS
 from support.slow_shards import IDENTITY, PLAN, anything, digests, united
 
@@ -369,14 +370,7 @@ def test_a_united_log_never_replaces_one_that_is_being_written(tmp_path: Path) -
 def test_what_interrupts_a_united_log_leaves_no_half_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
-    module: Any = os if at == "replace" else Path
-    original = getattr(module, at)
-
-    def interrupted(*args: Any, **options: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return original(*args, **options)
-
-    monkeypatch.setattr(module, at, interrupted)
+    interrupt_at(monkeypatch, os if at == "replace" else Path, at)
     with pytest.raises(KeyboardInterrupt):
         write_log(tmp_path / "log", IDENTITY, {})
     monkeypatch.undo()

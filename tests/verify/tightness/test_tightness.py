@@ -25,7 +25,12 @@ from attncert.constructions.layer import features
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.relations import flat, probes, rows
-from attncert.verify.tightness.relations.flat import affine_bound, column_relations, flat_of
+from attncert.verify.tightness.relations.flat import (
+    affine_bound,
+    bound_of,
+    column_relations,
+    flat_of,
+)
 from attncert.verify.tightness.relations.rows import row_bound, row_relations
 
 
@@ -49,6 +54,7 @@ def test_columns_are_tied_and_the_rank_is_bounded(data: Dataset, heads: int, see
     found_flat = flat_of(data)
     relations = column_relations(found_flat, heads)
     columns = heads * data.d
+    assert bound_of(data, heads) == found_flat.bound(heads)
     assert (relations.nrows(), relations.ncols()) == (columns, columns - found_flat.bound(heads))
     assert int(relations.rank()) == relations.ncols()
     for layer in random_layers(data, heads, seed):
@@ -113,7 +119,7 @@ def test_the_directions_within_contexts_count_not_the_hull() -> None:
     data = Dataset.of(triangle + shifts, rng.integers(-3, 4, (20, 6)), [0] * 20)
     found_flat = flat_of(data)
     assert (found_flat.hull, found_flat.directions, found_flat.rank) == (5, 2, 6)
-    assert found_flat.bound(4) == 12
+    assert found_flat.bound(4) == bound_of(data, 4) == 12
     assert probes.best_rank(data, 4, 12).rank == 12
 
 

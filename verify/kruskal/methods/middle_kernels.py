@@ -25,7 +25,7 @@ _STEPS = 1 << 28  # in the chains of one slice; more, and the sums are far from 
 _SPANS = 1 << 30  # vectors held against sets of k - 1, in one call; likewise
 
 _compiled = njit(cache=True, nogil=True)
-_inlined = njit(cache=True, nogil=True, inline="always")
+_inlined = njit(nogil=True, forceinline=True)
 _THREES, _EIGHTS = np.uint64(0x3333333333333333), np.uint64(0x8888888888888888)
 _NIBBLES, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x00FF00FF00FF00FF)
 _1, _3, _4, _5, _8, _12, _16, _24, _25, _28, _32, _36, _41, _625 = (

@@ -17,7 +17,7 @@ from numba import njit
 HITS = 64  # sets reported per call; more than that end it
 
 _compiled = njit(cache=True, nogil=True)
-_inlined = njit(cache=True, nogil=True, inline="always")
+_inlined = njit(nogil=True, forceinline=True)
 
 
 @_inlined

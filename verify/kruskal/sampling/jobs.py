@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 from attncert.constructions.brief import command_line
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.installed import version
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.all_sets import (
@@ -156,7 +156,7 @@ def identity(vectors: Vectors, question: Question) -> Identity:
         must = "left out where --subsets and --bases are 0 and no search takes a second"
         raise InputError("--log", must, "given")
     return {
-        "version": metadata.version("attncert"),
+        "version": version("attncert"),
         "input_sha256": table_sha256(vectors.array),
         "settings": {job.plan.kind: dict(job.settings) for job in found},
         "plans": [job.plan.as_dict() for job in found],

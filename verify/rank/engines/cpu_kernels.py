@@ -14,7 +14,7 @@ from numba import njit
 _HALF = np.float32(0.5)
 _ONE = np.uint64(1)
 _compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add, no more
-_inlined = njit(cache=True, nogil=True, fastmath={"contract"}, inline="always")
+_inlined = njit(nogil=True, fastmath={"contract"}, forceinline=True)
 
 
 @_inlined

@@ -6,13 +6,13 @@ import importlib
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import metadata
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_cupy_array, is_numpy_array
 
 from attncert.constructions.errors import InputError
+from attncert.verify.installed import version
 
 __all__ = ["Device", "DeviceChoice", "choose_device"]
 
@@ -73,9 +73,9 @@ def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:
             raise InputError("device", "cpu or auto where no CUDA device can be used", missing)
     if foreign:
         xp = array_namespace(table)
-        version = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
-        return Device("cpu", "array", xp.__name__, _versions(**{xp.__name__: version}))
-    return Device("cpu", "numba", "CPU threads", _versions(numba=metadata.version("numba")))
+        theirs = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
+        return Device("cpu", "array", xp.__name__, _versions(**{xp.__name__: theirs}))
+    return Device("cpu", "numba", "CPU threads", _versions(numba=version("numba")))
 
 
 def _why_no_cuda() -> str | None:

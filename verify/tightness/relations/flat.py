@@ -19,6 +19,7 @@ a = b = n - 1 and ρ = n: H(n-1) + 1.                             (docs/tightnes
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,6 +95,16 @@ def flat_of(data: Dataset) -> Flat:
         constant=constant,
         vanishing=tuple(_content_free(columns @ np.array(c, dtype=object)) for c in combinations),
     )
+
+
+def bound_of(data: Dataset, heads: int) -> int:
+    """`flat_of(data).bound(heads)` by two ranks: the functionals may be long, and are not made.
+
+    >>> bound_of(Dataset.of([[1, 0, 0], [0, 1, 0]], [[1, 2, 3], [4, 5, 6]], [0, 0]), 5)
+    6
+    """
+    directions, rank = (_rank(data, rows) for rows in (_differences, _rows))
+    return heads * directions + rank - directions
 
 
 def column_relations(flat: Flat, heads: int) -> fmpz_mat:
@@ -297,10 +308,27 @@ def _verdict(T: int, bound: int, rank: int, heads: int) -> Claim:
 
 def _null_space(data: Dataset) -> Vectors:
     """A basis of the functionals that are constant on the rows of each context."""
-    some = _differences(data.contexts[: max(1, _ROWS // data.n)].numerators)
-    if len(some) >= data.d and rank_mod(some % PRIMES[0], PRIMES[0]) == data.d:
+    if _full(data, _differences):
         return ()
     return rational.null_vectors(_differences(data.contexts.numerators))
+
+
+def _full(data: Dataset, rows: Callable[[IntegerArray], IntegerArray]) -> bool:
+    """Whether the first of these rows have rank d already."""
+    some = rows(data.contexts[: max(1, _ROWS // data.n)].numerators)
+    return len(some) >= data.d and rank_mod(some % PRIMES[0], PRIMES[0]) == data.d
+
+
+def _rank(data: Dataset, rows: Callable[[IntegerArray], IntegerArray]) -> int:
+    if _full(data, rows):
+        return data.d
+    every = rows(data.contexts.numerators)
+    short = every if len(every) <= data.d else np.ascontiguousarray(every.T)
+    return rational.rank(short).rank
+
+
+def _rows(contexts: IntegerArray) -> IntegerArray:
+    return contexts.reshape(-1, contexts.shape[2])
 
 
 def _differences(contexts: IntegerArray) -> IntegerArray:
