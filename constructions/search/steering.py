@@ -72,7 +72,6 @@ class Reducer:
         moved = (moved >> self._down).astype(np.float64)
         self._seen = (moved != 0).any(axis=0)
         self._q, self._r = np.linalg.qr(moved[:, self._seen])
-        self._table = integers.to_flint(images)
 
     def __call__(self, x: IntegerArray) -> IntegerArray:
         """x (k,) plus a kernel combination. Each pass removes some 50 bits."""
@@ -95,7 +94,7 @@ class Reducer:
         return x
 
     def _image(self, x: IntegerArray) -> IntegerArray:
-        return integers.from_flint(self._table * integers.to_flint(x[:, None]))[:, 0]
+        return integers.product(self._images, x[:, None])[:, 0]
 
 
 def shortened(x: IntegerArray, kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
@@ -110,6 +109,6 @@ def _excess_bits(array: IntegerArray) -> int:
 
 def short_kernel(kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
     """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced."""
-    basis = integers.to_flint(kernel)
-    _, transform = (integers.to_flint(images) * basis).transpose().lll(transform=True)
-    return integers.from_flint(basis * transform.transpose())
+    moved = integers.to_flint(integers.product(images, kernel).T)
+    _, transform = moved.lll(transform=True)
+    return integers.product(kernel, integers.from_flint(transform).T)
