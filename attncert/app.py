@@ -15,13 +15,13 @@ from attncert.commands.assume import assume
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
-from attncert.commands.check import check
+from attncert.commands.certificates.check import check
+from attncert.commands.certificates.explain import explain
+from attncert.commands.certificates.hash import hash_data
+from attncert.commands.certificates.kernel import kernel
 from attncert.commands.embed import embed
 from attncert.commands.every_labelling import every_labelling
-from attncert.commands.explain import explain
 from attncert.commands.fit import fit
-from attncert.commands.hash import hash_data
-from attncert.commands.kernel import kernel
 from attncert.commands.kruskal import kruskal
 from attncert.commands.merge import merge
 from attncert.commands.prove import prove

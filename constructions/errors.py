@@ -1,4 +1,4 @@
-"""The two ways a construction can say no."""
+"""The ways a construction can say no."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ class HypothesisFails(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         state = {"decided": self.decided}
         return type(self), (self.hypothesis, self.reason, self.witness), state
+
+
+class OutOfTime(BaseException):
+    """No answer within the limit (verify/pipeline/time_limit.py); str() says why, half a sentence.
+
+    No Exception, like KeyboardInterrupt: nothing on the way out takes it for an error of its own.
+    """
 
 
 def _text(value: object) -> str:

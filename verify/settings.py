@@ -48,7 +48,7 @@ class Settings:
     device: where the rank of a large layer is computed. memory: GiB that this may hold.
     time_limit: seconds, by the clock, after which `prove` raises OutOfTime
     (verify/pipeline/time_limit.py); not part of `command`, since it changes no answer.
-    data_file: the data stand in a file beside the certificate (verify/data_file.py).
+    data_file: the data stand in a file beside the certificate (verify/pipeline/data_file.py).
     seed: of the random searches. Raises InputError for values that make no sense.
 
     >>> Settings("width-one", heads=3).command(7)

@@ -30,9 +30,9 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     A folder that may not be written is refused before the work. Where the time for the work was
     limited and is over, nothing is written, and one line says so: undecided, 3.
     """
+    from attncert.constructions.errors import OutOfTime
     from attncert.reports.folder import check_folder, write
     from attncert.terminal.progress import Stages
-    from attncert.verify.pipeline.time_limit import OutOfTime
 
     check_folder(folder)
     try:

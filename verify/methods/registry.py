@@ -19,12 +19,11 @@ from pathlib import Path
 from types import ModuleType, NoneType
 
 from attncert.constructions.construction import Bound
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import told
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.method import Attack, Method
-from attncert.verify.pipeline.time_limit import OutOfTime
 
 _OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD)
 _GROUP = "attncert.constructions"

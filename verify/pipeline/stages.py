@@ -29,12 +29,12 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.data_file import data_file
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.interpolation.symbolic import feasible, symbolic
+from attncert.verify.pipeline.data_file import data_file
 from attncert.verify.pipeline.first_layer import of_mixed
 from attncert.verify.pipeline.grids import of_rounded, remedied, seconds
 from attncert.verify.pipeline.run import Run, versions

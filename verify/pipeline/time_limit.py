@@ -12,16 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, OutOfTime
 
 _UNCERTAIN = 2.0  # by what factor an estimate may be off
-
-
-class OutOfTime(BaseException):
-    """No answer within the limit; str() says why, half a sentence.
-
-    No Exception, like KeyboardInterrupt: nothing on the way out takes it for an error of its own.
-    """
 
 
 @contextmanager

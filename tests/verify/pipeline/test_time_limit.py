@@ -13,9 +13,10 @@ import pytest
 import attncert
 from attncert import Dataset, InputError, Settings, prove
 from attncert.constructions.construction import Construction
+from attncert.constructions.errors import OutOfTime
 from attncert.verify.methods import registry
 from attncert.verify.pipeline import stages
-from attncert.verify.pipeline.time_limit import OutOfTime, limited, require_time
+from attncert.verify.pipeline.time_limit import limited, require_time
 
 TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 

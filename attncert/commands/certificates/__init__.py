@@ -1,0 +1,1 @@
+"""Commands about certificates and what checks them."""
