@@ -41,9 +41,10 @@ from attncert.constructions.construction import (
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.contexts import context_products
 from attncert.constructions.layer import Head, scaled_head
 from attncert.constructions.progress import Progress, silent
-from attncert.constructions.search.feature_blocks import FeatureBlocks, context_products
+from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, independent_rows
 from attncert.constructions.search.separation import differs
 

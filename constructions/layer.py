@@ -23,6 +23,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.contexts import context_products
 
 
 @dataclass(frozen=True)
@@ -226,10 +227,10 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
     """
     if head.width > 1:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]
-    contexts = len(data.contexts)
-    rows = [(data.context(t) * head.key).entries() for t in range(contexts)]
-    spans = [max(entries) - min(entries) for entries in rows] * (data.T // contexts)
-    queries = (data.query_matrix * head.query).entries()
+    whole, scale = head.key.numer_denom()
+    rows = context_products(data, integers.from_flint(whole))[:, :, 0]
+    spans = (rows.max(axis=1) - rows.min(axis=1)).tolist() * (data.T // len(rows))
+    queries = (data.query_matrix * head.query / (scale * data.contexts.denominator)).entries()
     return _integers([abs(q) * span for q, span in zip(queries, spans, strict=True)])
 
 

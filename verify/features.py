@@ -13,6 +13,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 
 from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.tables import Outer, Table, dense
 
@@ -24,6 +25,9 @@ PRIMES = (2147483579, 2147483123, 2147482763)
 def usable_primes(data: Dataset) -> tuple[int, ...]:
     """Those of PRIMES modulo which the contexts exist: they do not divide the denominator."""
     return tuple(p for p in PRIMES if data.contexts.denominator % p)
+
+
+_TOGETHER = 2**22  # numbers of the contexts looked at together
 
 
 class NotIntegral(ValueError):
@@ -58,11 +62,9 @@ def logit_table(head: Head, data: Dataset) -> Table:
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
     """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
     scale; exact. At width one an outer product over 1, if that can be."""
-    count, n, _ = data.contexts.shape
-    keys, key_scale = (fmpq_mat(data.token_rows) * head.key).numer_denom()
+    left, key_scale = token_products(data, head.key)
     queries, query_scale = (data.query_matrix * head.query).numer_denom()
-    scale = int(key_scale) * int(query_scale) * data.contexts.denominator
-    left, right = _objects(keys).reshape(count, n, -1), _objects(queries)
+    right, scale = _objects(queries), key_scale * int(query_scale)
     if examples is not None:
         left, right = left if data.shared else left[list(examples)], right[list(examples)]
     if head.width == 1:
@@ -70,6 +72,29 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
         return (outer, 1) if outer else (right * left[:, :, 0], scale)
     table = sum(left[:, :, k] * right[:, k : k + 1] for k in range(head.width))
     return table, scale
+
+
+def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
+    """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale;
+    columns: d×w. Exact: in int64 where no sum can leave it, else FLINT.
+
+    Of large contexts a few are looked at together: FLINT takes eight bytes a number, and the time
+    of a proof.
+    """
+    whole, scale = columns.numer_denom()
+    count, n, d = data.contexts.shape
+    step, parts = max(1, _TOGETHER // (n * d)), []
+    numbers, scale = _objects(whole), int(scale) * data.contexts.denominator
+    lengths = np.abs(numbers).sum(axis=0)
+    short = int(lengths.max()) * integers.largest(data.contexts.stored) < 2**63
+    for start in range(0, count, step):
+        some = data.contexts[start : start + step].reshape((-1, d))
+        if short:
+            part = (some.numerators.astype(np.int64) @ numbers.astype(np.int64)).astype(object)
+        else:
+            part = _objects((data.token_rows if step >= count else some.integer_matrix()) * whole)
+        parts.append(part.reshape(-1, n, columns.ncols()))
+    return np.concatenate(parts), scale
 
 
 def softmax_mod(table: ObjectArray, p: int) -> IntArray:

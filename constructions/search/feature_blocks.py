@@ -126,14 +126,3 @@ def _residues(values: IntegerArray, modulus: int) -> IntArray:
 
 def _cut(values: IntegerArray) -> IntArray:
     return np.minimum(values, DROP).astype(np.int64)
-
-
-def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
-    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact."""
-    count, n, d = data.contexts.shape
-    step = max(1, _CACHED // (n * d))
-    parts = [
-        integers.product(data.contexts[start : start + step].numerators.reshape(-1, d), columns)
-        for start in range(0, count, step)
-    ]
-    return np.concatenate(parts).reshape(count, n, -1)

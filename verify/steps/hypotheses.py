@@ -31,7 +31,7 @@ from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.kruskal.within import MOST, decide_within, work_needed
 from attncert.verify.rank.engines.arithmetic import matmul
-from attncert.verify.rank.engines.cpu import echelon
+from attncert.verify.rank.engines.cpu import echelon, profile
 from attncert.verify.rank.modular import independent_subsets
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import find_relation
@@ -45,6 +45,7 @@ PARTITION = (
 )
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
+_LARGE = 2**15  # entries from which compiled code takes a rank modulo a prime faster than FLINT
 _WIDE = 1_000  # entries of a subset above which all samples are tried at once
 A1_WORK = 30.0  # nominal seconds for each question about many subsets
 
@@ -274,6 +275,10 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
 
 def _independent(rows: ExactArray) -> bool:
     p, (count, width) = PRIMES[0], rows.shape
+    if count * width >= _LARGE:
+        independent, _ = profile(residues(rows.stored, PRIMES_FLOAT64[0]), PRIMES_FLOAT64[0])
+        if independent.all():
+            return True
     if nmod_mat(count, width, np.mod(rows.numerators, p).ravel().tolist(), p).rank() == count:
         return True
     return int(rows.integer_matrix().rank()) == count

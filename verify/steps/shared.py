@@ -256,11 +256,12 @@ def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
 
 
 def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
-    """E⁽ᵗ⁾u by example t, n rationals; u (d×1). Computed once where the context is shared."""
+    """E⁽ᵗ⁾u by example t, n rationals; u (d×1). Computed once, for all contexts."""
+    table, scale = features.token_products(data, u)
     if data.shared:
-        once: list[fmpq] = (data.context(0) * u).entries()
+        once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
         return lambda t: once
-    return lambda t: (data.context(t) * u).entries()
+    return lambda t: [fmpq(x, scale) for x in table[t, :, 0].tolist()]
 
 
 def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:

@@ -1,0 +1,22 @@
+"""The contexts times integer columns, whatever the size of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attncert.constructions.arrays import IntegerArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers
+
+_TOGETHER = 2**22  # entries of the contexts multiplied together
+
+
+def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
+    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact."""
+    count, n, d = data.contexts.shape
+    step = max(1, _TOGETHER // (n * d))
+    parts = [
+        integers.product(data.contexts[start : start + step].numerators.reshape(-1, d), columns)
+        for start in range(0, count, step)
+    ]
+    return np.concatenate(parts).reshape(count, n, -1)
