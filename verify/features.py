@@ -85,8 +85,8 @@ def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     count, n, d = data.contexts.shape
     step, parts = max(1, _TOGETHER // (n * d)), []
     numbers, scale = _objects(whole), int(scale) * data.contexts.denominator
-    lengths = np.abs(numbers).sum(axis=0)
-    short = int(lengths.max()) * integers.largest(data.contexts.stored) < 2**63
+    longest = max([1, *np.abs(numbers).sum(axis=0).tolist()])
+    short = longest * max(1, integers.largest(data.contexts.stored)) < 2**63
     for start in range(0, count, step):
         some = data.contexts[start : start + step].reshape((-1, d))
         if short:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from flint import fmpq_mat
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data import generators
 from attncert.constructions.data.conversion import objects
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, integer_logits
 from attncert.constructions.width_one import build
 from attncert.verify import features
@@ -91,3 +94,24 @@ def test_a_logit_that_is_not_whole_is_named() -> None:
         features.logit_table(Head(fmpq_mat(2, 1, [1, 0]) / 977, fmpq_mat(2, 1, [1, 0])), data)
     assert caught.value.value.endswith("/977")
     assert np.isfinite(caught.value.example)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("scale", [1, 2**40, 2**70, Fraction(1, 7)])
+@pytest.mark.parametrize("length", [0, 1, 2**58, 2**90])
+def test_contexts_times_a_column(
+    shared: bool, scale: int | Fraction, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In pieces and whole, in machine integers and beyond, against fractions."""
+    drawn = generators.family(5, 3, 4, queries="moment-curve", shared=shared, seed=1)
+    contexts = [[[x * scale for x in row] for row in rows] for rows in drawn.contexts.fractions()]
+    given_contexts = contexts[0] if shared else contexts
+    data = Dataset.of(given_contexts, drawn.queries, [0] * 5)
+    column = [length, -length, length // 3, 1 if length else 0]
+    expected = [[sum(x * c for x, c in zip(row, column, strict=True)) for row in rows]
+                for rows in contexts]  # fmt: skip
+    for together in (1, 2**22):
+        monkeypatch.setattr(features, "_TOGETHER", together)
+        table, below = features.token_products(data, fmpq_mat(4, 1, column) / 3)
+        found = [[Fraction(x, below) * 3 for x in row] for row in table[:, :, 0].tolist()]
+        assert found == expected

@@ -15,6 +15,7 @@ from attncert.constructions import construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact import contexts as exact_contexts
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.constructions.search import feature_blocks
 from attncert.constructions.search.placement import Placement
@@ -94,9 +95,10 @@ def test_contexts_in_pieces_give_the_same_features(
         (whole.rows([2, 0], np.array([1, 0])), pieces.rows([2, 0], np.array([1, 0]))),
     ):
         assert (a.mod == b.mod).all() and np.allclose(a.float, b.float)
+    monkeypatch.setattr(exact_contexts, "_TOGETHER", data.n * data.d * 2)
     columns = np.random.default_rng(1).integers(-9, 10, (data.d, 2))
     expected = data.contexts.numerators.astype(object) @ columns.astype(object)
-    assert (feature_blocks.context_products(data, columns) == expected).all()
+    assert (exact_contexts.context_products(data, columns) == expected).all()
 
 
 def test_narrow_integers_are_not_overflowed() -> None:
