@@ -28,8 +28,8 @@ class Outer:
 
     @classmethod
     def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
-        """by[t]·rows[t]/scale, the rows over their greatest common divisor; None where a number is
-        then not whole. (In one row, then, an entry is not.)"""
+        """by[t]·rows[t]/scale, the rows over their greatest common divisor; None where some number
+        of t is then not whole. Where all t share one row, some entry is not whole either."""
         content = math.gcd(*rows.ravel().tolist())
         by = by * content
         return None if (by % scale).any() else cls(by // scale, rows // (content or 1))
@@ -43,10 +43,9 @@ class Outer:
 
     def ends(self, targets: Sequence[int]) -> Ends:
         """The least and the largest of rows[t, L] - rows[t, i], i ≠ L = targets[t]; n > 1."""
-        wanted = np.array(targets, dtype=np.intp)
-        if len(self.rows) > 1:
-            return _ends(self.rows, wanted)
-        different, which = np.unique(wanted, return_inverse=True)
+        if len(self.rows) != 1:
+            return _ends(self.rows, targets)
+        different, which = np.unique(np.array(targets, dtype=np.intp), return_inverse=True)
         least, largest = _ends(np.repeat(self.rows, len(different), axis=0), different)
         return least[which], largest[which]
 
@@ -60,15 +59,22 @@ class Outer:
 Ends: TypeAlias = tuple[ObjectArray, ObjectArray]
 
 
-def _ends(rows: ObjectArray, targets: IntArray) -> Ends:
-    at = np.arange(len(rows)), targets
-    others = np.ones(rows.shape, dtype=bool)
-    others[at] = False
-    apart = (rows[at][:, None] - rows)[others].reshape(len(rows), -1)
+def _ends(rows: ObjectArray, targets: Sequence[int] | IntArray) -> Ends:
+    apart = behind_targets(rows, targets)
     return apart.min(axis=1), apart.max(axis=1)
 
 
-Table: TypeAlias = ObjectArray | Outer  # (N, n): Python integers
+def behind_targets(rows: ObjectArray, targets: Sequence[int] | IntArray) -> ObjectArray:
+    """How far the others of each row (N, n) are behind its target, in their order: (N, n - 1)."""
+    count, n = rows.shape
+    at = np.arange(count), np.asarray(targets, dtype=np.intp)
+    others = np.ones(rows.shape, dtype=bool)
+    others[at] = False
+    apart: ObjectArray = (rows[at][:, None] - rows)[others].reshape(count, n - 1)
+    return apart
+
+
+Table: TypeAlias = ObjectArray | Outer  # (N, n): Python integers; rationals only in arrays
 
 
 def dense(table: Table) -> ObjectArray:
@@ -101,14 +107,14 @@ def log2_off_peak(table: Table) -> FloatArray:
     rows = table.rows if isinstance(table, Outer) else table
     if rows.shape[1] == 1:
         return np.full(len(table), -np.inf)
-    nearest, drop = _behind(table)
+    nearest, drop = _drops(table)
     second = np.maximum(-nearest, -(10**300)).astype(np.float64)
     others = second + np.log2(np.ascontiguousarray(np.exp2(-drop)).sum(axis=1))
     result: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
     return result
 
 
-def _behind(table: Table) -> tuple[ObjectArray, FloatArray]:
+def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:
     """How far the second largest entry is behind the largest, (N,), and the others behind the
     second, the farthest first, cut at _DROP: (N, n - 1).
 
@@ -116,16 +122,13 @@ def _behind(table: Table) -> tuple[ObjectArray, FloatArray]:
     b and x both cut there, as both are 0 or at least 1.
     """
     if isinstance(table, Outer):
-        (first, further), (first_up, further_up) = _behind(table.rows), _behind(-table.rows)
+        (first, further), (first_up, further_up) = _drops(table.rows), _drops(-table.rows)
         positive, size = np.array(table.by > 0, dtype=bool), np.abs(table.by)
         drop = np.where(positive[:, None], further, further_up) * _cut(size)[:, None]
         return size * np.where(positive, first, first_up), np.minimum(drop, _DROP)
-    behind = table.max(axis=1, keepdims=True) - table
-    others = np.ones(table.shape, dtype=bool)
-    others[np.arange(len(table)), behind.argmin(axis=1)] = False
-    behind = behind[others].reshape(len(table), -1)
-    nearest = behind.min(axis=1, keepdims=True)
-    return nearest[:, 0], np.sort(_cut(behind - nearest), axis=1)[:, ::-1]
+    apart = behind_targets(table, table.argmax(axis=1))
+    nearest = apart.min(axis=1, keepdims=True)
+    return nearest[:, 0], np.sort(_cut(apart - nearest), axis=1)[:, ::-1]
 
 
 def _cut(values: AnyArray) -> FloatArray:

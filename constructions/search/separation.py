@@ -11,8 +11,8 @@ Among those found, the pair with the shortest total logit range is wanted:
 Σ_s |v·e_s| · range(E_s u), which is how many bits the head adds to the softmax denominators.
 
 Whether a combination is accepted is decided exactly: in float64 while every product provably is an
-integer below 2^53; beyond, short tables modulo 2^64, where what is distinct is distinct in the
-integers, too, and others in Python integers. Costs are float64 and only rank what was accepted.
+integer below 2^53; beyond, modulo 2^64, where what is distinct is distinct in the integers, too,
+and, where that is not enough, in integers. Costs are float64 and only rank what was accepted.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _POOL = 2048  # combinations tried per round
 _KEEP = 48  # of those, the shortest that are paired
 _CELLS = 2**22  # array cells worked on at once
 _ROUND = 2**25  # cells of a round: large data get fewer combinations
-_EXACT_ROUND = 2**15  # the same in Python integers
+_EXACT_ROUND = 2**15  # the same where sums are beyond float64
 _FIRST = 32  # examples that every combination is tried on before the others
 _MAX_DOUBLINGS = 64
-_SHORT = 2**32  # entries of a table that is worked with modulo 2^64
+_SHORT = 2**32  # entries below which what is equal modulo 2^64 is taken to be equal
 
 Accept = Callable[[AnyArray], BoolArray]
 
@@ -230,10 +230,10 @@ def _accepted(tried: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
 def _good(tried: IntArray, table: IntegerArray, accept: Accept) -> BoolArray:
     """(P,): accepted at every example. Sums beyond float64 are taken modulo 2^64 first.
 
-    What is distinct there, or not 0, is so in the integers. Where it is not, a separator is looked
-    at again in integers: two entries may be equal between the largest and the smallest. So is
-    everything where entries are long, and may all be multiples of 2^64; others are rejected,
-    wrongly only where a difference is a nonzero multiple of 2^64.
+    What is distinct there, or not 0, is so in the integers. What is not is looked at again in
+    integers in two cases: a separator may have equal entries between the largest and the smallest,
+    and long entries may all be multiples of 2^64. Else it is rejected, wrongly only where a
+    difference is a nonzero multiple of 2^64.
     """
     if _in_float64(tried, table):
         return _everywhere(accept, combine(tried, table))

@@ -26,7 +26,7 @@ from attncert.verify.claims.evidence import RATIONAL, Claim
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
 from attncert.verify.steps.shared import lead
-from attncert.verify.tables import Ends, Outer, Table, dense
+from attncert.verify.tables import Ends, Outer, Table, behind_targets, dense
 
 _LONG = 100  # bits of a c beyond which float64 is no help
 
@@ -42,12 +42,7 @@ class Drops:
     @classmethod
     def of(cls, grows: ObjectArray, stays: ObjectArray, targets: Sequence[int]) -> Drops:
         """grows, stays: a and b (N, n), integers; targets: the rows L_s."""
-        at = np.arange(len(grows)), np.array(targets, dtype=np.intp)
-        others = np.ones(grows.shape, dtype=bool)
-        others[at] = False
-        shape = len(grows), grows.shape[1] - 1
-        gaps, rests = ((x[at][:, None] - x)[others].reshape(shape) for x in (grows, stays))
-        return cls(gaps, rests)
+        return cls(behind_targets(grows, targets), behind_targets(stays, targets))
 
     @property
     def led(self) -> bool:

@@ -47,6 +47,14 @@ def regroupable() -> Dataset:
     return Dataset.of(plain.contexts, queries, [1, 2, 3, 4, 5])
 
 
+def long() -> Dataset:
+    """Distinct contexts of 80 bits: E⁽ᵗ⁾u is beyond int64 in every basis."""
+    plain = generators.family(7, 3, 4, queries="moment-curve", seed=9)
+    contexts = plain.contexts.numerators.astype(object) * 3**50
+    contexts += np.arange(contexts.size).reshape(contexts.shape) ** 3
+    return Dataset.of(contexts.tolist(), plain.queries, plain.labels)
+
+
 def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
     return generators.family(T, n, d, queries="moment-curve", **options)
 
@@ -60,6 +68,7 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "near-collinear": (generators.family(7, 4, 5, queries="near-collinear", seed=3), {}),
     "one subspace": (generators.family(7, 3, 5, queries="one-subspace", seed=3), {}),
     "rational": (rational(), {}),
+    "long": (long(), {}),
     "short last group": (curve(6, 3, 4, seed=2), {}),
     "fewer examples than tokens": (curve(2, 3, 4, seed=2, m=2), {}),
     "n = d": (curve(10, 4, 4, shared=True, seed=5), {}),

@@ -170,7 +170,8 @@ def test_long_numbers_cost_no_more_than_the_limit(
     start = time.process_time()
     verdict = check(written(sealed(file), tmp_path), 2.0)
     assert time.process_time() - start < 4.0
-    assert verdict.status in ("over limit", "wrong")
+    floats = check is fast.check_file and verdict.status == "wrong"  # and their balls infinite
+    assert verdict.status == "over limit" or floats
 
 
 def test_writer_and_checker_agree_on_the_caps() -> None:
