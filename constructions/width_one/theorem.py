@@ -192,7 +192,7 @@ def record(
         for k, (product, target) in enumerate(zip(products, targets, strict=True)):
             at = min(k, len(rows) - 1)
             if (at, target) not in ends:
-                ends[at, target] = _ends(integers.subtract(rows[at, target], rows[at]))
+                ends[at, target] = _ends(integers.subtract(rows[at, target, None], rows[at]))
             gaps += [product * end for end in ends[at, target]]
         gap = min(gaps, default=None)
     return WidthOneHead(

@@ -47,6 +47,12 @@ def regroupable() -> Dataset:
     return Dataset.of(plain.contexts, queries, [1, 2, 3, 4, 5])
 
 
+def long() -> Dataset:
+    """Entries of E⁽ᵗ⁾u beyond int64, whatever u is."""
+    contexts = [[[10**31 + 4 * t + 1, t + 3], [2, t * 10**31 + 3]] for t in range(1, 4)]
+    return Dataset.of(contexts, [[1, 2], [3, 1], [1, 7]], [1, 2, 3])
+
+
 def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
     return generators.family(T, n, d, queries="moment-curve", **options)
 
@@ -60,6 +66,7 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "near-collinear": (generators.family(7, 4, 5, queries="near-collinear", seed=3), {}),
     "one subspace": (generators.family(7, 3, 5, queries="one-subspace", seed=3), {}),
     "rational": (rational(), {}),
+    "long": (long(), {}),
     "short last group": (curve(6, 3, 4, seed=2), {}),
     "fewer examples than tokens": (curve(2, 3, 4, seed=2, m=2), {}),
     "n = d": (curve(10, 4, 4, shared=True, seed=5), {}),
