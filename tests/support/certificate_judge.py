@@ -129,7 +129,8 @@ def is_rounded(certificate: Any) -> bool:
     grid, change = numbers(told["grid"]), numbers(told["largest_change"])
     before = record(told["data"], ["contexts", "queries", "labels"])
     demand(grid > 0 and type(before["contexts"]) is list)
-    T, n, d, *_ = sizes_of(certificate["dims"], [*certificate["dims"]])[:4]
+    names = ["examples", "context", "width"]  # in this order, whatever the file's
+    T, n, d = sizes_of({name: certificate["dims"][name] for name in names}, names)
     after, changes = certificate["data"], [Fraction(0)]
     count = len(after["contexts"])
     for name, sizes in (("contexts", (count, n, d)), ("queries", (T, d))):

@@ -44,14 +44,17 @@ _COEFFICIENT = re.compile("-?[1-9][0-9]*")
 
 def rules(vectors: Vectors | None) -> Rules:
     """The rules for logs of `attncert kruskal`; without the vectors no witness is verified."""
-    given = None if vectors is None else (table_sha256(vectors.array), {vectors.array.shape})
+    given = None if vectors is None else table_sha256(vectors.array)
 
     def judge_of(identity: Identity, plans: tuple[Plan, ...]) -> Judge:
         settings = identity["settings"]
-        shapes = {(values.get("vectors"), values.get("width")) for values in settings.values()}
-        if given is not None and given != (identity["input_sha256"], shapes):
-            raise Unfit(f"of the vectors given (SHA-256 {given[0]})", identity["input_sha256"])
+        if given not in (None, identity["input_sha256"]):
+            raise Unfit(f"of the vectors given (SHA-256 {given})", identity["input_sha256"])
         _require_header(identity, plans, _MOST_VECTORS if vectors is None else vectors.N)
+        named = settings[plans[0].kind]
+        shape = named["vectors"], named["width"]
+        if vectors is not None and shape != vectors.array.shape:
+            raise Unfit(f"of {vectors.N} vectors of width {vectors.d}", "{} of {}".format(*shape))
 
         @cache  # many shards show the same circuit
         def holds(witness: Dependency) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -238,6 +239,19 @@ def test_merge_with_other_vectors_is_refused(
     np.savez(other, vectors=TABLE + 1)
     assert attncert.main(["merge", str(folder / "subsets"), "--data", str(other)]) == 2
     assert "must be of the vectors given" in capsys.readouterr().err
+
+
+def test_a_log_with_the_vectors_hash_and_another_size_is_not_said_to_be_of_other_vectors(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = contents((folder / "subsets").read_bytes())[:1]
+    for kind in lines[0]["run"]["settings"].values():
+        kind["width"] -= 1
+    (log := tmp_path / "log").write_bytes(sealed(lines))
+    assert attncert.main(["merge", str(log), "--data", str(folder / "vectors.npz")]) == 2
+    said = capsys.readouterr().err
+    digests = re.findall("[0-9a-f]{64}", said)
+    assert "must be " in said and len(digests) == len(set(digests))
 
 
 @pytest.mark.parametrize("depth", [1000, 100_000])
