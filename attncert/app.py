@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 from functools import cache
@@ -88,6 +89,8 @@ def run(words: list[str], options: dict[str, bool]) -> int:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
         sys.stdout.reconfigure(errors="backslashreplace")
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Line())
     quiet.set(False)
     try:
         result = _parsed(app).main(
@@ -119,6 +122,14 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         message = f"{error.filename or 'standard output'}: {error.strerror}"
     say(f"attncert: {printable(message, _MOST)}", error=True)
     return 2
+
+
+class _Line(logging.Formatter):
+    """What libraries log, in one printable line: they quote files, such as their settings in the
+    current folder."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record), _MOST)
 
 
 def _in_front(words: list[str]) -> list[str]:

@@ -278,3 +278,12 @@ def test_a_reader_that_goes_away_gets_no_answer(proved: Path) -> None:
     with os.fdopen(writing, "wb") as pipe:
         done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_what_libraries_log_is_one_printable_line() -> None:
+    program = (
+        "import attncert, logging; attncert.main(['--quiet', 'hash', 'digits']);"
+        "logging.getLogger('library').warning('key\\x1b[31m\\nholds: yes')"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr
+    assert said == "key\\x1b[31m holds: yes\n"

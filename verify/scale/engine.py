@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import queue
 import time
 import warnings
@@ -128,7 +129,7 @@ def _results(
     threads = max(1, available_threads() // jobs)
     # Workers of a run that was killed go away by themselves after some idle seconds.
     loky = {"n_jobs": jobs, "inner_max_num_threads": threads, "idle_worker_timeout": 20}
-    with parallel_config("loky", **loky), _lost_workers():
+    with parallel_config("loky", **loky), _lost_workers(), _helpers_apart():
         yield from Parallel(**settings)(calls)
 
 
@@ -209,6 +210,28 @@ def _lost_workers() -> Iterator[None]:
     except BrokenExecutor as error:  # loky's is one of these
         must = "run by workers that stay alive (fewer at a time need less memory)"
         raise InputError("shards", must, "lost with one of them") from error
+
+
+_HELPERS = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
+
+
+@contextlib.contextmanager
+def _helpers_apart() -> Iterator[None]:
+    """Processes that are started in the block do not look for modules in the current folder first:
+    no file there may stand in for a library. What this process can import, loky tells them. One of
+    them removes what a signal left behind, and has nothing to say of it; nor has joblib of tasks
+    that nobody waits for any more."""
+    before = {name: os.environ.get(name) for name in _HELPERS}
+    os.environ |= _HELPERS
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "[0-9]+ tasks", UserWarning)
+            yield
+    finally:
+        for name, value in before.items():
+            del os.environ[name]
+            if value is not None:
+                os.environ[name] = value
 
 
 def _one(work: Work, shard: Shard, *shared: Any) -> tuple[Shard, Result]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.dask_cluster import mortal_workers, two_workers
+from support.paths import ROOT
 from support.shares import share
 from support.slow_shards import IDENTITY, PLAN, anything, digests, ends_its_worker, united
 
@@ -29,6 +30,45 @@ def test_processes_agree_with_one_process(tmp_path: Path) -> None:
         results = run(PLAN.shards(), digests, jobs=2, log=log)
         assert log.finished == results
     assert list(results) == PLAN.shards() and united(results) == WHOLE
+
+
+JOBS = """
+import os, signal
+from support.slow_shards import PLAN, digests
+from attncert.constructions.endings import endings_interrupt
+from attncert.verify.scale.engine import run
+
+def progress(stage, done, of):
+    if done == END:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+try:
+    with endings_interrupt():
+        print(len(run(PLAN.shards()[:4], digests, jobs=2, progress=progress)))
+except KeyboardInterrupt:
+    pass
+"""
+
+
+def _beside(folder: Path, program: str) -> tuple[int, str, str]:
+    """The status of the program, run in a folder, and what it printed."""
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"},
+        capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_no_file_of_the_current_folder_stands_in_for_a_library_of_workers(tmp_path: Path) -> None:
+    for name in ("joblib", "signal"):
+        (tmp_path / f"{name}.py").write_text("open('seen', 'w'); raise SystemExit")
+    assert _beside(tmp_path, JOBS.replace("END", "-1")) == (0, "4\n", "")
+    assert not (tmp_path / "seen").exists()
+
+
+def test_a_signal_among_workers_ends_without_a_word_of_theirs(tmp_path: Path) -> None:
+    assert _beside(tmp_path, JOBS.replace("END", "2")) == (-signal.SIGTERM, "", "")
 
 
 def test_an_error_of_a_shard_reaches_the_caller() -> None:
