@@ -1,8 +1,6 @@
 """python -m attncert."""
 
-import sys
-
-from attncert.cli import main
+from attncert.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

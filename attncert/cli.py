@@ -6,9 +6,11 @@ a command that finished gives an answer (0, 1, 3).
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from contextlib import suppress
+from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
@@ -40,6 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
         with suppress(Exception):  # nothing can be said where stderr is gone, too
             _report(error, options["debug"])
         return INTERNAL_ERROR
+
+
+def process() -> NoReturn:
+    """`main` as a process of its own. While Python leaves (workers are waited for), Ctrl-C ends it
+    at once: there is nothing to say any more."""
+    status = main()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(status)
 
 
 def _report(error: BaseException, debug: bool) -> None:

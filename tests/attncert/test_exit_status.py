@@ -157,3 +157,17 @@ def test_the_function_reads_every_claim(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(near_certificate("shared")))
     assert attncert.check(path).status == "holds"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_of_a_process_that_leaves_says_nothing() -> None:
+    """What libraries do at exit can wait for their workers; Ctrl-C then ends the process."""
+    code = (
+        "import atexit, os, signal, sys\n"
+        "from attncert.cli import process\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "sys.argv = ['attncert', '--version']\n"
+        "process()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGINT and done.stderr == ""
