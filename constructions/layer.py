@@ -227,11 +227,13 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
     """
     if head.width > 1:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]
-    whole, scale = head.key.numer_denom()
-    rows = context_products(data, integers.from_flint(whole))[:, :, 0]
+    (key, a), (query, b) = head.key.numer_denom(), head.query.numer_denom()
+    rows = context_products(data, integers.from_flint(key))[:, :, 0]
     spans = (rows.max(axis=1) - rows.min(axis=1)).tolist() * (data.T // len(rows))
-    queries = (data.query_matrix * head.query / (scale * data.contexts.denominator)).entries()
-    return _integers([abs(q) * span for q, span in zip(queries, spans, strict=True)])
+    products = integers.product(data.queries.numerators, integers.from_flint(query))[:, 0]
+    below = int(a * b) * data.contexts.denominator * data.queries.denominator
+    whole = zip(products.tolist(), spans, strict=True)
+    return _integers([fmpq(abs(q) * span, below) for q, span in whole])
 
 
 def features(head: Head, data: Dataset) -> fmpq_mat:

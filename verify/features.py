@@ -63,8 +63,9 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
     """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
     scale; exact. At width one an outer product over 1, if that can be."""
     left, key_scale = token_products(data, head.key)
-    queries, query_scale = (data.query_matrix * head.query).numer_denom()
-    right, scale = _objects(queries), key_scale * int(query_scale)
+    whole, query_scale = head.query.numer_denom()
+    scale = key_scale * int(query_scale) * data.queries.denominator
+    right = integers.product(data.queries.numerators, integers.from_flint(whole)).astype(object)
     if examples is not None:
         left, right = left if data.shared else left[list(examples)], right[list(examples)]
     if head.width == 1:
