@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import traceback
 from contextlib import suppress
+from types import TracebackType
 from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 
 _MOST = 300  # characters of an unexpected exception's message
+_MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,10 +49,28 @@ def main(arguments: list[str] | None = None) -> int:
 
 def process() -> NoReturn:
     """`main` as a process of its own. While Python leaves (workers are waited for), Ctrl-C ends it
-    at once: there is nothing to say any more."""
+    at once: there is nothing to say any more. So does a second one while `main` says so."""
+    sys.excepthook, sys.unraisablehook = _silent, _again
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)
+
+
+def _silent(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Python shows what nobody caught, and ends by SIGINT if it is Ctrl-C: that needs no words."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+
+
+def _again(dropped: sys.UnraisableHookArgs) -> None:
+    """Python drops what is raised where nobody can catch it (in a finalizer, in the callback of a
+    weak reference). Ctrl-C and what counts as such come again a moment later, as a signal to this
+    thread, which may be asleep by then."""
+    if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
+        again = (threading.get_ident(), signal.SIGINT)
+        threading.Timer(_MOMENT, signal.pthread_kill, again).start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def _report(error: BaseException, debug: bool) -> None:
