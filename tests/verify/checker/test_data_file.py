@@ -25,10 +25,11 @@ from attncert.reports.certificate.compare import compare, compared_text
 from attncert.reports.certificate.explain import explain
 from attncert.reports.folder import strange
 from attncert.reports.proof.page import render
-from attncert.verify import checker, data_file
+from attncert.verify import checker
 from attncert.verify.coq import executable
 from attncert.verify.coq.instance import instance
 from attncert.verify.fast import check as fast
+from attncert.verify.pipeline import data_file
 
 JSON, NPZ = "certificate-data.json", "certificate-data.npz"
 Certificate = dict[str, Any]
