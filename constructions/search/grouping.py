@@ -37,7 +37,7 @@ from attncert.constructions.numerals import numeral
 
 _PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
 _SHORT = 2147483579  # prime; products of two residues fit in int64
-_SEARCH_STEPS = 20_000  # groups tried before the search gives up
+_SEARCH_STEPS = 40_000  # groups tried before the search gives up
 _RESTARTS = 12
 
 
@@ -147,6 +147,44 @@ class QuerySpans:
         images = integers.product(self.queries[others], directions)
         return bool((images != 0).any(axis=1).all())
 
+    def joining(self, group: Sequence[int], rest: list[int]) -> list[int]:
+        """Those t of `rest` for which the group with t is independent and closed among `rest`, as
+        the group itself is.
+
+        Modulo the span of the group, and mod p, such a t is not 0 and no other is a multiple of it;
+        what is so mod p is so over Q. Of multiples mod p it is asked whether they are over Q, too.
+        """
+        table = self.short[rest]
+        for member in group:
+            row = table[rest.index(member)]
+            column = int(row.argmax())
+            if not row[column]:
+                return self._joining(group, rest, rest)
+            table = (table - table[:, column, None] * _over(row, column)) % _SHORT
+        others = [k for k, t in enumerate(rest) if t not in group]
+        units = monic_mod(table[others], _SHORT)
+        if not units.any(axis=1).all():
+            return self._joining(group, rest, rest)
+        alike: dict[bytes, list[int]] = {}
+        for k, unit in zip(others, units, strict=True):
+            alike.setdefault(unit.tobytes(), []).append(rest[k])
+        found: list[int] = []
+        for first, *more in alike.values():
+            if not all(self._spans([*group, first], t) for t in more):
+                found += self._joining(group, rest, [first, *more])
+            elif not more:
+                found.append(first)
+        return sorted(found)
+
+    def _joining(self, group: Sequence[int], rest: list[int], some: list[int]) -> list[int]:
+        """Those of `some`, one by one, over Q."""
+        new = [(*group, t) for t in some if t not in group]
+        return [g[-1] for g in new if self.independent(g) and self.closed(g, rest)]
+
+    def _spans(self, group: Sequence[int], t: int) -> bool:
+        """Whether query t is in the span of the group, which is independent."""
+        return int(fmpz_mat([self.table[s] for s in (*group, t)]).rank()) == len(group)
+
     def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
         """An independent closed group of at most `most` of the remaining, taken from the end on.
 
@@ -161,9 +199,14 @@ class QuerySpans:
             place = int(alone[-1])
             group.append(remaining[place])
             column = int(rest[place].argmax())
-            row = rest[place] * pow(int(rest[place, column]), -1, _SHORT) % _SHORT
-            rest = (rest - rest[:, column, None] * row) % _SHORT
+            rest = (rest - rest[:, column, None] * _over(rest[place], column)) % _SHORT
         return group
+
+
+def _over(row: IntArray, column: int) -> IntArray:
+    """The residues mod _SHORT over that in this column."""
+    over: IntArray = row * pow(int(row[column]), -1, _SHORT) % _SHORT
+    return over
 
 
 def _alone(rows: IntArray) -> BoolArray:
@@ -229,26 +272,15 @@ class _Search:
         for _ in range(self.further):
             grown: list[tuple[int, ...]] = []
             for group in level:
-                extended = False
-                for t in rest:
-                    if group and t <= group[-1]:
-                        extended = extended or self._good((*group, t), rest)
-                        continue
-                    if self._good((*group, t), rest):
-                        grown.append((*group, t))
-                        extended = True
-                if not extended and group:
+                self.steps += len(rest)
+                joining = self.matroid.joining(group, rest)
+                grown += [(*group, t) for t in joining if not group or t > group[-1]]
+                if group and not joining:
                     maximal.append(group)
                 if self.steps > _SEARCH_STEPS:
                     return maximal + grown
             level = grown
         return level + maximal
-
-    def _good(self, group: tuple[int, ...], rest: list[int]) -> bool:
-        if len(set(group)) < len(group):
-            return False
-        self.steps += 1
-        return self.matroid.independent(group) and self.matroid.closed(group, rest)
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
