@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.newton import data_set
 
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.reports.fit import page as report
 from attncert.reports.folder import MARK
-from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near import certificate, fitted
 from attncert.verify.near.fitted import FitSettings, fit_data

@@ -10,9 +10,7 @@ import random
 from functools import cache
 from typing import Any
 
-from support.small_certificates import sealed
-
-from attncert.verify.audit.attack.given.oracle import (
+from support.given_oracle import (
     PRIME,
     Example,
     Head,
@@ -20,6 +18,7 @@ from attncert.verify.audit.attack.given.oracle import (
     jacobian_rank,
     zero_groups,
 )
+from support.small_certificates import sealed
 
 Certificate = dict[str, Any]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from support.newton import data_set
+
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.near.certificate import near_certificate
 from attncert.verify.near.fitted import FitSettings, fit_data
 

@@ -20,8 +20,7 @@ from support.certificate_judge import (
     record,
     sizes_of,
 )
-
-from attncert.verify.audit.attack.given.newton import DIGITS, distance, number
+from support.newton import DIGITS, distance, number
 
 
 def near_judgement(certificate: Any) -> bool | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.newton import data_set
 from support.oracles import rank
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import Spans, law, spans
-from attncert.verify.audit.attack.given.newton import data_set
 
 # n, d, m, shared, H, d_h, d_v: N is the rank of J at many examples
 REACHED = [

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import given_oracle as oracle
+from support.given_oracle import dataset, draw_groups
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import signed_pairs
 from attncert.reports.capacity.of_data import one_line, render
-from attncert.verify.audit.attack.given import oracle
-from attncert.verify.audit.attack.given.built import dataset
-from attncert.verify.audit.attack.given.cases import draw_groups
 from attncert.verify.capacity.of_data import DataCapacity, DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import LabellingSettings, label_all

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq_mat
+from support import given_oracle as oracle
+from support.given_oracle import plain
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
@@ -21,8 +23,6 @@ from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import Zero, best_sizes, draw_groups, most_examples, worth
 from attncert.constructions.layer import Head, Layer
 from attncert.reports.labelling.page import report
-from attncert.verify.audit.attack.given import oracle
-from attncert.verify.audit.attack.given.built import plain
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import (
     Labelled,

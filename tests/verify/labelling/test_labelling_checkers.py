@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.given_oracle import Head
 from support.labelling_cases import CASES, Certificate, case, certificate_of
 from support.small_certificates import sealed, written
 
 import attncert
 from attncert.verify import checker
-from attncert.verify.audit.attack.given.oracle import Head
 from attncert.verify.checker import Verdict
 from attncert.verify.fast import check as fast
 from attncert.verify.rank.primes import PRIMES_FLOAT64

@@ -14,11 +14,11 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.near_cases import CASES, case
+from support.newton import data_set
 from support.small_certificates import written
 
 from attncert.constructions.given.attention import Shape, jacobian, outputs
 from attncert.verify import checker, checker_near
-from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import near as fast_near
 from attncert.verify.near import enclosure

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support.near_cases import CASES, Certificate, case, certificate
+from support.newton import DIGITS, data_set, distance, number
 from support.shares import share
 from support.small_certificates import written
 
@@ -16,11 +19,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import fit
 from attncert.verify import checker
-from attncert.verify.audit.attack.given.near import claimed, refuted
-from attncert.verify.audit.attack.given.newton import data_set, distance, number
-from attncert.verify.audit.attack.given.search import attack_statement
 from attncert.verify.fast import check as fast
-from attncert.verify.near.certificate import certify, near_certificate
+from attncert.verify.near.certificate import Near, certify, near_certificate
 
 
 def confirm(file: Certificate, folder: Path) -> None:
@@ -67,21 +67,75 @@ def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
     assert "not seen to contract" in certify(data, weights, shape).why
 
 
-def test_no_claim_on_random_small_data_is_refuted() -> None:
-    """Plain, badly scaled, nearly contradictory and degenerate data, exact fits and noisy ones."""
-    found = attack_statement("near", cases=24)
-    assert found.failures == () and found.tried.total() == 24
-    assert sum(n for name, n in found.tried.items() if name.endswith(": claimed")) > 6
+# Random small data: plain, badly scaled, nearly contradictory, degenerate. What is certified are
+# the weights that a fit found, or the same with noise: then the radius is large.
+
+KINDS = ("plain", "scaled", "contradictory", "degenerate")
 
 
-@pytest.mark.slow
-def test_no_claim_on_ten_thousand_data_sets_is_refuted() -> None:
-    assert attack_statement("near", cases=10_000).failures == ()
+def drawn(kind: str, draw: random.Random) -> Dataset:
+    """Up to four examples of three tokens of width three."""
+    sizes = [draw.randint(1, 4), draw.randint(1, 3), draw.randint(1, 3), draw.choice((1, 1, 2))]
+    data = data_set(*sizes, shared=draw.random() < 0.3, seed=draw.getrandbits(60))
+    contexts, queries, labels = (
+        np.array(x.fractions(), dtype=object) for x in (data.contexts, data.queries, data.labels)
+    )
+    if kind == "scaled":
+        contexts = contexts * Fraction(10) ** draw.randint(-3, 3)
+        queries = queries * Fraction(10) ** draw.randint(-3, 3)
+        labels = labels * Fraction(10) ** draw.randint(-6, 6)
+    if kind == "contradictory":  # the last example is nearly the first one, but for its label
+        queries[-1] = queries[0] * (1 + Fraction(1, 10 ** draw.randint(1, 6)))
+        contexts[-1] = contexts[0]
+    if kind == "degenerate":
+        contexts[draw.randrange(len(contexts)), -1] = contexts[0, 0]
+        queries[draw.randrange(len(queries))] = draw.choice((0, 1))
+        labels[draw.randrange(len(labels))] = 0
+    return Dataset.of(contexts.tolist(), queries.tolist(), labels.tolist())
+
+
+def claimed(seed: int) -> Near | None:
+    """What was tried to certify; None where no fit was found."""
+    draw = random.Random(seed)
+    kind = KINDS[seed % len(KINDS)]
+    data, noise = drawn(kind, draw), draw.choice((None, None, 1, 2, 3, 5, 8))
+    head_width, value_width = draw.randint(1, 2), draw.randint(1, data.m)
+    heads = draw.randint(1, 3)
+    shape = Shape(data.d, data.m, heads, head_width, value_width)
+    arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
+    with np.errstate(all="ignore"):
+        found = fit(*arrays, shape, seed, max_steps=60)
+    if not found.found:
+        return None
+    weights = np.asarray(found.weights)
+    if noise is not None:
+        normal = np.random.default_rng(seed).standard_normal(len(weights))
+        weights = weights * (1 + 10.0**-noise * normal)
+    return certify(data, weights, shape)
+
+
+def refuted(near: Near) -> str:
+    """Why the claim is false, by Newton's method to 200 digits; '' where it is confirmed."""
+    file: dict[str, Any] = near_certificate(near, construction="fit", produced_by={})
+    moved, error = distance(file)
+    if not error < number("1/" + "1" + "0" * DIGITS):
+        return f"Newton's method ends with an error of {float(error):.1e}"
+    if not moved <= number(file["near"]["radius"]):
+        return f"weights are {float(moved):.3e} away, not {file['near']['radius']}"
+    return ""
+
+
+@pytest.mark.parametrize("cases", [pytest.param(24), pytest.param(10_000, marks=pytest.mark.slow)])
+def test_no_claim_on_random_small_data_is_refuted(cases: int) -> None:
+    seeds = (random.Random(f"near 0 {number}").getrandbits(60) for number in range(cases))
+    claims = [near for near in map(claimed, seeds) if near and near.holds]
+    assert len(claims) > cases / 4
+    assert not any(map(refuted, claims))
 
 
 @pytest.mark.parametrize("planted", ["radius", "labels"])
 def test_a_false_claim_is_refuted(planted: str) -> None:
-    near = next(near for near in (claimed(seed)[1] for seed in range(9)) if near and near.holds)
+    near = next(near for near in (claimed(seed) for seed in range(9)) if near and near.holds)
     assert refuted(near) == ""
     if planted == "radius":
         near = replace(near, radius=near.radius / 10**6)

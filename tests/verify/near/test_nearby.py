@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support.near_cases import case
+from support.newton import data_set
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.layer import Layer
-from attncert.verify.audit.attack.given.newton import data_set
 from attncert.verify.audit.layer.section import Source, question, section
 from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level

@@ -1,22 +1,35 @@
 """Random small cases against every statement of docs/given-labels.md that ranks can refute.
 
 A case returns the parts that were tried in it, each with whether it held. Data are lists of
-integers, and everything is decided by `oracle.py`.
+integers, and everything is decided by `support/given_oracle.py`. Case k of a target depends on
+(target, 0, k) alone. That no failure is found proves nothing beyond the cases counted.
+
+    python tests/given_labels/statements.py TARGET CASES
+
+The last three targets attack what is built, by `attncert capacity DATA` and `every-labelling`.
 """
 
 from __future__ import annotations
 
 import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
 
-from attncert.verify.audit.attack.given.oracle import (
+from support.given_oracle import (
+    PRIME,
     Example,
     Matrix,
     Span,
     bound,
-    columns,
     conjectured_rank,
     coordinate_bound,
-    dot,
+    dataset,
+    draw_apart,
+    draw_context,
+    draw_groups,
     draw_head,
     draw_matrix,
     generic_rank,
@@ -27,69 +40,17 @@ from attncert.verify.audit.attack.given.oracle import (
     matroid_rank,
     outputs,
     pair_jacobian,
+    plain,
     rank,
     rank_mod,
     zero_groups,
-)
+)  # fmt: skip
+
+from attncert.verify.capacity.of_data import DataCapacitySettings, data_capacity
+from attncert.verify.claims.evidence import Level
+from attncert.verify.labelling.labelled import LabellingSettings, Way, label_all
 
 Outcome = dict[str, bool]  # what was tried: did it hold?
-KINDS = (
-    *("random", "random", "repeated", "parallelogram", "constant", "zero", "collinear", "cube"),
-    *("scaled", "shifted", "permuted"),
-)
-
-
-def draw_context(rng: random.Random, d: int, pool: list[Matrix]) -> Matrix:
-    """Small integers: rows of every degenerate kind, or a relative of a context already drawn."""
-    kind, n = rng.choice(KINDS), rng.randint(1, 5)
-    p, a, b, *_ = rows = draw_matrix(rng, 5, d, 2)
-
-    def combine(x: int, y: int) -> list[int]:
-        return [u + x * v + y * w for u, v, w in zip(p, a, b, strict=True)]
-
-    if kind == "repeated":
-        return [rng.choice(rows[:2]) for _ in range(n + 1)]
-    if kind == "parallelogram":
-        return [combine(x, y) for x in (0, 1) for y in (0, 1)]
-    if kind == "constant":
-        return [p] * n
-    if kind == "zero":
-        return [[0] * d, *rows[1:n]]
-    if kind == "collinear":
-        return [combine(rng.randint(-2, 2), 0) for _ in range(n)]
-    if kind == "cube":
-        return [[i >> j & 1 if j < 3 else 0 for j in range(d)] for i in range(8)]
-    if kind in ("scaled", "shifted", "permuted") and pool:
-        base = [list(row) for row in rng.choice(pool)]
-        if kind == "permuted":
-            return rng.sample(base, len(base))
-        c, s = (rng.choice((-1, 2, 3)), [0] * d) if kind == "scaled" else (1, p)
-        return [[c * x + y for x, y in zip(row, s, strict=True)] for row in base]
-    return rows[:n]
-
-
-def draw_groups(rng: random.Random, d: int, sizes: list[int], q: int) -> list[list[Example]]:
-    """Queries are generic in a subspace of dimension at most q."""
-    basis = columns(draw_matrix(rng, q, d, 2**20))
-    pool: list[Matrix] = []
-    groups: list[list[Example]] = []
-    for size in sizes:
-        pool.append(draw_context(rng, d, pool))
-        weights = draw_matrix(rng, size, q, 2**40)
-        groups.append([(pool[-1], [dot(w, x) for x in basis]) for w in weights])
-    return groups
-
-
-def draw_apart(rng: random.Random, T: int, d: int, size: int) -> list[list[int]]:
-    """Queries that are pairwise independent; larger entries if there are too few."""
-    queries: list[list[int]] = []
-    while len(queries) < T:
-        e = draw_matrix(rng, 1, d, size)[0]
-        if rank([e]) and all(rank([e, f]) == 2 for f in queries):
-            queries.append(e)
-        elif rng.random() < 0.05:
-            size += 1
-    return queries
 
 
 def law_case(rng: random.Random) -> Outcome:
@@ -224,3 +185,131 @@ def conjecture_case(rng: random.Random) -> Outcome:
     found = generic_rank(rng, examples, H, w, d_v, m)
     kind = "shared" if one else ("distinct, H(n-1) < m" if H * (n - 1) < m else "distinct")
     return {kind: found == conjectured_rank(s, T, H, w, d_v, m, None if one else n)}
+
+
+# What is built, claimed and certified ------------------------------------------------------------
+
+
+def capacity_case(rng: random.Random) -> Outcome:
+    """Groups of contexts of every kind, generic queries, scalar labels."""
+    d, H = rng.randint(1, 4), rng.randint(1, 3)
+    w, q = rng.randint(1, d + 1), rng.choice((d, d, max(1, d - 1)))
+    groups = draw_groups(rng, d, [rng.choice((1, 2, 5, 20)) for _ in range(rng.randint(1, 3))], q)
+    rows = max(len(context) for group in groups for context, _ in group)
+    if any(len(context) < rows for group in groups for context, _ in group):
+        groups = [[(_longer(context, rows), e) for context, e in group] for group in groups]
+    examples = [x for group in groups for x in group]
+    wanted = bound(groups, H, w, 1, 1)
+    made = data_capacity(dataset(examples), DataCapacitySettings(H, w))
+    least = made.uppers[0].bound
+    return {
+        "rank": made.rank.rank == wanted == generic_rank(rng, examples, H, w, 1, 1),
+        "bound": least == wanted,
+        "below T" if wanted < len(examples) else "T": made.decided,
+    }
+
+
+def _longer(context: Matrix, rows: int) -> Matrix:
+    """The first row again: the spans stay."""
+    return [*context, *[context[0]] * (rows - len(context))]
+
+
+def labelling_case(rng: random.Random) -> Outcome:
+    """Contexts alike, scaled, in a line or random; queries small, so that many are dependent."""
+    d, n, H = rng.randint(2, 4), rng.randint(2, 3), rng.randint(1, 6)
+    T, size = rng.randint(1, min(2 * H + 2, 9)), rng.choice((1, 2, 5))
+    pool: list[Matrix] = [draw_matrix(rng, n, d, 2)]
+    for _ in range(T - 1):
+        base, c = rng.choice(pool), rng.choice((-1, 1, 2))
+        kinds = (draw_matrix(rng, n, d, 2), base, [[c * x for x in row] for row in base])
+        pool.append(rng.choice(kinds))
+    examples: list[Example] = list(zip(pool, draw_matrix(rng, T, d, size), strict=True))
+    ways: tuple[Way, ...] = ("auto", "pairs")
+    construction = rng.choice(ways)
+    settings = LabellingSettings(H, construction=construction, seed=rng.getrandbits(30))
+    found = label_all(dataset(examples), settings)
+    if found.level is Level.PROVED and found.zero is not None:
+        heads = plain(found.zero.layer)
+        zero = not any(map(any, outputs(examples, heads)))
+        return {f"proved by {found.construction}": zero and jacobian_rank(examples, heads) == T}
+    if found.level is Level.REFUTED:
+        return {"refuted": _out_of_reach(rng, examples, H, found.claims[-1].witness or {})}
+    apart = all(any(row != context[0] for row in context) for context, _ in examples)
+    kappa = kruskal_rank([e for _, e in examples])
+    promised = apart and (kappa >= 2 or (T == 1 and kappa == 1)) and H // 2 * kappa >= T
+    return {"open, and promised" if promised else "open, and not promised": not promised}
+
+
+def _out_of_reach(
+    rng: random.Random, examples: list[Example], H: int, witness: Mapping[str, Any]
+) -> bool:
+    """A relation holds at weights drawn here, and the rank of J stays below T."""
+    d, T = len(examples[0][1]), len(examples)
+    relation = witness.get("relation")
+    for _ in range(3):
+        heads = [draw_head(rng, d, 1, 1, 1) for _ in range(H)]
+        if jacobian_rank(examples, heads) >= T:
+            return False
+        if relation:
+            values = outputs(examples, heads)
+            terms = zip(relation["indices"], relation["coefficients"], strict=True)
+            if sum(_residue(c) * values[t][0] for t, c in terms) % PRIME:
+                return False
+    return True
+
+
+def _residue(text: str) -> int:
+    x = Fraction(text)
+    return x.numerator * pow(x.denominator, -1, PRIME) % PRIME
+
+
+def built_pairs_case(rng: random.Random) -> Outcome:
+    """Data under the hypotheses of Theorem 4: pairs must be built, with rank T."""
+    d, p, size = rng.randint(2, 4), rng.randint(1, 3), rng.choice((1, 2, 3))
+    T, n = rng.randint(1, p * d), rng.randint(2, 3)
+    queries = draw_apart(rng, T, d, size)
+    kappa = kruskal_rank(queries)
+    queries = queries[: p * kappa]
+    contexts: list[Matrix] = []
+    while len(contexts) < len(queries):
+        context = draw_matrix(rng, n, d, 1) if rng.random() < 0.6 or not contexts else contexts[0]
+        if any(row != context[0] for row in context):
+            contexts.append(context)
+    examples: list[Example] = list(zip(contexts, queries, strict=True))
+    settings = LabellingSettings(2 * p, construction="pairs", seed=rng.getrandbits(30))
+    found = label_all(dataset(examples), settings)
+    built = found.zero is not None and found.level is Level.PROVED
+    return {
+        "built": built,
+        "zero and rank": built
+        and found.zero is not None
+        and not any(map(any, outputs(examples, plain(found.zero.layer))))
+        and jacobian_rank(examples, plain(found.zero.layer)) == len(examples),
+    }
+
+
+TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
+    "law": law_case,
+    "queries": queries_case,
+    "coordinates": coordinates_case,
+    "pairs": pairs_case,
+    "groups": groups_case,
+    "conjecture": conjecture_case,
+    "capacity": capacity_case,
+    "every-labelling": labelling_case,
+    "pairs-built": built_pairs_case,
+}
+
+
+def attack(target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]]:
+    """How often each part was tried; its failures, with the number of the case."""
+    tried, failures = Counter[str](), list[tuple[int, str]]()
+    for number in range(cases):
+        outcome = TARGETS[target](random.Random(f"{target} 0 {number}"))
+        tried.update(outcome)
+        failures += [(number, part) for part, held in outcome.items() if not held]
+    return tried, failures
+
+
+if __name__ == "__main__":
+    print(*attack(sys.argv[1], int(sys.argv[2])))

@@ -21,6 +21,9 @@ from math import comb
 
 from flint import fmpq, fmpq_mat, nmod_mat
 
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+
 PRIME = 4611686018427377339
 
 Vector = Sequence[int]
@@ -298,3 +301,87 @@ def matroid_rank(queries: Sequence[Vector], p: int) -> int:
         p * (rank([queries[t] for t in S]) if S else 0) + len(queries) - len(S)
         for S in subsets(len(queries))
     )
+
+
+# Data, drawn ------------------------------------------------------------------------------------
+
+KINDS = (
+    *("random", "random", "repeated", "parallelogram", "constant", "zero", "collinear", "cube"),
+    *("scaled", "shifted", "permuted"),
+)
+
+
+def draw_context(rng: random.Random, d: int, pool: list[Matrix]) -> Matrix:
+    """Small integers: rows of every degenerate kind, or a relative of a context already drawn."""
+    kind, n = rng.choice(KINDS), rng.randint(1, 5)
+    p, a, b, *_ = rows = draw_matrix(rng, 5, d, 2)
+
+    def combine(x: int, y: int) -> list[int]:
+        return [u + x * v + y * w for u, v, w in zip(p, a, b, strict=True)]
+
+    if kind == "repeated":
+        return [rng.choice(rows[:2]) for _ in range(n + 1)]
+    if kind == "parallelogram":
+        return [combine(x, y) for x in (0, 1) for y in (0, 1)]
+    if kind == "constant":
+        return [p] * n
+    if kind == "zero":
+        return [[0] * d, *rows[1:n]]
+    if kind == "collinear":
+        return [combine(rng.randint(-2, 2), 0) for _ in range(n)]
+    if kind == "cube":
+        return [[i >> j & 1 if j < 3 else 0 for j in range(d)] for i in range(8)]
+    if kind in ("scaled", "shifted", "permuted") and pool:
+        base = [list(row) for row in rng.choice(pool)]
+        if kind == "permuted":
+            return rng.sample(base, len(base))
+        c, s = (rng.choice((-1, 2, 3)), [0] * d) if kind == "scaled" else (1, p)
+        return [[c * x + y for x, y in zip(row, s, strict=True)] for row in base]
+    return rows[:n]
+
+
+def draw_groups(rng: random.Random, d: int, sizes: list[int], q: int) -> list[list[Example]]:
+    """Queries are generic in a subspace of dimension at most q."""
+    basis = columns(draw_matrix(rng, q, d, 2**20))
+    pool: list[Matrix] = []
+    groups: list[list[Example]] = []
+    for size in sizes:
+        pool.append(draw_context(rng, d, pool))
+        weights = draw_matrix(rng, size, q, 2**40)
+        groups.append([(pool[-1], [dot(w, x) for x in basis]) for w in weights])
+    return groups
+
+
+def draw_apart(rng: random.Random, T: int, d: int, size: int) -> list[list[int]]:
+    """Queries that are pairwise independent; larger entries if there are too few."""
+    queries: list[list[int]] = []
+    while len(queries) < T:
+        e = draw_matrix(rng, 1, d, size)[0]
+        if rank([e]) and all(rank([e, f]) == 2 for f in queries):
+            queries.append(e)
+        elif rng.random() < 0.05:
+            size += 1
+    return queries
+
+
+# To and from the toolkit -------------------------------------------------------------------------
+
+
+def dataset(examples: list[Example], m: int = 1) -> Dataset:
+    """Contexts of one number of rows; labels 0."""
+    contexts = [context for context, _ in examples]
+    return Dataset.of(contexts, [query for _, query in examples], [[0] * m for _ in examples])
+
+
+def plain(layer: Layer) -> list[Head]:
+    """The layer's integers, as the oracle has them."""
+
+    def table(matrix: fmpq_mat) -> list[list[int]]:
+        return [[int(x.p) for x in row] for row in matrix.tolist()]
+
+    assert layer.output is not None and layer.value_width is not None
+    rows, width = table(layer.output), layer.value_width
+    return [
+        Head(table(h.key), table(h.query), table(h.value), rows[k * width : (k + 1) * width])
+        for k, h in enumerate(layer.heads)
+    ]
