@@ -15,11 +15,10 @@ from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head, Layer
+from attncert.verify.rank.primes import PRIMES_31
 from attncert.verify.tables import Outer, Table, dense
 
-# Safe primes below 2^31 with p ≡ 3 (mod 8): 2 generates the whole group, so that 2^k mod p tells
-# exponents apart as well as any prime of this size can. Not the builder's primes.
-PRIMES = (2147483579, 2147483123, 2147482763)
+PRIMES = PRIMES_31
 
 
 def usable_primes(data: Dataset) -> tuple[int, ...]:

@@ -319,6 +319,27 @@ def test_errors_in_steps_and_traces_name_the_construction(others: None) -> None:
         assert raised.value.__cause__ is not None  # the traceback is there for the author
 
 
+@pytest.mark.parametrize(
+    ("promise", "words"),
+    [
+        ({"parity": ("head.9.alone",)}, "head.9.alone is missing, on which parity must rest"),
+        ({"alone": ("hypothesis.odd",)}, "hypothesis.odd is missing, on which head.1.alone must"),
+        ({"alone": ("selector",)}, "selector is missing, on which head.1.alone must rest"),
+        ({"triangular": ()}, "triangular is no step and no claim about the whole layer"),
+        ({"theorem": ("parity",)}, "theorem is no step and no claim about the whole layer"),
+        ({"alone": ("parity",)}, "head.1.alone does not name parity"),
+        ({"parity": ("rank",)}, "parity does not name rank"),
+    ],
+)
+def test_an_outline_promises_nothing_unknown(
+    promise: dict[str, tuple[str, ...]], words: str, others: None
+) -> None:
+    outline = replace(METHOD.outline, rests_on=promise)  # type: ignore[arg-type]
+    registry.register(replace(METHOD, outline=outline))
+    with pytest.raises(InputError, match=re.escape(words)):
+        prove(TINY, Settings("parity"))
+
+
 def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: object, **options: object) -> None:
         raise LookupError("ours")

@@ -1,16 +1,23 @@
-"""Sinusoidal encodings of n positions in dimension d are independent for n ≤ d, enclosed in balls.
+"""How many sinusoidal encodings of positions are independent: as many as they are wide.
 
-Position p = 0, 1, ... has the coordinates sin(p ω_j), cos(p ω_j), j = 0..d/2 - 1, with
-ω_j = base^(-2j/d). Over ℂ these two span the same as e^(i p ω_j) and e^(-i p ω_j), by an invertible
-map of the columns. In those coordinates the first d positions are the rows of a Vandermonde matrix
-with the d nodes e^(±i ω_j), whose determinant is the product of all differences of two nodes. So
-they are independent if and only if the nodes are distinct, and then so are fewer of them. Nodes
-e^(iα), e^(iβ) have distance 2|sin((α - β)/2)|: each factor is enclosed, and no elimination is done.
+Position p = 0, 1, ... has the coordinates sin(p ω_j) and cos(p ω_j), j = 0, 1, ..., with
+ω_j = base^(-2j/d); of an odd width d, the last is a sine alone. Over ℂ a sine and its cosine span
+the same as e^(i p ω_j) and e^(-i p ω_j). So for even d the first d positions are the rows of a
+Vandermonde matrix with the d nodes e^(±i ω_j): independent if and only if the nodes are distinct.
+
+Let m = (d - 1)/2 and ω = ω_m for odd d. The determinant is linear in its last column,
+sin(p ω) = (e^(i p ω) - e^(-i p ω))/2i. Beside the 2m nodes of the pairs, whose polynomial is
+q(x) = ∏ (x² - 2x cos ω_j + 1) = x^m ∏ (x + 1/x - 2 cos ω_j), it is their Vandermonde determinant
+times (q(e^(iω)) - q(e^(-iω)))/2i = sin(m ω) ∏ 2(cos ω - cos ω_j).
+
+The frequencies are positive and, base being rational, algebraic, and so are their sums, differences
+and multiples by integers; of the multiples of π, 0 alone is algebraic (Lindemann). So the nodes are
+distinct, and the cos ω_j too, where the frequencies are: for every base but 1. (For base > 1 and
+even d it is enough that they lie in (0, 1].) And sin(m ω) = 0 for m = 0 alone: of width 1,
+position 0 is the vector 0. With base 1 all frequencies are equal, and the encodings have rank 2.
 
 This is about the real numbers sin and cos. What a model stores is rounded; `attncert assume` and
-`attncert kruskal` judge that. More than d vectors of dimension d are dependent; nothing more is
-claimed of them. The determinant of the encodings themselves is that product times (i/2)^(d/2) up
-to sign: each pair of columns costs a factor of absolute value 1/2.
+`attncert kruskal` judge that.
 """
 
 from __future__ import annotations
@@ -18,71 +25,40 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from flint import arb, ctx
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.errors import InputError
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
-_SOURCE = "ours; verify/assume/positions.py"
 
+def sinusoidal_independence(positions: int, width: int, *, base: float = 10_000.0) -> Claim:
+    """That the encodings of the first `positions` positions are independent: argued, or refuted.
 
-def sinusoidal_independence(
-    positions: int, width: int, *, base: float = 10_000.0, precision: int = 64
-) -> Claim:
-    """That encodings of `positions` ≤ width positions are independent: enclosed, or refuted where
-    two nodes are equal for certain, else undecided at this precision. width: even.
+    base: of the frequencies, a positive rational number, as every float is.
 
-    >>> claim = sinusoidal_independence(6, 6)
-    >>> claim.level.value, claim.numbers["factors"]
-    ('enclosed', 15)
-    >>> sinusoidal_independence(4, 4, base=1.0).level.value  # all frequencies are equal
-    'refuted'
+    >>> sinusoidal_independence(6, 6).level.value, sinusoidal_independence(7, 6).level.value
+    ('argued', 'refuted')
+    >>> sinusoidal_independence(4, 4, base=1.0).numbers  # all frequencies are equal
+    {'most': 2}
     """
-    if width < 2 or width % 2:
-        raise InputError("width", "even and positive", width)
-    if not 1 <= positions <= width:
-        raise InputError("positions", f"from 1 to the width, {width}", positions)
+    if width < 1:
+        raise InputError("width", "at least 1", width)
+    if positions < 1:
+        raise InputError("positions", "at least 1", positions)
     if not (math.isfinite(base) and base > 0):
         raise InputError("base", "a positive number", base)
-    with ctx.workprec(precision):
-        ln = arb(base).log()
-        omega = [(-ln * (2 * j) / width).exp() for j in range(width // 2)]
-        half = [w / 2 for w in omega] + [-w / 2 for w in omega]
-        least, logs, doubtful = None, arb(0), []
-        for a, x in enumerate(half):
-            for b in range(a):
-                factor = abs((x - half[b]).sin())
-                if not factor > 0:
-                    doubtful.append((b, a))
-                    continue
-                least = factor if least is None or factor < least else least
-                logs += factor.log()
-        count = len(half) * (len(half) - 1) // 2
-        equal = _equal(base, width, doubtful)
-        level = Level.ENCLOSED if not doubtful else Level.REFUTED if equal else Level.UNDECIDED
-        # |det| = 2^(-d/2) times the product of 2|sin|, in bits
-        bits = logs / arb(2).log() + count - width // 2
-        numbers: dict[str, float] = {"factors": count}
-        if least is not None and not doubtful:
-            numbers["least factor at least"] = math.nextafter(2 * float(least.lower()), 0.0)
-            numbers["log2 of the determinant"] = float(bits.mid())
+    most = 0 if width == 1 else 2 if base == 1 else width
     return Claim(
         ids.POSITIONS,
         f"Sinusoidal encodings of the positions 0 to {positions - 1} in dimension {width} are "
         "independent.",
-        level,
-        numbers=numbers,
-        witness={"nodes not told apart": doubtful[:8]} if doubtful else None,
-        arithmetic=f"balls of {precision} bits (Arb)",
-        source=_SOURCE,
+        Level.ARGUED if positions <= most else Level.REFUTED,
+        numbers={"most": most},
+        witness={"positions": positions, "most": most} if positions > most else None,
+        arithmetic="comparison of integers",
+        source="ours; verify/assume/positions.py",
     )
-
-
-def _equal(base: float, width: int, doubtful: list[tuple[int, int]]) -> bool:
-    """Whether some two nodes are equal for certain: only base 1 makes frequencies equal."""
-    return bool(doubtful) and base == 1.0 and width > 2
 
 
 def sinusoidal(positions: int, width: int, base: float = 10_000.0) -> FloatArray:
@@ -91,7 +67,7 @@ def sinusoidal(positions: int, width: int, base: float = 10_000.0) -> FloatArray
     >>> sinusoidal(2, 2).tolist() == [[0.0, 1.0], [math.sin(1.0), math.cos(1.0)]]
     True
     """
-    angles = np.arange(positions)[:, None] * base ** (-2 * np.arange(width // 2) / width)
+    angles = np.arange(positions)[:, None] * base ** (-2 * np.arange((width + 1) // 2) / width)
     out = np.empty((positions, width))
-    out[:, 0::2], out[:, 1::2] = np.sin(angles), np.cos(angles)
+    out[:, 0::2], out[:, 1::2] = np.sin(angles), np.cos(angles[:, : width // 2])
     return out

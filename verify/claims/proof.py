@@ -32,6 +32,7 @@ class Outline:
     whether a head may do without its later steps.
     whole: claims about the whole layer. rests_on: what the claim of a step or of the whole layer
     must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
+    A trace without a claim of that name is refused.
 
     >>> rests_on = {"alone": ("hypothesis.even",)}
     >>> Outline(first=("alone",), hypotheses=("even",), rests_on=rests_on).steps

@@ -11,6 +11,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -158,10 +159,37 @@ def _missing(proof: Proof) -> Iterator[str]:
             wanted += [*outline.later, *((ids.INDEPENDENCE,) if steers else ())]
         names = [of_head(h, step) for step in wanted]
         yield from (f"{name} is missing" for name in names if name not in trace)
+    yield from _unknown(trace, proof.settings.outline)
+
+
+def _unknown(trace: ProofTrace, outline: Outline) -> Iterator[str]:
+    """Ids in a construction's own `rests_on` that no claim has."""
+    steps = {of[1] for claim in trace if (of := ids.head_and_step(claim.id))}
+    for name in outline.rests_on:
+        if name not in {*steps, *outline.steps, *outline.whole}:
+            yield f"{name} is no step and no claim about the whole layer"
+    for claim in trace:
+        unknown = [p for p in _promised(claim, trace, outline) if p not in trace]
+        yield from (f"{p} is missing, on which {claim.id} must rest" for p in unknown)
+
+
+def _promised(claim: Claim, trace: ProofTrace, outline: Outline) -> Sequence[str]:
+    """What the outline's `rests_on` says of a claim: a name is a step of the same head, else an
+    id."""
+    if of := ids.head_and_step(claim.id):
+        number, step = of
+        names = outline.rests_on.get(step, ())
+        return [own if (own := of_head(number, Step(p))) in trace else p for p in names]
+    return outline.rests_on.get(claim.id, ()) if claim.id in outline.whole else ()
 
 
 def _outline(proof: Proof) -> Outline:
-    return _OUTLINES.get(proof.settings.construction, proof.settings.outline)
+    """The rules for our constructions, else what the author of a third-party one promises."""
+    ours = _OUTLINES.get(proof.settings.construction)
+    outline = ours or proof.settings.outline
+    steps: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]]
+    steps = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,)}
+    return replace(outline, rests_on={**steps, **outline.rests_on})
 
 
 def _lost_edges(proof: Proof) -> Iterator[str]:
@@ -176,18 +204,12 @@ def _lost_edges(proof: Proof) -> Iterator[str]:
 
 def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     trace, outline = proof.trace, _outline(proof)
-    ours = proof.settings.construction in _OUTLINES
-    written = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,), **outline.rests_on}
-    if of := ids.head_and_step(claim.id):
-        number, step = of
-        names = written.get(step, ())
-        return [p if ids.hypothesis_name(p) else of_head(number, Step(p)) for p in names]
+    if promised := _promised(claim, trace, outline):
+        return promised
     if claim.id == ids.THEOREM:
         return [*map(ids.hypothesis, outline.hypotheses)]
     if claim.id in (ids.SATURATION_LEAST, ids.SATURATION_ASKED):
         return _of_saturation(claim, len(proof.groups)) if claim.level.holds else ()
-    if claim.id in outline.whole:
-        return outline.rests_on.get(claim.id, ())
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]

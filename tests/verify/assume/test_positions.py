@@ -1,38 +1,64 @@
-"""Positions: the product of the nodes' differences against determinants, and what repeats need."""
+"""Positions: the theorem against every minor of the encodings, and what repeats need."""
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
+from itertools import combinations
 
-import mpmath
 import numpy as np
 import pytest
+from flint import arb, ctx, fmpq
 
 from attncert.constructions.errors import InputError
 from attncert.verify.assume.positions import sinusoidal, sinusoidal_independence
 from attncert.verify.rank.decide import decide
 from attncert.verify.rank.modular import rank_mod
 
-
-@pytest.mark.parametrize("width", [2, 4, 6, 10, 16])
-def test_the_product_is_the_determinant(width: int) -> None:
-    """Against a determinant of the encodings themselves, by elimination with many digits."""
-    with mpmath.workdps(80):
-        omega = [mpmath.mpf(10_000) ** (-mpmath.mpf(2 * j) / width) for j in range(width // 2)]
-        rows = [[f(p * w) for w in omega for f in (mpmath.sin, mpmath.cos)] for p in range(width)]
-        expected = float(mpmath.log(abs(mpmath.det(mpmath.matrix(rows))), 2))
-    claim = sinusoidal_independence(width, width)
-    assert claim.level.value == "enclosed"
-    assert math.isclose(claim.numbers["log2 of the determinant"], expected, rel_tol=1e-9)
+BASES = [10_000.0, 2.0, 1 + 2.0**-52, 1.0, 1 - 2.0**-53, 0.5, 1 / 9, 2.0**-40]
 
 
-def test_equal_frequencies_are_no_proof() -> None:
-    claim = sinusoidal_independence(4, 4, base=1.0)
-    assert claim.level.value == "refuted" and claim.witness is not None
+def encodings(positions: int, width: int, base: float) -> list[list[arb]]:
+    """From the definition, in balls."""
+    b, rows = fmpq(*Fraction(base).as_integer_ratio()), []
+    for p in range(positions):
+        angles = [p * arb(b) ** (arb(-2 * (j // 2)) / width) for j in range(width)]
+        rows.append([a.cos() if j % 2 else a.sin() for j, a in enumerate(angles)])
+    return rows
+
+
+def independent(rows: list[list[arb]]) -> bool:
+    """Some minor is not 0, by Laplace along the rows. None told from 0: all are below 2^-1000."""
+    minors = {(): arb(1)}
+    for k, row in enumerate(rows, start=1):
+        minors = {
+            columns: sum(
+                ((-1) ** i * row[j] * minors[columns[:i] + columns[i + 1 :]]
+                 for i, j in enumerate(columns)), arb(0),
+            )
+            for columns in combinations(range(len(row)), k)
+        }  # fmt: skip
+    assert all(abs(x) > 0 or abs(x) < arb(2) ** -1000 for x in minors.values())
+    return any(abs(x) > 0 for x in minors.values())
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("width", range(1, 8))
+def test_the_theorem_and_every_minor_agree(width: int, base: float) -> None:
+    with ctx.workprec(3000):
+        rows = encodings(width + 1, width, base)
+        for n in range(1, width + 2):
+            claim = sinusoidal_independence(n, width, base=base)
+            assert claim.level.holds is independent(rows[:n])
+            assert claim.level.value in ("argued", "refuted")
+            assert (claim.witness is None) is claim.level.holds
+
+
+def test_floats_are_the_encodings() -> None:
+    """In float64; where the theorem sees equal frequencies, the exact decision on floats agrees."""
+    for width in (4, 5):
+        exact = np.array([[float(x) for x in row] for row in encodings(6, width, 10_000.0)])
+        np.testing.assert_allclose(sinusoidal(6, width), exact, atol=1e-14)
     assert not decide(sinusoidal(4, 4, base=1.0)).independent
-    close = sinusoidal_independence(8, 8, base=1 + 2.0**-52, precision=24)
-    assert close.level.value == "undecided"
-    assert sinusoidal_independence(8, 8, base=1 + 2.0**-52, precision=200).level.holds
 
 
 def test_positions_make_repeated_tokens_independent() -> None:
@@ -43,13 +69,11 @@ def test_positions_make_repeated_tokens_independent() -> None:
     assert rank_mod(repeated + sinusoidal(20, 32)).rank == 20
 
 
-@pytest.mark.parametrize(("positions", "width"), [(0, 4), (5, 4), (2, 3), (1, 0)])
-def test_nothing_is_claimed_beyond_the_width(positions: int, width: int) -> None:
-    with pytest.raises(InputError):
-        sinusoidal_independence(positions, width)
-
-
-@pytest.mark.slow
-def test_a_thousand_positions() -> None:
-    claim = sinusoidal_independence(1024, 1024)
-    assert claim.level.value == "enclosed" and claim.numbers["factors"] == 1024 * 1023 // 2
+@pytest.mark.parametrize(
+    ("positions", "width", "base", "argument"),
+    [(0, 4, 2.0, "positions"), (1, 0, 2.0, "width"), (1, 2, 0.0, "base"),
+     (1, 2, float("inf"), "base"), (1, 2, float("nan"), "base")],
+)  # fmt: skip
+def test_what_is_no_encoding(positions: int, width: int, base: float, argument: str) -> None:
+    with pytest.raises(InputError, match=f"^{argument}: must be"):
+        sinusoidal_independence(positions, width, base=base)
