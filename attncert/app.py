@@ -18,7 +18,6 @@ from attncert.commands.audit import audit
 from attncert.commands.capacity import capacity
 from attncert.commands.certificates.check import check
 from attncert.commands.certificates.explain import explain
-from attncert.commands.certificates.hash import hash_data
 from attncert.commands.certificates.kernel import kernel
 from attncert.commands.embed import embed
 from attncert.commands.every_labelling import every_labelling
@@ -48,7 +47,6 @@ for _command in (
     assume,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
-app.command("hash")(hash_data)
 app.command("every-labelling")(every_labelling)
 app.add_typer(kernel, name="kernel")
 

@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     0, 1, 3: the command's answer; 2: unusable input; 70: a defect of ours, of which the traceback
     is shown by `attncert --debug COMMAND ...`; 130: interrupted; 141: broken pipe.
 
-    >>> main(["--quiet", "hash", "digits"])
+    >>> main(["--quiet", "explain", "digits"])
     0
     """
     words = sys.argv[1:] if arguments is None else arguments

@@ -107,7 +107,7 @@ CAPACITY = Kind(
 AUDIT = Kind(
     "audit",
     "audit.md",
-    ("audit.json", "badge.json"),
+    ("audit.json",),
     (
         "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
         "audit-defects-*",  # one for each family of defects

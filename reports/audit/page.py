@@ -25,8 +25,7 @@ _VERDICTS = {  # of bundled cases, where it is known what must come out
 
 
 def report(found: Audit) -> Report:
-    badge = badge_dict(found)
-    said = () if badge is None else (f"{badge['label']}: {badge['message']}",)
+    said = (f"attncert: {section.verdict}" for section in found.sections if section.verdict)
     sentences = (*said, one_line(found))
     return Report(AUDIT, render(found), audit_dict(found), sentences, found.exit_status)
 
@@ -34,24 +33,11 @@ def report(found: Audit) -> Report:
 def render(found: Audit) -> dict[str, bytes]:
     """File contents by name; pure."""
     context = {"audit": found, "verdict": verdict(found), "findings": _findings(found)}
-    badge = badge_dict(found)
     return {
         "audit.md": page("audit.md.j2", context, standing=_standing),
         "audit.json": readable_json(audit_dict(found)),
-        **({} if badge is None else {"badge.json": readable_json(badge)}),
         **{figure_file(name): svg for name, svg in figures(found.sections).items()},
     }
-
-
-def badge_dict(found: Audit) -> dict[str, Any] | None:
-    """What the badges of shields.io read; None where no property was asked for."""
-    for section in found.sections:
-        if section.badge:
-            colour = {0: "brightgreen", 1: "red", 3: "yellow"}[section.standing.exit_status]
-            return {
-                "schemaVersion": 1, "label": "attncert", "message": section.badge, "color": colour
-            }  # fmt: skip
-    return None
 
 
 def verdict(found: Audit) -> str:
@@ -96,7 +82,7 @@ def _section(section: AuditSection) -> dict[str, Any]:
         "title": section.title,
         "standing": section.standing.value,
         "answer": plain(section.answer),
-        "badge": section.badge,
+        "verdict": section.verdict,
         "findings": [_finding(f) for f in section.findings],
         "numbers": section.numbers,
         "tables": [

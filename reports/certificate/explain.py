@@ -1,4 +1,4 @@
-"""A certificate in words, for someone who has never seen the project; and two compared.
+"""A certificate in words, for someone who has never seen the project.
 
 What the file claims, about what, how the claim is proved, what it leaves open, and whether it was
 checked just now. Everything said is taken from the file, never from what the file says of itself:
@@ -15,16 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from attncert.constructions.brief import in_brief
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker
+from attncert.verify.claims.evidence import counted
 
-__all__ = ["Explanation", "explain", "text"]
+__all__ = ["Explanation", "data_text", "explain", "text"]
 
 _NO_WORDS = "This cannot be explained: a part of the file is not what the format asks for."
 _WIDTH = 88
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
     "To believe it, you have to trust Python's integers and a checker of {lines} lines "
     "({files}, standard library only), and to compare the SHA-256 of the data with that "
@@ -85,7 +87,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
         more, how = further(whole)
         claims, proved = claims + more, proved + how
-    except MALFORMED:
+    except _MALFORMED:
         if status == "only read":
             got = "one with a part of another type"
             raise InputError(path, "an attncert certificate", got) from None
@@ -151,8 +153,24 @@ def text(explanation: Explanation) -> list[str]:
     return lines
 
 
+def data_text(data: Dataset) -> list[str]:
+    """A data set in two lines: its sizes, and the number by which reports and certificates name it.
+
+    >>> data_text(Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7]))[0]
+    'data: 2 examples, one context of 2 tokens for all, width 2, labels of width 1'
+    """
+    contexts = (
+        f"one context of {data.n} tokens for all"
+        if data.shared
+        else (f"contexts of {data.n} tokens")
+    )
+    labels = f"labels of width {data.m}" if data.labelled else "no labels"
+    sizes = f"{counted(data.T, 'example')}, {contexts}, width {data.d}, {labels}"
+    return [f"{data.name}: {sizes}", f"SHA-256: {data.sha256}"]
+
+
 def _origin(cert: Mapping[str, Any]) -> str:
-    said = ", ".join(f"{key} {value}" for key, value in origins(cert).items()) or "nothing"
+    said = ", ".join(f"{key} {value}" for key, value in _origins(cert).items()) or "nothing"
     construction = printable(cert["construction"], 200)
     data = cert["data_file"]["name"] if cert.get("data_file") else "the data"
     return (
@@ -161,7 +179,7 @@ def _origin(cert: Mapping[str, Any]) -> str:
     )
 
 
-def origins(cert: Mapping[str, Any]) -> dict[str, str]:
+def _origins(cert: Mapping[str, Any]) -> dict[str, str]:
     made = cert["produced_by"]
     items = made.items() if isinstance(made, dict) else {"by": made}.items()
     return {printable(key, 200): printable(value, 200) for key, value in items}

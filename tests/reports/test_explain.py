@@ -1,4 +1,4 @@
-"""attncert explain: every claim in words, what was checked, and two certificates compared."""
+"""attncert explain: every claim in words, what was checked, and data sets by their SHA-256."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from support import labelling_cases, near_cases
 from support.small_certificates import (
     CASES,
     changed,
-    digested,
     impossible_certificate,
     sealed,
     written,
@@ -18,7 +17,6 @@ from support.small_certificates import (
 
 from attncert.cli import main
 from attncert.constructions.errors import InputError
-from attncert.reports.certificate.compare import compare
 from attncert.reports.certificate.explain import explain, text
 
 SAYS = {
@@ -172,69 +170,11 @@ def test_a_number_outside_the_format_is_not_worked_on(
         explain(file, check=False)
 
 
-def test_compared() -> None:
-    one = CASES["interpolation"]()
-    same = compare(one, one)
-    assert all(d.same for d in same) and len(same) > 5
-    other = changed(changed(one, "data.labels.2.0", "9"), "layer.heads.1.key.0.0", "77")
-    other = changed(other, "produced_by.seed", 5)
-    found = {d.what: d for d in compare(one, other)}
-    assert [what for what, d in found.items() if not d.same] == [
-        "labels", "key weights, by head", "made by: seed"
-    ]  # fmt: skip
-    assert found["labels"].first == "1 of 4 differ: 2"
-    assert found["key weights, by head"].first == "1 of 3 differ: 1"
-    broken = changed(one, "layer.heads", 3)
-    with pytest.raises(InputError, match="--compare: must be attncert/1 certificates"):
-        compare(one, broken)
-    kinds = {d.what: d for d in compare(one, CASES["impossible"]())}
-    assert not kinds["claim"].same and kinds["claim"].second == "impossible"
-    assert not kinds["contexts"].same
-
-
-def test_what_a_file_states_beside_its_claim_is_compared() -> None:
-    one, plain = CASES["interpolation, second"](), CASES["interpolation, second"]()
-    for key in ("saturation", "rounding", "data_file"):
-        del plain[key]
-    plain["format"] = "attncert/1"
-    assert {d.what for d in compare(one, plain) if not d.same} == {
-        "format", "saturation", "rounding"
-    }  # fmt: skip
-    other = changed(one, "saturation.bits", 2)
-    assert [d.what for d in compare(one, other) if not d.same] == ["saturation"]
-
-
-def test_a_stale_digest_does_not_make_data_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = CASES["interpolation"]()
-    other = changed(one, "data.labels.0.0", "99") | {"input_sha256": one["input_sha256"]}
-    (tmp_path / "other").mkdir()
-    paths = written(one, tmp_path), written(digested(other), tmp_path / "other")
-    assert main(["explain", paths[0], "--compare", paths[1]]) == 1
-    out = capsys.readouterr().out
-    assert "wrong: input_sha256 is stale" in out
-    assert "Different data, same claim; different: labels." in out
-
-
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(CASES["interpolation"](), tmp_path)
     assert main(["explain", path]) == 0
     assert capsys.readouterr().out.startswith("What it claims\n  The file holds")
     assert main(["explain", path, "--no-check", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "only read"
-    (tmp_path / "other").mkdir()
-    wrong = written(changed(CASES["interpolation"](), "data.labels.0.0", "99"), tmp_path / "other")
-    assert main(["explain", path, "--compare", wrong]) == 1
-    out = capsys.readouterr().out.splitlines()
-    assert out[3] == "Different data, same claim; different: labels."
-    assert out[5].split() == ["left", "|", "right"]
-    rows = {line.split("  ")[0]: line for line in out[6:]}
-    assert rows["claim"].endswith("  same") and rows["labels"].endswith("  1 of 4 differ: 0")
-    assert main(["explain", path, "--compare", wrong, "--json"]) == 1
-    content = json.loads(capsys.readouterr().out)
-    assert {d["what"] for d in content["compared"]} >= {"labels"} and not content["same_data"]
-    assert main(["explain", path, "--compare", path]) == 0
-    assert "Same data, same claim; different: nothing.\n" in capsys.readouterr().out
     assert main(["explain", str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1

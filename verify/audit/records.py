@@ -141,8 +141,8 @@ class AuditSection:
 
     id: stable name; title: heading. text: paragraphs above the tables. numbers: for programs.
     claims: with their evidence, where the section has some of its own. answer: what came out for
-    the user's data or layer, in a sentence; "" in sections on bundled cases. badge: the same in few
-    words, where a property was asked for.
+    the user's data or layer, in a sentence; "" in sections on bundled cases. verdict: the same in
+    few words, where a property was asked for.
     """
 
     id: str
@@ -155,7 +155,7 @@ class AuditSection:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     answer: str = ""
-    badge: str = ""
+    verdict: str = ""
 
     def __repr__(self) -> str:
         return in_brief(

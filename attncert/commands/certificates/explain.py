@@ -1,9 +1,10 @@
-"""attncert explain: what a certificate says, in words."""
+"""attncert explain: what a certificate, or a data set, says, in words."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,38 +12,57 @@ from attncert.terminal.output import print_json, say
 from attncert.terminal.progress import Stages
 from attncert.terminal.stdin import as_file
 
+if TYPE_CHECKING:
+    from attncert.constructions.data.dataset import Dataset
+
 
 def explain(
-    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
-    compare: Annotated[
-        str | None, typer.Option(help="another certificate, or -: say what differs")
-    ] = None,
+    file: Annotated[str, typer.Argument(help="a certificate, a data set, - or: digits")],
     no_check: Annotated[bool, typer.Option("--no-check", help="check only the digests")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="the same as JSON on stdout")] = False,
 ) -> int:
-    """Say what a certificate claims, how it is proved and whether that holds, in plain words."""
-    from attncert.reports.certificate.compare import compare as differences
-    from attncert.reports.certificate.compare import compared_text, same_data
-    from attncert.reports.certificate.explain import explain, text
+    """Say what a certificate claims, how it is proved and whether that holds, in plain words.
 
-    with as_file(certificate) as path, Stages() as progress:
+    Of a data set: its sizes, and the SHA-256 by which reports and certificates name it.
+    """
+    from attncert.reports.certificate.explain import data_text, explain, text
+    from attncert.reports.words.jsonable import about
+
+    with as_file(file) as path, Stages() as progress:
         progress("checking", 0, 0)
-        first = explain(path, check=not no_check, limit_seconds=limit_seconds)
-    if compare is None:
-        print_json(first.as_dict()) if as_json else say(*text(first))
-        return first.exit_status
-    with as_file(compare) as path, Stages() as progress:
-        progress("checking the other", 0, 0)
-        second = explain(path, check=not no_check, limit_seconds=limit_seconds)
-    found = differences(first.certificate, second.certificate)
-    if as_json:
-        content = {
-            "first": first.as_dict(),
-            "second": second.as_dict(),
-            "same_data": same_data(first, second),
-        }
-        print_json(content | {"compared": [asdict(difference) for difference in found]})
-    else:
-        say(*compared_text(first, second, found))
-    return max(first.exit_status, second.exit_status)
+        if (data := _data(path)) is None:
+            certificate = explain(path, check=not no_check, limit_seconds=limit_seconds)
+            print_json(certificate.as_dict()) if as_json else say(*text(certificate))
+            return certificate.exit_status
+    print_json(about(data)) if as_json else say(*data_text(data))
+    return 0
+
+
+def _data(path: str) -> Dataset | None:
+    """The data set in this file: an archive, bundled, or an object with contexts of its own. None
+    for whatever else, which is to be a certificate."""
+    from attncert.constructions.data.loading import (
+        MAX_JSON_BYTES,
+        bundled,
+        json_value,
+        load,
+        parse_json,
+        read_npz,
+    )
+    from attncert.constructions.errors import InputError
+
+    if bundled(path):
+        return load(path)
+    name = Path(path).stem
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(2) == b"PK":
+            return read_npz(file, name, path, unlabelled=True)
+        file.seek(0)
+        content = file.read(MAX_JSON_BYTES + 1)
+        keys = None
+        with suppress(InputError):
+            keys = json_value(content, path)
+        if isinstance(keys, dict) and "contexts" in keys:
+            return parse_json(content, name, path, unlabelled=True)
+    return None

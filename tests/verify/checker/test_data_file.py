@@ -21,7 +21,6 @@ from test_checker import KNOWN, TWO
 
 import attncert
 from attncert import Dataset, InputError, Settings, prove
-from attncert.reports.certificate.compare import compare, compared_text
 from attncert.reports.certificate.explain import explain
 from attncert.reports.folder import strange
 from attncert.reports.proof.page import render
@@ -169,8 +168,6 @@ def test_a_file_that_is_not_the_one_is_refused(name: str, tmp_path: Path) -> Non
     else:
         told = [explain(path, check=check) for check in (True, False)]
         assert [found.status for found in told] == [status] * 2 and message in told[0].message
-        beside = compared_text(*told, compare(*(x.certificate for x in told)))
-        assert beside[3].endswith("different: nothing.")
 
 
 # Integers in an .npz, for the fast check.

@@ -158,7 +158,7 @@ def section(scope: Scope) -> AuditSection:
         numbers=_numbers(found, asked),
         claims=(*judged, *found.claims, *exact),
         answer=_answer(found),
-        badge=verdict(judged) if judged else "",
+        verdict=verdict(judged) if judged else "",
     )
 
 
