@@ -185,7 +185,8 @@ Definition c : cert Z := {_cert(cert, _decimal_frac)}.
 Definition relation : vec Z := {_list(relation, _decimal_frac)}."""
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     parts = [contexts, _matrix(data["queries"]), _matrix(data["labels"]), [relation]]
-    units = " ".join(_decimal(_unit(part)) for part in parts)
+    counts = math.lcm(*(len(context) for context in data["contexts"]))
+    units = " ".join([_decimal(counts), *(_decimal(_unit(part)) for part in parts)])
     statement = "(inputs_ok value_of c /\\ no_weights value_of c)"
     return _Part(body, statement, f"impossible_proved Z.gcd {units} relation c")
 

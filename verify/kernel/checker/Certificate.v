@@ -1,4 +1,4 @@
-(* An attncert/1 or attncert/2 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part
+(* An attncert/1, /2 or /3 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part
    of the specification. A file that is not one is [Unusable]; one whose groups, indices, prime or rounded labels break a
    rule is [Wrong]. Not here: the digests (SHA-256). *)
 From Coq Require Import ZArith Reals Bool Ascii String List.
@@ -13,7 +13,7 @@ Inductive claim :=
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
   | Impossible (relation : vec Z) (c : cert Z).
 
-(* In attncert/1, and where a key of attncert/2 is null: None. *)
+(* In attncert/1, and where a later key is null: None. *)
 Record certificate := Certificate { claimed : claim; steering : option saturation; of_rounded : option (rounding Z) }.
 
 Definition states (x : certificate) : Prop :=
@@ -58,10 +58,11 @@ Section Shapes.
 Context {num : Type} (above_0 : num -> bool).
 Definition mat_okb (h w : nat) (M : mat num) : bool :=
   Nat.eqb (length M) h && forallb (fun v => Nat.eqb (length v) w && forallb (fun x => above_0 (denom x)) v) M.
+Definition between_1 (most k : nat) : bool := Nat.ltb 0 k && Nat.leb k most.
 Definition inputs_okb (c : cert num) : bool :=
   forallb (Nat.ltb 0) [dimT c; dimn c; dimd c; dimm c] &&
   (Nat.eqb (length (contexts c)) 1 || Nat.eqb (length (contexts c)) (dimT c)) &&
-  forallb (mat_okb (dimn c) (dimd c)) (contexts c) &&
+  forallb (fun M => between_1 (dimn c) (length M) && mat_okb (length M) (dimd c) M) (contexts c) &&
   mat_okb (dimT c) (dimd c) (queries c) && mat_okb (dimT c) (dimm c) (labels c).
 Definition data_okb (c : cert num) : bool :=
   inputs_okb c && forallb (Nat.ltb 0) [dimH c; dimk c; dimv c] && Nat.eqb (length (heads c)) (dimH c) &&
@@ -96,16 +97,21 @@ Definition each_once (n : nat) (l : list Z) : bool := below n l && distinct (map
 Definition envelope := map codes ["format"; "claim"; "construction"; "dims"; "data"; "produced_by"; "input_sha256"; "digest"]%string.
 Definition attncert_1 := codes "attncert/1".
 Definition attncert_2 := codes "attncert/2".
+Definition attncert_3 := codes "attncert/3".
 Definition keys_second := map codes ["saturation"; "rounding"; "data_file"]%string.
+Definition keys_third := map codes ["saturation"; "origin"; "data_file"; "tokens"]%string.
 Definition keys_saturation := map codes ["bits"; "own"]%string.
 Definition keys_rounding := map codes ["grid"; "largest_change"; "data"]%string.
+Definition rounded_kind := codes "rounded".
 Definition ln_2 := codes "ln 2".
 Definition claim_interpolation := codes "interpolation".
 Definition claim_full_rank := codes "full-rank".
 Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
-Definition keys_interpolation := map codes ["layer"; "groups"]%string.
-Definition keys_full_rank := map codes ["layer"; "groups"; "rank"]%string.
+Definition layer_key := codes "layer".
+Definition network_key := codes "network".
+Definition keys_interpolation := layer_key :: map codes ["groups"]%string.
+Definition keys_full_rank := layer_key :: map codes ["groups"; "rank"]%string.
 Definition keys_relation := [codes "relation"].
 Definition keys_inputs := map codes ["contexts"; "queries"; "labels"]%string.
 Definition keys_vectors := [codes "vectors"].
@@ -116,6 +122,10 @@ Definition keys_layer := map codes ["logit_unit"; "heads"]%string.
 Definition keys_readout := keys_layer ++ [codes "output"].
 Definition keys_head := map codes ["key"; "query"]%string.
 Definition keys_head_value := keys_head ++ [codes "value"].
+Definition keys_attention := map codes ["kind"; "of"; "rule"; "logit_unit"; "heads"; "output"; "mask"; "residual"]%string.
+Definition attention := codes "attention".
+Definition of_query := codes "query".
+Definition softmax_rule := codes "softmax".
 Definition keys_rank := map codes ["prime"; "value"]%string.
 Definition keys_dependence := map codes ["indices"; "coefficients"]%string.
 
@@ -156,27 +166,36 @@ Definition number_of (j : json) : result (frac Z) :=
 Definition vector : json -> result (vec Z) := of_list number_of.
 Definition matrix : json -> result (mat Z) := of_list vector.
 
-(* The claim; the values of its own keys, of data, of dims; saturation and rounding. *)
-Record parts := Parts { name : text; own_parts : list json; data : list json; dims : list nat; saturation_part : json; rounding_part : json }.
 Definition null := Literal O.
 Definition is_null (j : json) : bool := match j with Literal O => true | _ => false end.
+Definition is_false (j : json) : bool := match j with Literal 1 => true | _ => false end.
+
+(* The claim; the values of its own keys, of data, of dims; saturation, and rounding or origin. Of attncert/3: the
+   numbers of tokens (null where all are the same). *)
+Record parts := Parts {
+  name : text; own_parts : list json; data : list json; dims : list nat;
+  saturation_part : json; rounding_part : json; third : bool; tokens_part : json }.
 Definition opened (doc : json) : result parts :=
   match doc with
   | Obj pairs =>
     let* format := lookup pairs (codes "format") in
-    let* second := if is_text attncert_1 format then Got [] else if is_text attncert_2 format then Got keys_second else No Unusable in
+    let* later := if is_text attncert_1 format then Got [] else if is_text attncert_2 format then Got keys_second
+      else if is_text attncert_3 format then Got keys_third else No Unusable in
+    let in_format key := if is_text attncert_3 format && same key layer_key then network_key else key in
     let* name := lookup pairs (codes "claim") in
     let read (claim : text) (keys data_keys dims_keys : list text) :=
-      let* values := fields (envelope ++ second ++ keys) doc in
+      let* values := fields (envelope ++ later ++ map in_format keys) doc in
       match values with
       | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: rest =>
         let* data := fields data_keys data in
         let* dims := fields dims_keys dims in
         let* sizes := each size_of dims in
-        match second, rest with
-        | [], own => Got (Parts claim own data sizes null null)
-        | _, saturation :: rounding :: data_file :: own =>
-          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation rounding)
+        match later, rest with
+        | [], own => Got (Parts claim own data sizes null null false null)
+        | [_; _; _], saturation :: rounding :: data_file :: own =>
+          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation rounding false null)
+        | _, saturation :: origin :: data_file :: tokens :: own =>
+          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation origin true tokens)
         | _, _ => No Unusable
         end
       | _ => No Unusable
@@ -189,9 +208,36 @@ Definition opened (doc : json) : result parts :=
   | _ => No Unusable
   end.
 
-Definition head_of (keys : list text) (j : json) : result (head Z) :=
-  let* parts := fields keys j in
-  match parts with
+(* A layer of attncert/1, and the one block of attncert/3 that is one: the heads and the output. In full-rank there is no
+   output and there are no values; attncert/3 has null in their place. *)
+Definition opened_layer (p : parts) (readout : bool) (layer : json) : result (list json * option json) :=
+  if third p then
+    let* block := match layer with Arr [block] => Got block | _ => No Unusable end in
+    let* values := fields keys_attention block in
+    match values with
+    | [kind; of; rule; logit_unit; Arr heads; output; mask; residual] =>
+      let* _ := need Unusable (is_text attention kind && is_text of_query of && is_text softmax_rule rule &&
+        is_text ln_2 logit_unit && is_null mask && is_false residual && Bool.eqb readout (negb (is_null output))) in
+      Got (heads, if readout then Some output else None)
+    | _ => No Unusable
+    end
+  else
+    let* values := fields (if readout then keys_readout else keys_layer) layer in
+    match values with
+    | logit_unit :: Arr heads :: output =>
+      let* _ := need Unusable (is_text ln_2 logit_unit) in Got (heads, hd_error output)
+    | _ => No Unusable
+    end.
+
+(* The matrices of a head. *)
+Definition opened_head (p : parts) (readout : bool) (j : json) : result (list json) :=
+  if readout then fields keys_head_value j
+  else if third p then
+    let* values := fields keys_head_value j in
+    match values with [key; query; value] => let* _ := need Unusable (is_null value) in Got [key; query] | _ => No Unusable end
+  else fields keys_head j.
+Definition head_of (values : list json) : result (head Z) :=
+  match values with
   | key :: query :: value =>
     let* K := matrix key in let* Q := matrix query in
     let* V := match value with [v] => matrix v | _ => Got [] end in Got (Head K Q V)
@@ -206,11 +252,27 @@ Definition grouped (T : nat) (j : json) : result (list (list nat)) :=
   let* _ := need Wrong (at_most T members && forallb (fun g => negb (Nat.eqb (length g) 0%nat)) groups &&
     Nat.eqb (length members) T && each_once T members) in Got (map (map Z.to_nat) groups).
 
+(* The contexts: all with n rows, or with as many as tokens says, n of them at most. *)
+Fixpoint same_counts (x y : list nat) : bool :=
+  match x, y with [], [] => true | a :: x', b :: y' => Nat.eqb a b && same_counts x' y' | _, _ => false end.
+Definition contexts_of (p : parts) (T n : nat) (j : json) : result (list (mat Z)) :=
+  let* contexts := of_list matrix j in
+  let* counts := if is_null (tokens_part p) then Got None
+    else let* counts := of_list size_of (tokens_part p) in Got (Some counts) in
+  let lengths := map (fun M => length M) contexts in
+  let* _ := need Unusable
+    match counts with
+    | None => forallb (Nat.eqb n) lengths
+    | Some counts => Nat.eqb (length counts) T && same_counts lengths counts && forallb (fun k => Nat.leb k n) counts &&
+        existsb (Nat.eqb n) counts && existsb (fun k => Nat.ltb k n) counts
+    end in
+  Got contexts.
+
 (* Data and sizes, with these heads and this output. *)
 Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : result (cert Z) :=
   match data p, dims p with
   | [contexts; queries; labels], T :: n :: d :: m :: layer =>
-    let* contexts := of_list matrix contexts in
+    let* contexts := contexts_of p T n contexts in
     let* queries := matrix queries in
     let* labels := matrix labels in
     let '(H, dk, dv) := match layer with [H; dk; dv] => (H, dk, dv) | _ => (0, 0, 0)%nat end in
@@ -218,25 +280,20 @@ Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : res
   | _, _ => No Unusable
   end.
 
-Definition layer_of (layer_keys head_keys : list text) (layer groups : json) (p : parts) : result (cert Z) :=
-  let* parts := fields layer_keys layer in
-  match parts with
-  | logit_unit :: heads :: output =>
-    (* every head has its keys, and the groups are in order, before a number is read *)
-    let* _ := of_list (fields head_keys) heads in
-    let* _ := need Unusable (is_text ln_2 logit_unit) in
-    let* _ := grouped (nth 0 (dims p) 0%nat) groups in
-    let* heads := of_list (head_of head_keys) heads in
-    let* output := match output with [o] => matrix o | _ => Got [] end in
-    let* c := with_heads p heads output in
-    let* _ := need Unusable (data_okb above_0 c) in Got c
-  | _ => No Unusable
-  end.
+Definition layer_of (readout : bool) (layer groups : json) (p : parts) : result (cert Z) :=
+  let* (heads, output) := opened_layer p readout layer in
+  (* every head has its keys, and the groups are in order, before a number is read *)
+  let* heads := each (opened_head p readout) heads in
+  let* _ := grouped (nth 0 (dims p) 0%nat) groups in
+  let* heads := each head_of heads in
+  let* output := match output with Some o => matrix o | None => Got [] end in
+  let* c := with_heads p heads output in
+  let* _ := need Unusable (data_okb above_0 c) in Got c.
 
 Definition interpolation_of (p : parts) : result claim :=
   match own_parts p with
   | [layer; groups] =>
-    let* c := layer_of keys_readout keys_head_value layer groups p in
+    let* c := layer_of true layer groups p in
     let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation c)
   | _ => No Unusable
   end.
@@ -250,7 +307,7 @@ Definition full_rank_of (p : parts) : result claim :=
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
       let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (nth 0 (dims p) 0%nat)) in
-      let* c := layer_of keys_layer keys_head layer groups p in Got (FullRank (numer q) c)
+      let* c := layer_of false layer groups p in Got (FullRank (numer q) c)
     | _ => No Unusable
     end
   | _ => No Unusable
@@ -287,7 +344,8 @@ Definition content (p : parts) : result claim :=
   else if same (name p) claim_full_rank then full_rank_of p
   else
     let* _ := need Unusable (is_null (saturation_part p)) in
-    if same (name p) claim_dependent_set then dependent_set_of p else impossible_of p.
+    if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
+    else impossible_of p.
 
 (* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
 Definition bool_of (j : json) : result bool :=
@@ -323,10 +381,18 @@ Fixpoint same_json (x y : json) : bool :=
 
 (* [test] judges the entries of the contexts before the queries are read: its no is [Wrong]. What is read does not
    depend on it. *)
+Definition opened_rounding (p : parts) : result (list json) :=
+  if third p then
+    let* values := fields (codes "kind" :: keys_rounding) (rounding_part p) in
+    match values with
+    | kind :: rest => let* _ := need Unusable (is_text rounded_kind kind) in Got rest
+    | _ => No Unusable
+    end
+  else fields keys_rounding (rounding_part p).
 Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : parts) : result (option (rounding Z)) :=
   if is_null (rounding_part p) then Got None
   else
-    let* told := fields keys_rounding (rounding_part p) in
+    let* told := opened_rounding p in
     match told, data p, dims p with
     | [grid; change; before], [contexts; queries; labels], T :: n :: d :: _ =>
       let* before := fields keys_inputs before in
@@ -337,9 +403,10 @@ Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : pa
       | [old_contexts; old_queries; old_labels] =>
         let* _ := need Wrong (same_json old_labels labels) in
         let read_contexts j :=
-          let* found := of_list matrix j in
-          let* _ := need Unusable ((Nat.eqb (length found) 1 || Nat.eqb (length found) T) && forallb (mat_okb above_0 n d) found) in
-          Got found in
+          let* contexts := contexts_of p T n j in
+          let* _ := need Unusable ((Nat.eqb (length contexts) 1 || Nat.eqb (length contexts) T) &&
+            forallb (fun M => mat_okb above_0 (length M) d M) contexts) in
+          Got contexts in
         let* old := read_contexts old_contexts in
         let* new := read_contexts contexts in
         let* _ := need Wrong (Nat.eqb (length old) (length new)) in

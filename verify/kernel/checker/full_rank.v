@@ -27,7 +27,7 @@ Definition head_row (p D uE : Z) (d dk : nat) (E : list (list Z)) (e : list Z) (
   end.
 
 Definition example_row (p : Z) (u : units Z) (D : Z) (c : cert Z) (hs : list (chead)) (t : nat) : option (list Z) :=
-  match clearm (dimn c) (dimd c) (uE _ u) (ctx c t), clearv (dimd c) (uq _ u) (nth t (queries c) []) with
+  match clear_context (dimd c) (uE _ u) (ctx c t), clearv (dimd c) (uq _ u) (nth t (queries c) []) with
   | Some E, Some e => option_map (@concat Z) (mapM (head_row p D (uE _ u) (dimd c) (dimk c) E e) hs)
   | _, _ => None
   end.
@@ -37,7 +37,7 @@ Definition modulus (p : Z) : bool := (2 <? p) && (power p 2 (p - 1) =? 1).
 Definition check_full_rank (u : units Z) (p : Z) (c : cert Z) : bool :=
   modulus p && Nat.leb (dimm c) (dimv c) &&
   nonzero (uE _ u) && nonzero (uq _ u) && nonzero (uk _ u) && nonzero (uw _ u) &&
-  Nat.eqb (length (heads c)) (dimH c) && negb (Nat.eqb (dimn c) 0) &&
+  Nat.eqb (length (heads c)) (dimH c) &&
   match mapM (clear_key_query u (dimd c) (dimk c)) (heads c) with
   | None => false
   | Some hs =>

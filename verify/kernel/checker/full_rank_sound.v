@@ -154,16 +154,15 @@ Qed.
 Theorem check_full_rank_sound u p c : check_full_rank u p c = true -> full_rank (fun x : Z => x) c.
 Proof.
   unfold check_full_rank, modulus. rewrite !andb_true_iff.
-  intros [[[[[[[[[Hp Hf] Hm] H1] H2] H3] H4] H8] H9] H].
+  intros [[[[[[[[Hp Hf] Hm] H1] H2] H3] H4] H8] H].
   apply Z.ltb_lt in Hp. apply Z.eqb_eq in Hf. apply Nat.leb_le in Hm. apply Nat.eqb_eq in H8.
-  assert (Hn : (0 < dimn c)%nat) by (destruct (Nat.eqb_spec (dimn c) 0); [discriminate|lia]).
   apply nonzero_ok in H1, H2, H3, H4. split; [exact Hm|]. intros a Ha.
   destruct (CheckZ.mapM (CheckZ.clear_key_query u (dimd c) (dimk c)) (heads c)) as [hs|] eqn:Hh; [|discriminate].
   set (D := ((uE Z u * uq Z u) * (uk Z u * uw Z u))%Z) in H.
   destruct (CheckZ.mapM (example_row p u D c hs) (seq 0 (dimT c))) as [rows|] eqn:Hr; [|discriminate].
   assert (HDr : IZR D = IZR (uE Z u) * IZR (uq Z u) * (IZR (uk Z u) * IZR (uw Z u))) by (unfold D; now rewrite !mult_IZR).
   assert (HD : D <> 0%Z) by (unfold D; unfold ZNum.toZ in *; lia).
-  set (feat_of t h j := feature (dimn c) (dimd c) (dimk c) (of_head (fun x : Z => x) key c) (of_head (fun x : Z => x) query c)
+  set (feat_of t h j := feature (tokens c t) (dimd c) (dimk c) (of_head (fun x : Z => x) key c) (of_head (fun x : Z => x) query c)
         (mentry (fun x : Z => x) (ctx c t)) (mentry (fun x : Z => x) (queries c) t) h j).
   set (X t k := feat_of t (k / dimd c)%nat (k mod dimd c)%nat).
   apply mapM_forall2 in Hh, Hr. assert (Lh : length (heads c) = length hs) by exact (forall2_length _ _ _ Hh).
@@ -176,11 +175,11 @@ Proof.
   { clear H Ha. clear Hh. assert (Hall : forall t, In t (seq 0 (dimT c)) -> True) by auto.
     induction Hr as [|t r ts rows Ht Hr IH]; [constructor|]. cbn [map]. constructor; [|apply IH; auto].
     unfold example_row in Ht.
-    destruct (CheckZ.clearm _ _ _ (ctx c t)) as [E|] eqn:HE; [|discriminate].
+    destruct (CheckZ.clear_context _ _ (ctx c t)) as [E|] eqn:HE; [|discriminate].
     destruct (CheckZ.clearv _ _ _) as [e|] eqn:He; [|discriminate].
     destruct (CheckZ.mapM _ hs) as [bs|] eqn:Hb; [|discriminate]. cbn in Ht. inversion Ht; subst r; clear Ht.
-    apply clearm_ok in HE; [|exact H1]. apply clearv_ok in He; [|exact H2].
-    destruct HE as (HE1 & HE2 & HE3), He as (He1 & He2). apply mapM_forall2 in Hb.
+    apply clear_context_ok in HE; [|exact H1]. apply clearv_ok in He; [|exact H2].
+    destruct HE as (Hn & HE1 & HE2 & HE3), He as (He1 & He2). apply mapM_forall2 in Hb.
     assert (Lb := forall2_length _ _ _ Hb).
     assert (Blocks : forall h, (h < dimH c)%nat -> length (nth h bs []) = dimd c /\
        forall j, (j < dimd c)%nat -> residue p (feat_of t h j) (nth j (nth h bs []) 0%Z)).
@@ -190,7 +189,7 @@ Proof.
       rewrite (nth_error_nth _ _ _ Hbh).
       destruct (forall2_nth _ _ _ _ _ _ Hhs Hx Hy) as (((G1 & G2) & (G3 & G4)) & F1 & F2).
       assert (Hrow := forall2_nth _ _ _ _ _ _ Hb Hy Hbh). cbn beta in Hrow.
-      destruct (head_row_ok p Hp Hf (dimn c) (dimd c) (dimk c) D (uE Z u) E e Hn HD H1 HE1 HE2 He1 y b G1 G2 G3 G4 Hrow) as [Lbd HR].
+      destruct (head_row_ok p Hp Hf (tokens c t) (dimd c) (dimk c) D (uE Z u) E e Hn HD H1 HE1 HE2 He1 y b G1 G2 G3 G4 Hrow) as [Lbd HR].
       split; [exact Lbd|]. intros j Hj. unfold feat_of.
       rewrite (feature_computed u c D t h x y E e) by (try assumption; intros Z0; apply eq_IZR in Z0; contradiction).
       now apply HR. }

@@ -34,6 +34,9 @@ Definition clearv (w : nat) (u : t) (v : vec t) : option (list t) :=
   if Nat.eqb (length v) w then mapM (clear u) v else None.
 Definition clearm (h w : nat) (u : t) (M : mat t) : option (list (list t)) :=
   if Nat.eqb (length M) h then mapM (clearv w u) M else None.
+(* A context: at least one token, and as many as there are. *)
+Definition clear_context (w : nat) (u : t) (M : mat t) : option (list (list t)) :=
+  match M with [] => None | _ => clearm (length M) w u M end.
 
 Fixpoint dot (x y : list t) : t :=
   match x, y with a :: x', b :: y' => add (mul a b) (dot x' y') | _, _ => zero end.
@@ -103,8 +106,8 @@ Fixpoint equal2 (f g : t) (x y : list t) : bool :=
   | _, _ => false
   end.
 
-Definition check_example (u : units t) (D : t) n d dk m (hs : list chead) (Em : mat t) (ev yv : vec t) : bool :=
-  match clearm n d (uE _ u) Em, clearv d (uq _ u) ev, clearv m (uy _ u) yv with
+Definition check_example (u : units t) (D : t) d dk m (hs : list chead) (Em : mat t) (ev yv : vec t) : bool :=
+  match clear_context d (uE _ u) Em, clearv d (uq _ u) ev, clearv m (uy _ u) yv with
   | Some E, Some e, Some y =>
     match outputs D (uE _ u) d dk m E e hs with
     | Some (ns, den) => equal2 (uy _ u) (mul den (mul (uv _ u) (uo _ u))) ns y
@@ -117,7 +120,7 @@ Definition nonzero (x : t) : bool := negb (eqb x zero).
 Definition check (u : units t) (c : cert t) : bool :=
   nonzero (uE _ u) && nonzero (uq _ u) && nonzero (uk _ u) && nonzero (uw _ u) &&
   nonzero (uv _ u) && nonzero (uo _ u) && nonzero (uy _ u) &&
-  Nat.eqb (length (heads c)) (dimH c) && negb (Nat.eqb (dimn c) 0) &&
+  Nat.eqb (length (heads c)) (dimH c) &&
   match clearm (dimH c * dimv c) (dimm c) (uo _ u) (output c) with
   | None => false
   | Some Om =>
@@ -125,7 +128,7 @@ Definition check (u : units t) (c : cert t) : bool :=
     | None => false
     | Some hs =>
       let D := mul (mul (uE _ u) (uq _ u)) (mul (uk _ u) (uw _ u)) in
-      forallb (fun t => check_example u D (dimn c) (dimd c) (dimk c) (dimm c) hs
+      forallb (fun t => check_example u D (dimd c) (dimk c) (dimm c) hs
                  (ctx c t) (nth t (queries c) []) (nth t (labels c) []))
         (seq 0 (dimT c))
     end
@@ -149,9 +152,10 @@ Definition saturated (D most bits : t) (ls : list t) : bool :=
     | Some qs => let all := total qs in leb (add (mul (sub all (pow2 most)) (pow2 bits)) (pow2 zero)) all
     end
   end.
-Definition example_saturated (u : units t) (D most bits : t) n d dk (Em : mat t) (ev : vec t) (hs : list chead) : bool :=
-  match clearm n d (uE _ u) Em, clearv d (uq _ u) ev with
-  | Some E, Some e => forallb (fun y => saturated D most bits (logits dk (cK y) (cQ y) E e)) hs
+Definition example_saturated (u : units t) (D : t) (bits : Z) d dk (Em : mat t) (ev : vec t) (hs : list chead) : bool :=
+  let most := of_Z (Z.of_nat (length Em) * (bits + 1)) in
+  match clear_context d (uE _ u) Em, clearv d (uq _ u) ev with
+  | Some E, Some e => forallb (fun y => saturated D most (of_Z bits) (logits dk (cK y) (cQ y) E e)) hs
   | _, _ => false
   end.
 
@@ -168,13 +172,12 @@ Definition covers (T : nat) (groups : list (list nat)) : bool :=
   forallb (forallb (fun t => Nat.ltb t T)) groups && forallb (fun t => existsb (existsb (Nat.eqb t)) groups) (seq 0 T).
 Definition check_saturation (u : units t) (s : saturation) (c : cert t) : bool :=
   nonzero (uE _ u) && nonzero (uq _ u) && nonzero (uk _ u) && nonzero (uw _ u) &&
-  Nat.eqb (length (heads c)) (dimH c) && negb (Nat.eqb (dimn c) 0) && Z.ltb 0 (bits s) && covers (dimT c) (groups s) &&
+  Nat.eqb (length (heads c)) (dimH c) && Z.ltb 0 (bits s) && covers (dimT c) (groups s) &&
   match mapM (clear_key_query u (dimd c) (dimk c)) (heads c) with
   | None => false
   | Some hs =>
     let D := mul (mul (uE _ u) (uq _ u)) (mul (uk _ u) (uw _ u)) in
-    let most := of_Z (Z.of_nat (dimn c) * (bits s + 1)) in
-    steered (fun t => example_saturated u D most (of_Z (bits s)) (dimn c) (dimd c) (dimk c) (ctx c t) (nth t (queries c) []))
+    steered (fun t => example_saturated u D (bits s) (dimd c) (dimk c) (ctx c t) (nth t (queries c) []))
       (own s) (groups s) hs
   end.
 

@@ -100,6 +100,11 @@ Proof.
     + apply nth_error_None in Hv. rewrite (nth_overflow M) by exact Hv. rewrite <- HL in Hv.
       rewrite (nth_overflow M') by exact Hv. unfold ventry, ient. destruct j; cbn; unfold Rdiv; ring.
 Qed.
+Lemma clear_context_ok w u M M' : toZ u <> 0%Z -> clear_context w u M = Some M' ->
+  (0 < length M)%nat /\ length M' = length M /\ rect w M' /\ forall i j, mentry toZ M i j = ient2 M' i j / rz u.
+Proof.
+  intros Hu H. destruct M as [|v M]; [discriminate|]. split; [cbn; lia|]. exact (clearm_ok _ _ _ _ _ Hu H).
+Qed.
 
 (* Scalar products, combinations of rows, sums. *)
 Lemma dot_ok n x y : length x = n -> length y = n -> rz (dot x y) = sum n (fun i => ient x i * ient y i).
@@ -359,7 +364,7 @@ Qed.
 Section OfHead.
 Variables (u : units t) (c : cert t) (D : t) (tt h : nat) (x : head t) (y0 : chead) (E : list (list t)) (e : list t).
 Hypotheses (uE_nz : rz (uE _ u) <> 0) (uq_nz : rz (uq _ u) <> 0) (uk_nz : rz (uk _ u) <> 0) (uw_nz : rz (uw _ u) <> 0).
-Hypotheses (E_len : length E = dimn c) (E_rect : rect (dimd c) E)
+Hypotheses (E_len : length E = tokens c tt) (E_rect : rect (dimd c) E)
   (E_ok : forall i j, mentry toZ (ctx c tt) i j = ient2 E i j / rz (uE _ u)).
 Hypotheses (e_len : length e = dimd c) (e_ok : forall j, ventry toZ (nth tt (queries c) []) j = ient e j / rz (uq _ u)).
 Hypothesis x_head : nth_error (heads c) h = Some x.
@@ -373,7 +378,7 @@ Lemma logit_computed i :
   logit (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h i
   = ln 2 * (ient (logits (dimk c) (cK y0) (cQ y0) E e) i / rz D).
 Proof.
-  unfold logit. destruct (logits_ok (dimn c) (dimd c) (dimk c) (cK y0) (cQ y0) E e) as [_ ->]; try assumption.
+  unfold logit. destruct (logits_ok (tokens c tt) (dimd c) (dimk c) (cK y0) (cQ y0) E e) as [_ ->]; try assumption.
   unfold Rdiv at 1. rewrite <- sum_mul, <- sum_mull. apply sum_ext. intros a _.
   rewrite E_ok. unfold of_head. rewrite x_head.
   replace (sum (dimk c) (fun k => mentry toZ (key x) a k * sum (dimd c) (fun b => ln 2 * mentry toZ (query x) b k * mentry toZ (queries c) tt b)))
@@ -386,8 +391,8 @@ Proof.
     + rewrite <- sum_mul. apply sum_ext. intros b _. rewrite Q_ok. unfold mentry. rewrite e_ok. field. split; assumption.
 Qed.
 Lemma feature_computed a :
-  feature (dimn c) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h a
-  = feat (dimn c) (dimk c) D (uE _ u) E e y0 a.
+  feature (tokens c tt) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c tt)) (mentry toZ (queries c) tt) h a
+  = feat (tokens c tt) (dimk c) D (uE _ u) E e y0 a.
 Proof.
   unfold feature, feat. apply sum_ext. intros i Hi. rewrite E_ok. f_equal. apply softmax_ext; [|exact Hi].
   intros j _. apply logit_computed.
@@ -396,9 +401,8 @@ End OfHead.
 
 Theorem check_sound u c : check u c = true -> interpolates toZ c.
 Proof.
-  unfold check. rewrite !andb_true_iff. intros [[[[[[[[[H1 H2] H3] H4] H5] H6] H7] H8] H9] H].
+  unfold check. rewrite !andb_true_iff. intros [[[[[[[[H1 H2] H3] H4] H5] H6] H7] H8] H].
   apply nonzero_ok in H1, H2, H3, H4, H5, H6, H7. apply Nat.eqb_eq in H8.
-  assert (Hn : (0 < dimn c)%nat) by (destruct (Nat.eqb_spec (dimn c) 0); [discriminate|lia]).
   destruct (clearm _ _ (uo _ u) (output c)) as [O|] eqn:HO; [|discriminate].
   apply clearm_ok in HO; [|assumption]. destruct HO as (HO1 & HO2 & HO3).
   destruct (clear_heads _ _ _ _ _ _ _) as [hs|] eqn:Hh; [|discriminate].
@@ -410,13 +414,13 @@ Proof.
   assert (HD : toZ D <> 0%Z) by (unfold D; rewrite !mul_ok; lia).
   intros t j Ht Hj. rewrite forallb_forall in H. specialize (H t). rewrite in_seq in H. specialize (H ltac:(lia)).
   unfold check_example in H.
-  destruct (clearm _ _ (uE _ u) (ctx c t)) as [E|] eqn:HE; [|discriminate].
+  destruct (clear_context _ (uE _ u) (ctx c t)) as [E|] eqn:HE; [|discriminate].
   destruct (clearv _ (uq _ u) _) as [e|] eqn:He; [|discriminate].
   destruct (clearv _ (uy _ u) _) as [y|] eqn:Hy; [|discriminate].
-  apply clearm_ok in HE; [|assumption]. apply clearv_ok in He, Hy; try assumption.
-  destruct HE as (HE1 & HE2 & HE3), He as (He1 & He2), Hy as (Hy1 & Hy2).
+  apply clear_context_ok in HE; [|assumption]. apply clearv_ok in He, Hy; try assumption.
+  destruct HE as (Hn & HE1 & HE2 & HE3), He as (He1 & He2), Hy as (Hy1 & Hy2).
   destruct (outputs _ _ _ _ _ _ _ _) as [[ns den]|] eqn:Ho; [|discriminate].
-  destruct (outputs_ok (dimn c) (dimd c) (dimk c) (dimm c) D (uE _ u) E e Hn HD H1 HE1 HE2 He1 hs ns den Hg Ho)
+  destruct (outputs_ok (tokens c t) (dimd c) (dimk c) (dimm c) D (uE _ u) E e Hn HD H1 HE1 HE2 He1 hs ns den Hg Ho)
     as (HL & Hden & HV).
   apply (equal2_ok _ _ _ _ j) in H. rewrite !mul_ok, !mult_IZR in H.
   unfold mentry at 4. rewrite Hy2.
@@ -433,7 +437,7 @@ Proof.
   unfold headval. rewrite <- sum_mul.
   (* exchange the two sums of the readout *)
   transitivity (sum (dimd c) (fun a => sum (dimv c) (fun b =>
-     feature (dimn c) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c t)) (mentry toZ (queries c) t) h a
+     feature (tokens c t) (dimd c) (dimk c) (of_head toZ key c) (of_head toZ query c) (mentry toZ (ctx c t)) (mentry toZ (queries c) t) h a
      * (of_head toZ value c h a b * mentry toZ (output c) (h * dimv c + b) j)))).
   { rewrite sum_swap. apply sum_ext. intros b _. rewrite <- sum_mul. apply sum_ext. intros a _. ring. }
   apply sum_ext. intros a Ha. rewrite sum_mull.

@@ -114,9 +114,8 @@ Qed.
 
 Theorem check_saturation_sound u s c : check_saturation u s c = true -> saturates toZ s c.
 Proof.
-  unfold check_saturation. rewrite !andb_true_iff. intros [[[[[[[[H1 H2] H3] H4] H8] H9] Hb] Hcov] H].
+  unfold check_saturation. rewrite !andb_true_iff. intros [[[[[[[H1 H2] H3] H4] H8] Hb] Hcov] H].
   apply nonzero_ok in H1, H2, H3, H4. apply Nat.eqb_eq in H8. apply Z.ltb_lt in Hb.
-  assert (Hn : (0 < dimn c)%nat) by (destruct (Nat.eqb_spec (dimn c) 0); [discriminate|lia]).
   destruct (mapM _ (heads c)) as [hs|] eqn:Hh; [|discriminate]. cbv zeta in H.
   set (D := mul (mul (uE _ u) (uq _ u)) (mul (uk _ u) (uw _ u))) in H.
   assert (HDr : rz D = rz (uE _ u) * rz (uq _ u) * (rz (uk _ u) * rz (uw _ u)))
@@ -128,14 +127,14 @@ Proof.
   destruct (nth_error (heads c) h) as [x|] eqn:Hx; [|apply nth_error_None in Hx; lia].
   destruct (mapM_nth _ _ _ _ _ Hh Hx) as (y & Hy & Hc).
   destruct (Hs g h t y Ht Hhg Hgh Hy) as (ys & Htest & Hin). unfold example_saturated in Htest.
-  destruct (clearm _ _ (uE _ u) (ctx c t)) as [E|] eqn:HE; [|discriminate].
+  destruct (clear_context _ (uE _ u) (ctx c t)) as [E|] eqn:HE; [|discriminate].
   destruct (clearv _ (uq _ u) _) as [e|] eqn:He; [|discriminate].
   rewrite forallb_forall in Htest. specialize (Htest y Hin).
   apply clear_key_query_ok in Hc; try assumption. destruct Hc as (((K1 & K2) & (Q1 & Q2)) & K3 & Q3).
-  apply clearm_ok in HE; [|assumption]. apply clearv_ok in He; [|assumption].
-  destruct HE as (E1 & E2 & E3), He as (e1 & e2).
+  apply clear_context_ok in HE; [|assumption]. apply clearv_ok in He; [|assumption].
+  destruct HE as (Hn & E1 & E2 & E3), He as (e1 & e2).
   apply saturated_ok in Htest; rewrite ?of_Z_ok; try lia; try assumption. rewrite of_Z_ok in Htest.
-  destruct (logits_ok (dimn c) (dimd c) (dimk c) (cK y) (cQ y) E e) as [Ll _]; try assumption. rewrite Ll in Htest.
+  destruct (logits_ok (tokens c t) (dimd c) (dimk c) (cK y) (cQ y) E e) as [Ll _]; try assumption. rewrite Ll in Htest.
   destruct Htest as (i & Hi & Hsat). exists i. split; [exact Hi|].
   rewrite (softmax_ext _ _ (fun i => ln 2 * (ient (logits (dimk c) (cK y) (cQ y) E e) i / rz D))); [exact Hsat| |exact Hi].
   intros j _. apply nz in H1, H2, H3, H4. apply (logit_computed u c D t h x y E e); assumption.

@@ -27,7 +27,8 @@ Lemma inputs_okb_ok c : inputs_okb c = true -> inputs_ok toZ c.
 Proof.
   unfold inputs_okb. rewrite !andb_true_iff, orb_true_iff, !Nat.eqb_eq. intros [[[[H1 H2] H3] H4] H5].
   split; [now apply positive_ok|]. split; [exact H2|]. split; [|split; now apply mat_okb_ok].
-  revert H3. apply forallb_Forall. intros M. apply mat_okb_ok.
+  revert H3. apply forallb_Forall. intros M. unfold between_1. rewrite !andb_true_iff, Nat.ltb_lt, Nat.leb_le.
+  intros [Hn HM]. split; [exact Hn|now apply mat_okb_ok].
 Qed.
 Lemma data_okb_ok c : data_okb c = true -> data_ok toZ c.
 Proof.

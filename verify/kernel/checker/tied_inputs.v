@@ -26,7 +26,8 @@ Proof.
 Qed.
 End Lexicographic.
 
-(* The kind of an example: the query divided by g, then the sorted rows of g times the centred tokens. *)
+(* The kind of an example: the query divided by g, then the sorted rows of g times the centred tokens, each as often as
+   their common divisor leaves it: a context and its copy twice over are attended to alike. *)
 Definition kind := list (list Z).
 Definition compare_rows : list Z -> list Z -> comparison := lexicographic Z.compare.
 Definition compare_kinds : kind -> kind -> comparison := lexicographic compare_rows.
@@ -67,6 +68,29 @@ Definition signed_gcd (e : list Z) : Z :=
 Definition all_0 : list Z -> bool := forallb (Z.eqb 0).
 Definition equal_rows x y : bool := match compare_rows x y with Eq => true | _ => false end.
 
+(* The greatest common divisor of the lengths of the runs of equal rows; k equal to x so far. *)
+Fixpoint common_run (x : list Z) (k : nat) (rows : list (list Z)) : nat :=
+  match rows with
+  | [] => k
+  | y :: r => if equal_rows x y then common_run x (S k) r else Nat.gcd k (common_run y 1 r)
+  end.
+(* Every k-th row, after the next [skip]. *)
+Fixpoint every (k skip : nat) (rows : list (list Z)) : list (list Z) :=
+  match rows, skip with
+  | [], _ => []
+  | x :: r, O => x :: every k (Nat.pred k) r
+  | _ :: r, S skip' => every k skip' r
+  end.
+(* Sorted rows, k times fewer where each occurs a multiple of k times. *)
+Definition reduced (rows : list (list Z)) : list (list Z) :=
+  match rows with
+  | [] => []
+  | x :: r =>
+    let k := common_run x 1 r in
+    let fewer := every k 0 rows in
+    match lexicographic compare_rows (flat_map (fun y => repeat y k) fewer) rows with Eq => fewer | _ => rows end
+  end.
+
 (* The kind of an example and its g; None where there is nothing to attend to, or no query. *)
 Definition kind_of (e : list Z) (C : list (list Z)) : option (option (kind * Z)) :=
   if forallb all_0 C || all_0 e then Some None
@@ -74,17 +98,19 @@ Definition kind_of (e : list Z) (C : list (list Z)) : option (option (kind * Z))
     let g := signed_gcd e in
     let q := map (fun x => x / g) e in
     if nonzero g && equal_rows (map (Z.mul g) q) e
-    then Some (Some (q :: SortRows.sort (map (map (Z.mul g)) C), g)) else None.
+    then Some (Some (q :: reduced (SortRows.sort (map (map (Z.mul g)) C)), g)) else None.
 
-(* Of example t: the sum s of its tokens, and the kind of n times each token less s. *)
-Definition centred (n : Z) (s : list Z) : list (list Z) -> list (list Z) :=
-  let minus_s := map Z.opp s in map (fun x => axpy n x minus_s).
+(* Of example t with n tokens: L/n times the sum of its tokens, and the kind of L times each token less that. L is a
+   common multiple of the numbers of tokens. *)
+Definition centred (L : Z) (s : list Z) : list (list Z) -> list (list Z) :=
+  let minus_s := map Z.opp s in map (fun x => axpy L x minus_s).
 Definition sum_of_tokens (d : nat) (E : list (list Z)) : list Z := lincomb d (map (fun _ => 1) E) E.
-Definition example (uE uq : Z) (c : cert Z) (t : nat) : option (list Z * option (kind * Z)) :=
-  match clearm (dimn c) (dimd c) uE (ctx c t), clearv (dimd c) uq (nth t (queries c) []) with
+Definition example (L uE uq : Z) (c : cert Z) (t : nat) : option (list Z * option (kind * Z)) :=
+  match clear_context (dimd c) uE (ctx c t), clearv (dimd c) uq (nth t (queries c) []) with
   | Some E, Some e =>
-    let s := sum_of_tokens (dimd c) E in
-    option_map (pair s) (kind_of e (centred (Z.of_nat (dimn c)) s E))
+    let times := L / Z.of_nat (length E) in
+    let s := map (Z.mul times) (sum_of_tokens (dimd c) E) in
+    if times * Z.of_nat (length E) =? L then option_map (pair s) (kind_of e (centred L s E)) else None
   | _, _ => None
   end.
 
@@ -112,10 +138,11 @@ Fixpoint runs (k : kind) (a b : Z) (l : list entry) : bool :=
 Definition cancels (l : list entry) : bool :=
   match SortEntries.sort l with [] => true | (k, (a, b)) :: r => runs k a b r end.
 
-(* uE, uq, uy, uc: common denominators of contexts, queries, labels and relation. *)
-Definition check_tied_inputs (uE uq uy uc : Z) (c : cert Z) (relation : vec Z) : bool :=
-  nonzero uE && nonzero uq && nonzero uy && nonzero uc && negb (Nat.eqb (dimn c) 0) &&
-  match clearv (dimT c) uc relation, clearm (dimT c) (dimm c) uy (labels c), mapM (example uE uq c) (seq 0 (dimT c)) with
+(* L: a common multiple of the numbers of tokens. uE, uq, uy, uc: common denominators of contexts, queries, labels and
+   relation. *)
+Definition check_tied_inputs (L uE uq uy uc : Z) (c : cert Z) (relation : vec Z) : bool :=
+  nonzero L && nonzero uE && nonzero uq && nonzero uy && nonzero uc &&
+  match clearv (dimT c) uc relation, clearm (dimT c) (dimm c) uy (labels c), mapM (example L uE uq c) (seq 0 (dimT c)) with
   | Some F, Some Y, Some examples =>
     all_0 (lincomb (dimd c) F (map fst examples)) && cancels (entries F examples) &&
     existsb nonzero (lincomb (dimm c) F Y)

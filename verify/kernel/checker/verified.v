@@ -15,8 +15,8 @@ Definition full_rank_verified (u : units Z) (p : Z) (c : cert Z) : bool := data_
 Definition dependent_set_verified (uv uf : Z) (N d : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z) : bool :=
   mat_okb above_0 N d vectors && check_dependent_set uv uf N d vectors indices coefficients.
 
-Definition impossible_verified (gcd : Z -> Z -> Z) (uE uq uy uc : Z) (relation : vec Z) (c : cert Z) : bool :=
-  inputs_okb above_0 c && check_tied_inputs gcd uE uq uy uc c relation.
+Definition impossible_verified (gcd : Z -> Z -> Z) (L uE uq uy uc : Z) (relation : vec Z) (c : cert Z) : bool :=
+  inputs_okb above_0 c && check_tied_inputs gcd L uE uq uy uc c relation.
 
 Theorem interpolation_proved u c : interpolation_verified u c = true -> data_ok id c /\ readout_ok id c /\ interpolates id c.
 Proof.
@@ -39,11 +39,11 @@ Proof.
   unfold dependent_set_verified. rewrite andb_true_iff. intros [H1 H2].
   split; [exact (mat_okb_ok id above_0 above_0_ok N d vectors H1)|]. exact (check_dependent_set_sound uv uf N d vectors indices coefficients H2).
 Qed.
-Theorem impossible_proved gcd uE uq uy uc relation c :
-  impossible_verified gcd uE uq uy uc relation c = true -> inputs_ok id c /\ no_weights id c.
+Theorem impossible_proved gcd L uE uq uy uc relation c :
+  impossible_verified gcd L uE uq uy uc relation c = true -> inputs_ok id c /\ no_weights id c.
 Proof.
   unfold impossible_verified. rewrite andb_true_iff. intros [H1 H2].
-  split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_tied_inputs_sound gcd uE uq uy uc c relation H2).
+  split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_tied_inputs_sound gcd L uE uq uy uc c relation H2).
 Qed.
 
 (* From the bytes to the verdict. Nothing is believed of the four functions that are given: [digests] says whether the
@@ -55,6 +55,9 @@ Variables (digests : json -> bool) (affordable : claim -> bool) (common : list (
 Definition units_of (c : cert Z) : units Z :=
   Units (common (contexts c)) (common [queries c]) (common (map key (heads c))) (common (map query (heads c)))
     (common (map value (heads c))) (common [output c]) (common [labels c]).
+(* A common multiple of the numbers of tokens. *)
+Definition common_count (c : cert Z) : Z :=
+  fold_left (fun L M => let n := Z.of_nat (length M) in L / gcd L n * n)%Z (contexts c) 1%Z.
 Definition check_claim (x : claim) : bool :=
   match x with
   | Interpolation c => interpolation_verified (units_of c) c
@@ -62,7 +65,7 @@ Definition check_claim (x : claim) : bool :=
   | DependentSet N d vectors indices coefficients =>
       dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients
   | Impossible relation c =>
-      impossible_verified gcd (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c
+      impossible_verified gcd (common_count c) (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c
   end.
 Definition check_steering (s : option saturation) (x : claim) : bool :=
   match s, x with
@@ -77,7 +80,7 @@ Proof.
   intros Hx Hs Hr. unfold states. cbn [claimed steering of_rounded]. split; [|split].
   - destruct x; cbn in Hx; first
       [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx) | exact (dependent_set_proved _ _ _ _ _ _ _ Hx)
-      |exact (impossible_proved _ _ _ _ _ _ _ Hx)].
+      |exact (impossible_proved _ _ _ _ _ _ _ _ Hx)].
   - destruct s as [s|], x; cbn in Hs; try exact I; try discriminate; exact (saturation_proved _ _ _ Hs).
   - destruct r; [exact (rounding_proved _ Hr)|exact I].
 Qed.
@@ -106,7 +109,7 @@ Ltac steps := repeat match goal with
 Lemma rounding_of_any f test p r : rounding_of f test p = Got r -> rounding_of f (fun _ _ => true) p = Got r.
 Proof.
   unfold rounding_of. destruct (is_null (rounding_part p)); [auto|].
-  destruct (fields f keys_rounding (rounding_part p)) as [told|]; cbn [bind]; [|discriminate].
+  destruct (opened_rounding f p) as [told|]; cbn [bind]; [|discriminate].
   destruct told as [|? [|? [|? [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
   destruct (dims p) as [|? [|? [|? ?]]]; try discriminate. intros H. apply bind_got in H as (before & -> & H). cbn [bind].
   apply bind_got in H as (grid & -> & H). apply bind_got in H as (change & -> & H). cbn [bind].

@@ -22,6 +22,8 @@ Proof.
   unfold ctx. cbn [contexts cmap]. change (@nil (vec b)) with (mmap f []). rewrite <- (map_nth (mmap f)).
   destruct (contexts c) as [|x [|y r]]; reflexivity.
 Qed.
+Lemma tokens_map c t : tokens (cmap f c) t = tokens c t.
+Proof. unfold tokens. rewrite ctx_map. apply map_length. Qed.
 Lemma of_head_map (ga : head a -> mat a) (gb : head b -> mat b) (G : forall h, gb (hmap f h) = mmap f (ga h)) c h i k :
   of_head vb gb (cmap f c) h i k = of_head va ga c h i k.
 Proof.
@@ -47,7 +49,7 @@ Lemma interpolates_map c : interpolates vb (cmap f c) -> interpolates va c.
 Proof.
   intros I t j Ht Hj. specialize (I t j Ht Hj). cbn [dimT dimn dimd dimm dimH dimk dimv cmap] in I.
   assert (M : forall M i k, mentry va M i k = mentry vb (mmap f M) i k) by (intros; symmetry; apply mentry_map).
-  rewrite (M (labels c)). change (mmap f (labels c)) with (labels (cmap f c)). rewrite <- I. rewrite ctx_map.
+  rewrite (M (labels c)). change (mmap f (labels c)) with (labels (cmap f c)). rewrite <- I. rewrite tokens_map, ctx_map.
   unfold layer. apply SoundBig.sum_ext. intros h _. apply SoundBig.sum_ext. intros x _. cbn [output queries cmap].
   rewrite <- (M (output c)). f_equal. apply SoundBig.sum_ext. intros y _.
   rewrite (of_head_map value value) by reflexivity. f_equal.
@@ -57,8 +59,8 @@ Qed.
 Lemma saturates_map s c : saturates vb s (cmap f c) -> saturates va s c.
 Proof.
   intros (H1 & H2 & H3 & H4). do 3 (split; [assumption|]). intros g h t Ht Hh Hgh.
-  destruct (H4 g h t Ht Hh Hgh) as (i & Hi & L). exists i. split; [exact Hi|].
-  assert (X := SoundBig.softmax_ext (dimn c) _ _ i (fun j _ => logit_map c t h j) Hi).
+  destruct (H4 g h t Ht Hh Hgh) as (i & Hi & L). rewrite tokens_map in Hi, L. exists i. split; [exact Hi|].
+  assert (X := SoundBig.softmax_ext (tokens c t) _ _ i (fun j _ => logit_map c t h j) Hi).
   eapply Rle_lt_trans; [|exact L]. right. f_equal. symmetry. exact X.
 Qed.
 Lemma rounded_map r : rounded vb (rmap f r) -> rounded va r.
