@@ -36,7 +36,7 @@ def audit(
         str | None, typer.Option(help="of the logits: none | sqrt-d; default: the format's")
     ] = None,
     mask: Annotated[
-        str, typer.Option(help="none | causal | FILE of 0 and 1, shape (T, n)")
+        str, typer.Option(help="none | causal | FILE, shape (T, n): 1 or true where a row is seen")
     ] = "none",
     logit_unit: Annotated[
         str | None, typer.Option(help="e | ln2; default: what the file says, else e")

@@ -1,21 +1,23 @@
 """Arrays from NumPy's own files, .npy and .npz: what a file claims is checked before it is read.
 
-Nothing is unpickled, and no header is evaluated. An array has integers, or floats of at most 64
-bits; the one named "labels" may be of booleans.
+Nothing is unpickled. An array has integers, or floats of at most 64 bits; those named in BOOLEANS
+may be of booleans.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import os
-import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import IO, BinaryIO, Literal
+from typing import IO, Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
@@ -24,8 +26,9 @@ MAX_ARRAY_BYTES = 2**31  # of the three arrays of an .npz together, unpacked
 MAX_HEADER_BYTES = 2**12  # of one array in an .npz; NumPy writes 118
 MAX_DIRECTORY_BYTES = 2**12  # of the archive's list of members; NumPy writes under 200
 
+BOOLEANS = ("labels", "mask", "attn_mask", "key_padding_mask")
+
 _NPZ = "an .npz archive as numpy.savez writes it"
-_PIECE = 2**18  # bytes of an array that are read at a time
 _LOCAL = 30  # bytes before the name of a member, where it stands in the archive
 
 
@@ -38,7 +41,7 @@ def read_npy(file: BinaryIO, source: str) -> AnyArray:
         if file.seek(0, os.SEEK_END) != header.start + header.bytes:
             raise zipfile.BadZipFile("it has another size than its shape says")
         file.seek(0)
-        return _array(file, header)
+        return _array(file)
     except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
         must = "an .npy array as numpy.save writes it"
         raise InputError(source, must, f"unreadable ({error})") from None
@@ -78,7 +81,7 @@ def read_arrays(
             arrays = {}
             for key in keys:
                 with archive.open(members[key]) as member:
-                    arrays[key] = _array(member, headers[key])
+                    arrays[key] = _array(member)
             return arrays
     except InputError:
         raise
@@ -106,9 +109,9 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
                 start = info.header_offset + _LOCAL + sum(lengths)
                 if header.start + header.bytes != info.file_size or start + info.file_size > size:
                     raise zipfile.BadZipFile(f"{key} has another size than its shape says")
-                if header.order != "C" or header.dtype[-2] not in "iu" or not header.bytes:
-                    must = "integers in C order, at least one"
-                    raise InputError(key, must, f"{header.dtype} in order {header.order}")
+                if header.fortran or header.dtype.kind not in "iu" or not header.bytes:
+                    must, order = "integers in C order, at least one", "CF"[header.fortran]
+                    raise InputError(key, must, f"{header.dtype.str} in order {order}")
                 arrays[key] = np.memmap(file, header.dtype, "r", start + header.start, header.shape)
     except InputError:
         raise
@@ -136,51 +139,39 @@ def _require_short_directory(file: BinaryIO) -> None:
 
 @dataclass(frozen=True)
 class _Header:
-    """What an array claims to be."""
+    """What an array claims to be. start: bytes before its numbers."""
 
-    dtype: str
     shape: tuple[int, ...]
-    order: Literal["C", "F"]
-    start: int  # bytes before the numbers
+    fortran: bool
+    dtype: np.dtype[Any]
+    start: int
 
     @property
     def bytes(self) -> int:
-        return math.prod(self.shape) * int(self.dtype[-1])
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
-_MAGIC = re.compile(rb"\x93NUMPY[\1\2\3]\0")
-_LAYOUT = re.compile(
-    rb"\{ *'descr': *(?P<descr>.+?), *'fortran_order': *(?P<fortran>True|False), "
-    rb"*'shape': *\((?P<shape>(?:[0-9]+, ?)*[0-9]*)\),? *\}[ \n]*"
-)
-_DTYPE = re.compile(r"'([<>|=](?:[iu][1248]|f[248]|b1))'")
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def _header(member: IO[bytes], key: str) -> _Header:
-    """Read here and not by NumPy, which evaluates it as Python and takes the memory at once."""
-    magic = member.read(8)
-    length = 2 if magic[6:7] == b"\1" else 4
-    size = int.from_bytes(member.read(length), "little")
-    text = member.read(min(size, MAX_HEADER_BYTES))
-    match = _LAYOUT.fullmatch(text)
-    if not _MAGIC.fullmatch(magic) or len(text) != size or match is None:
-        raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it")
-    descr = match["descr"].decode("latin-1")
-    dtype = _DTYPE.fullmatch(descr)
-    if dtype is None or (dtype[1].endswith("b1") and key != "labels"):
-        raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {descr}")
-    shape = tuple(int(x) for x in match["shape"].split(b",") if x.strip())
-    return _Header(dtype[1], shape, "F" if match["fortran"] == b"True" else "C", 8 + length + size)
+    """As NumPy reads it, of a few bytes: what it claims of others is not believed here."""
+    start = io.BytesIO(member.read(MAX_HEADER_BYTES))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of headers that Python 2 wrote
+            shape, fortran, dtype = _HEADERS[npy.read_magic(start)](start)
+        if any(size < 0 for size in shape):
+            raise ValueError("a negative size")
+    except Exception:  # whatever a header made by anyone leads NumPy to
+        raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it") from None
+    kinds = "iufb" if key in BOOLEANS else "iuf"
+    if dtype.kind not in kinds or dtype.itemsize > 8:
+        raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {dtype.str!r}")
+    return _Header(shape, fortran, dtype, start.tell())
 
 
-def _array(member: IO[bytes], header: _Header) -> AnyArray:
-    flat = np.empty(math.prod(header.shape), dtype=header.dtype)
-    raw, done = flat.view(np.uint8), 0
-    member.read(header.start)
-    while done < len(raw):
-        piece = np.frombuffer(member.read(_PIECE), dtype=np.uint8)
-        if not len(piece):
-            raise EOFError("it ends early")
-        raw[done : done + len(piece)] = piece
-        done += len(piece)
-    return flat.reshape(header.shape, order=header.order)
+def _array(member: IO[bytes]) -> AnyArray:
+    """The array of a header that was looked at."""
+    array: AnyArray = npy.read_array(member, allow_pickle=False)
+    return array

@@ -22,7 +22,6 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.errors import InputError
-from attncert.constructions.weights.pickled import require_plain
 
 MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
 MAX_NUMBERS = 2**24  # of one layer: each becomes a rational
@@ -82,8 +81,8 @@ def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
 
 
 def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
-    """With PyTorch, of the extra `torch`; tensors alone: nothing in the file is run. Nested
-    dictionaries are joined with dots. Raises InputError."""
+    """With PyTorch, of the extra `torch`; tensors alone: nothing in the file is run. The names of
+    nested dictionaries are joined by dots. Raises InputError."""
     try:
         import torch
     except ImportError:
@@ -95,10 +94,8 @@ def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, Any
         with _path(file, shown) as path, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
             _require_stored(path, shown)
-            with open(path, "rb") as plain:
-                require_plain(plain)
             content = torch.load(path, map_location="cpu", weights_only=True)
-            tensors = _tensors(content)
+            tensors = _tensors(content, shown)
             names = choose(list(tensors))
             _require_small(sum(tensors[name].numel() for name in names), shown)
             return {name: of_tensor(tensors[name], name) for name in names}
@@ -122,22 +119,26 @@ def _require_stored(path: str, shown: str) -> None:
             raise InputError(shown, "a .pt file that is not compressed", f"of {size} bytes within")
 
 
-def _tensors(content: Any) -> dict[str, Any]:
+def _tensors(content: Any, shown: str) -> dict[str, Any]:
     """By name. A dictionary counts where it is met first, and what lies under texts alone: a file
-    may hold one in itself, or one in many, and its names would have no end."""
-    found: dict[str, Any] = {}
+    may hold one in itself, or one in many, and its names would have no end. Raises InputError where
+    two tensors have one name."""
+    tensors: dict[str, Any] = {}
     left, seen = [("", content)], {id(content)}
     while left:
         prefix, part = left.pop()
         for key, value in part.items() if isinstance(part, dict) else ():
             if not isinstance(key, str) or len(prefix) + len(key) > _MOST_NAME:
                 continue
+            name = prefix + key
             if hasattr(value, "numel"):
-                found[prefix + key] = value
+                if name in tensors:
+                    raise InputError(shown, "a file with each tensor once", f"two of {name!r}")
+                tensors[name] = value
             elif isinstance(value, dict) and id(value) not in seen:
                 seen.add(id(value))
-                left.append((f"{prefix}{key}.", value))
-    return found
+                left.append((f"{name}.", value))
+    return tensors
 
 
 def of_tensor(tensor: Any, name: str) -> AnyArray:

@@ -237,6 +237,19 @@ def test_masks_from_files(files: Path) -> None:
     wide = read_mask(str(files / "mask.npz"), data)
     assert wide is not None and wide.tolist() == [[False, True]] * 2
     assert run(files, "--mask", str(files / "mask.json"))[1]["sections"][0]["numbers"]["masked"]
+    seen = np.array([[True, False], [True, True]])
+    for name in ("mask", "attn_mask", "key_padding_mask"):
+        np.savez(files / "mask.npz", **{name: seen if name == "mask" else ~seen})
+        found = read_mask(str(files / "mask.npz"), data)
+        assert found is not None and (found == seen).all()
+    for arrays, line in (
+        ({"mask": seen * 0.5}, "of 0 and 1, or of booleans, not .*: mask of float64 and other num"),
+        ({"mask": seen, "attn_mask": seen}, "one of mask, attn_mask, .* with 'mask', 'attn_mask'"),
+        ({"x": seen}, "with one of mask, attn_mask, key_padding_mask, not with 'x'"),
+    ):
+        np.savez(files / "mask.npz", **arrays)
+        with pytest.raises(InputError, match=line):
+            read_mask(str(files / "mask.npz"), data)
     for text in ("[[1, 2], [0, 1]]", "[[1], [0, 1]]", '"a"', "[[1.5, 0], [1, 1]]"):
         (files / "mask.json").write_text(text)
         with pytest.raises(InputError, match="--mask: must be an array of 0 and 1"):

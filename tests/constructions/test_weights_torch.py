@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections import OrderedDict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -329,50 +328,11 @@ def test_files_that_ask_for_much(tmp_path: Path) -> None:
         load_weights(tmp_path / "y.pt", heads=1)
 
 
-@pytest.mark.parametrize("legacy", [False, True])
-def test_pickles_that_build_much(legacy: bool, tmp_path: Path) -> None:
-    """Keys whose hash takes 2^40 steps; integers of one hash; bytes by the billion. Others are
-    read as before: checkpoints with settings, sparse and meta tensors, parameters."""
-    deep: Any = (1, 1)
-    for _ in range(40):
-        deep = (deep, deep)
-    one = torch.eye(2)
-    state: dict[str, Any] = {f"{x}_proj.weight": one for x in ("q", "k", "v", "out")}
-    more = {
-        "settings": {"lr": 0.1, "betas": (0.9, 0.99), 3: [None, True], "size": one.shape},
-        "sparse": one.to_sparse(), "parameter": torch.nn.Parameter(one), "kind": torch.float16,
-        "device": torch.device("cpu"), "nothing": OrderedDict(), "complex": one.cfloat(),
-    }  # fmt: skip
-
-    def read(content: Any) -> StoredLayer:
-        torch.save(content, tmp_path / "x.pt", _use_new_zipfile_serialization=not legacy)
-        return load_weights(tmp_path / "x.pt", heads=1)
-
-    module = torch.nn.Linear(2, 2)
-    more["module"] = module.state_dict()
-    assert len(read({"model": state, "more": more}).layer.heads) == 1
-    many = {(2**61 - 1) * k: 0 for k in range(1, 40)}
-    key = _Called(OrderedDict, ([(deep, 1)],))
-    for other in (_Called(bytearray, (2**33,)), many, {(1, 2): 3}, key, {"x": _Keyed(deep)}):
-        with pytest.raises(InputError, match="tensors alone, as"):
-            read({"model": state, "more": {"other": other}})
-
-
-class _Called:
-    """Pickled as a call."""
-
-    def __init__(self, *call: Any) -> None:
-        self.call = call
-
-    def __reduce__(self) -> Any:
-        return self.call
-
-
-class _Keyed:
-    """Pickled as a layout of that name, of which PyTorch takes the hash."""
-
-    def __init__(self, name: Any) -> None:
-        self.name = name
-
-    def __reduce__(self) -> Any:
-        return torch.serialization._get_layout, (self.name,)
+def test_two_tensors_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Joined by dots, they are one: neither is the layer."""
+    x, out = torch.ones(6, 2), {"out_proj.weight": torch.ones(2, 2)}
+    torch.save(
+        {"a": {"b.in_proj_weight": x, "b": {"in_proj_weight": 2 * x} | out}}, tmp_path / "x.pt"
+    )
+    with pytest.raises(InputError, match=r"each tensor once, not two of 'a\.b\.in_proj_weight'"):
+        load_weights(tmp_path / "x.pt", heads=1)

@@ -26,6 +26,7 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
 from attncert.constructions.layer import Layer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation import require_readout
@@ -33,6 +34,8 @@ from attncert.verify.interpolation.enclosure import softmax
 
 SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
+_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "attended to"
+_NAMED = 6  # arrays of a file, in a line that refuses it
 _EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
 
 
@@ -225,34 +228,45 @@ def causal_mask(data: Dataset) -> BoolArray:
     return mask
 
 
-def _mask_in_archive(file: BinaryIO, name: str, source: str) -> Any:
-    return read_arrays(file, source, lambda keys: keys, limit=2**26).get("mask")
+def _mask_in_archive(file: BinaryIO, name: str, source: str) -> tuple[str, Any]:
+    def choose(keys: list[str]) -> list[str]:
+        masks = [key for key in keys if key in _TRUE]
+        if len(masks) != 1:
+            there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
+            raise InputError("--mask", f"an .npz with one of {', '.join(_TRUE)}", f"with {there}")
+        return masks
+
+    ((key, array),) = read_arrays(file, source, choose, limit=2**26).items()
+    return key, array
 
 
-def _mask_in_json(file: BinaryIO, name: str, source: str) -> Any:
+def _mask_in_json(file: BinaryIO, name: str, source: str) -> tuple[str, Any]:
     """Objects, not yet an array: NumPy would make every entry as wide as the longest text."""
     value = json_value(file.read(MAX_JSON_BYTES + 1), source)
     value = value.get("mask") if isinstance(value, dict) else value
     try:
         array = np.array(value, dtype=object)
     except ValueError:
-        return None
+        return "mask", np.array(None)
     good = all(isinstance(x, int) and x in (0, 1) for x in array.flat)
-    return array.astype(bool) if good else None
+    return "mask", array.astype(bool) if good else array
 
 
 def read_mask(text: str, data: Dataset) -> BoolArray | None:
-    """--mask none, causal, or a file: .npz with "mask", or JSON, of shape (T, n) or (n,): true or 1
-    where a row is attended to. Raises InputError."""
+    """--mask none, causal, or a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
+
+    .npz with `mask`, or JSON: 1 or true where a row is attended to. .npz with `attn_mask` or
+    `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is hidden. Returns
+    True where a row is attended to. Raises InputError.
+    """
     if text in ("none", "causal"):
         return None if text == "none" else causal_mask(data)
-    value: Any = read_source(text, {"npz": _mask_in_archive, "json": _mask_in_json})
-    try:
-        array = np.array(value)
-    except ValueError:
-        array = np.array(None)
+    key, array = read_source(text, {"npz": _mask_in_archive, "json": _mask_in_json})
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise InputError("--mask", "an array of 0 and 1", f"{text} without one")
+        kind = "other entries" if array.dtype == object else f"{array.dtype} and other numbers"
+        raise InputError(
+            "--mask", "an array of 0 and 1, or of booleans", f"{text}: {key} of {kind}"
+        )
     if array.shape == (data.n,):
         array = np.broadcast_to(array, (data.T, data.n))
-    return array.astype(bool)
+    return array.astype(bool) == _TRUE[key]
