@@ -117,7 +117,7 @@ FIT = Kind(
     "fit",
     "report.md",
     ("fit.json", "timings.json", "certificate.json"),
-    checkers={"certificate.json": ("checker.py", "checker_near.py")},
+    checkers={"certificate.json": (*_CHECKERS, "checker_near.py")},
 )
 LABELLING = Kind(
     "every-labelling",

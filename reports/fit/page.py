@@ -8,15 +8,16 @@ import numpy as np
 
 from attncert.constructions.brief import command_line
 from attncert.reports.report import FIT, Report
+from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
 from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
-from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
 from attncert.verify.near.fitted import Fitted, fit_dict
 from attncert.verify.near.heads import SATURATED, Heads
+from attncert.verify.tightness.impossibility import tied_certificate
 
 FORMAT = "attncert-fit/1"
 
@@ -27,7 +28,7 @@ def one_line(fitted: Fitted) -> str:
     if fitted.holds and claim is not None:
         heads = fitted.attempts[-1].heads
         return f"These labels, {count(heads, 'head')}: {claim.level.value}: {claim.statement}."
-    verdict = "not tried" if fitted.beyond else Level.UNDECIDED.value
+    verdict = "not tried" if fitted.beyond else fitted.level.value
     return f"These labels: {verdict}: {fitted.why}."
 
 
@@ -36,11 +37,14 @@ def command(fitted: Fitted) -> str:
     asked = {name: x for name, x in vars(fitted.settings).items() if x not in ("lm", "auto")}
     for last in fitted.attempts[-1:]:
         asked |= {"heads": last.heads, "seed": last.seed}
-    return command_line("attncert fit DATA", **asked)
+    return command_line("attncert fit DATA", examples=fitted.data.T, **asked)
 
 
 def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
     """The file's content, or None and why there is none."""
+    if fitted.limits:
+        made = produced_by(command(fitted), fitted.settings.seed)
+        return tied_certificate(fitted.data, made), ""
     if not fitted.holds or fitted.near is None:
         return None, "nothing was shown"
     unknowns = len(fitted.near.unknowns)
@@ -61,7 +65,7 @@ def render(fitted: Fitted) -> dict[str, bytes]:
     """report.md, fit.json, timings.json, and certificate.json where there is one."""
     certificate, without = certificate_of(fitted)
     last, near = fitted.attempts[-1] if fitted.attempts else None, fitted.near
-    level = Level.ENCLOSED if fitted.holds else Level.UNDECIDED
+    level = fitted.level
     context = {
         "line": one_line(fitted),
         "fitted": fitted,
@@ -73,6 +77,7 @@ def render(fitted: Fitted) -> dict[str, bytes]:
         "without": without,
         "level": level.value.capitalize(),
         "meaning": WORDING[level].meaning,
+        "lines": lines(fitted.limits),
         "threshold": SATURATED,
         "shares": () if fitted.seen is None else _shares(fitted.seen),
     }

@@ -35,7 +35,8 @@ def command(labelled: Labelled) -> str:
     settings = labelled.settings
     heads = settings.heads if labelled.zero is None else labelled.zero.heads
     used = {"heads": heads, "construction": labelled.construction or settings.construction}
-    return command_line("attncert every-labelling DATA", **vars(settings) | used)
+    examples = labelled.data.T
+    return command_line("attncert every-labelling DATA", examples=examples, **vars(settings) | used)
 
 
 def certificate_of(labelled: Labelled) -> tuple[dict[str, Any] | None, str]:

@@ -49,7 +49,8 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     assert said.out.startswith("These labels, ") and "enclosed: within " in said.out
     assert said.err == ""
     files = {"report.md", "report.html", "fit.json", "timings.json", "certificate.json"}
-    assert {path.name for path in out.iterdir()} == files | {"checker.py", "checker_near.py"}
+    checkers = {"checker.py", "checker_data.py", "checker_near.py"}
+    assert {path.name for path in out.iterdir()} == files | checkers
     text = (out / "report.md").read_text()
     assert text.startswith(MARK) and "| heads, head width, value width | " in text
     assert "universal" in text and "every labelling" in text  # the notions that it is not about
@@ -208,9 +209,63 @@ def test_more_heads_are_tried_where_the_fewest_do_not_do() -> None:
 
 
 def test_no_number_of_heads_is_enough_where_contexts_are_constant() -> None:
-    data = attncert.Dataset.of([[1, 2], [1, 2]], [[1, 2], [2, 1]], [1, 2])
+    data = attncert.Dataset.of([[1, 2], [1, 2]], [[1, 2], [2, 1]], [1, 1])
     found = fit_data(data)
     assert found.exit_status == 3 and "no number of heads" in found.why
+
+
+# Labels that no weights have.
+
+
+TIED = {
+    "equal inputs": ([[1, 0], [0, 1]], [[2, 3], [2, 3], [1, 1]], [1, 5, 2], "to -4"),
+    "opposite queries": (
+        [[1, 0], [0, 1]], [[1, 2], [-1, -2], [3, 1], [-3, -1]], [1, 2, 3, 4], "to -4"
+    ),
+    "no attention": ([[1, 2], [1, 2]], [[1, 2], [2, 1]], [1, 2], "to -1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--heads", "9"], ["--heads", "1", "--force"]])
+@pytest.mark.parametrize("name", TIED)
+def test_tied_examples_come_first_as_in_prove(
+    name: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Refuted with the certificate that `prove` writes, and the same sentence."""
+    contexts, queries, labels, sum_ = TIED[name]
+    path, out = tmp_path / "data.json", tmp_path / "o"
+    path.write_text(json.dumps({"contexts": [contexts], "queries": queries, "labels": labels}))
+    assert attncert.main(["fit", str(path), *options, "--out", str(out)]) == 1
+    line = capsys.readouterr().out.splitlines()[0]
+    assert line.startswith("These labels: refuted: with the coeff") and line.endswith(f"{sum_}.")
+    assert attncert.main(["check", str(out / "certificate.json")]) == 0
+    heads = ["--heads", "9"] if len(labels) > 3 else []
+    assert attncert.main(["prove", str(path), *heads, "--out", str(tmp_path / "p")]) == 1
+    files = [json.loads((d / "certificate.json").read_text()) for d in (out, tmp_path / "p")]
+    own = {"produced_by", "digest"}
+    first, second = ({k: x for k, x in file.items() if k not in own} for file in files)
+    assert first == second and first["construction"] == name
+    record = json.loads((out / "fit.json").read_text())
+    assert record["claim"]["level"] == "refuted" and record["attempts"] == []
+
+
+def test_tied_examples_with_labels_that_agree_are_fitted() -> None:
+    contexts, queries, _, _ = TIED["equal inputs"]
+    found = fit_data(attncert.Dataset.of(contexts, queries, [1, 1, 2]), FitSettings(2, force=True))
+    assert found.limits == () and found.attempts
+
+
+def test_labels_of_too_large_a_rank_are_refuted() -> None:
+    """rank Y = 3 > H d_v = 2: no certificate has this form, and the report says so."""
+    data = attncert.Dataset.of(
+        [[1, 0, 0], [0, 1, 0]], np.eye(3, dtype=int), np.eye(3, dtype=int), "unit"
+    )
+    found = fit_data(data, FitSettings(heads=1, value_width=2))
+    assert found.exit_status == 1 and "the labels have rank 3" in found.why
+    files = report.render(found)
+    assert "certificate.json" not in files and b"checker" not in files["report.md"]
+    assert b"rank Y" in files["report.md"]
+    assert fit_data(data, FitSettings(value_width=2)).limits == ()
 
 
 def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """`attncert fit` as a function: heads by the capacity law, a fit, a claim about these labels.
 
-Nothing here says that labels are impossible: a fit that does not end at a solution is undecided.
-Above the dimension count N (`constructions/given/law.py`) almost all labels are out of reach, and
-a fit is tried only if that is asked for.
+What excludes these labels for all weights comes first, as in `prove`: tied examples, too large a
+rank. A fit that does not end at a solution says nothing of the kind: it is undecided. Above the
+dimension count N (`constructions/given/law.py`) almost all labels are out of reach, and a fit is
+tried only if that is asked for.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import Claim, counted, sized
+from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
 from attncert.verify.near.certificate import Near, certify, claim
 from attncert.verify.near.heads import Heads, heads
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import to_host
+from attncert.verify.tightness.limits import impossible, label_limits
 
 TRIES = 2  # starts for each number of heads
 OPTIMIZERS = ("lm", "adam")
@@ -97,8 +99,9 @@ class Attempt:
 class Fitted:
     """attempts: in order, the last one decides. near: what was shown of weights that fit, if any.
 
-    beyond: half a sentence where nothing was tried because T·m is above N. seen: what each head
-    does, where weights were found.
+    beyond: half a sentence where nothing was tried because T·m is above N. limits: what excludes
+    these labels for all weights, the conclusion last; then nothing was tried either. seen: what
+    each head does, where weights were found.
     """
 
     data: Dataset
@@ -108,6 +111,7 @@ class Fitted:
     near: Near | None = None
     seen: Heads | None = None
     beyond: str = ""
+    limits: tuple[Claim, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
@@ -125,17 +129,25 @@ class Fitted:
         return self.near is not None and self.near.holds
 
     @property
+    def level(self) -> Level:
+        return Level.UNDECIDED if self.claim is None else self.claim.level
+
+    @property
     def exit_status(self) -> int:
-        """0: weights exist, enclosed; 3: undecided, or not tried."""
-        return 0 if self.holds else 3
+        """0: weights exist, enclosed; 1: none exist; 3: undecided, or not tried."""
+        return 0 if self.holds else 1 if self.limits else 3
 
     @property
     def claim(self) -> Claim | None:
+        if self.limits:
+            return self.limits[-1]
         return None if self.near is None else claim(self.near)
 
     @property
     def why(self) -> str:
         """Half a sentence, where nothing was shown."""
+        if self.limits:
+            return str((self.limits[-1].witness or {})["reason"])
         if self.beyond or self.holds:
             return self.beyond
         if self.near is not None:
@@ -166,6 +178,9 @@ def fit_data(
     took = {"law": time.perf_counter() - start}
     value_width = settings.value_width or data.m
     wanted, attempts = data.T * data.m, list[Attempt]()
+    progress("limits for all weights", 0, 1)
+    if excluded := _limits(data, settings.heads, value_width):
+        return Fitted(data, settings, found, (), limits=excluded, seconds=took)
     beyond = _beyond(found, settings, data.T, value_width)
     if beyond:
         return Fitted(data, settings, found, (), beyond=beyond, seconds=took)
@@ -205,6 +220,15 @@ def fit_data(
 
 def _stage(progress: StageProgress, name: str, of: int) -> Callable[[int, float], None]:
     return lambda step, error: progress(name, step, of)
+
+
+def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, ...]:
+    """What excludes these labels, and that conclusion; nothing where nothing known does."""
+    claims = label_limits(data, heads, value_width)
+    labels = [claim for claim in claims if claim.excludes(About.THESE_LABELS)]
+    if not labels:
+        return ()
+    return (*claims, impossible((), labels, claims, heads, value_width, data.T))
 
 
 def _beyond(found: Law, settings: FitSettings, T: int, value_width: int) -> str:
@@ -272,6 +296,7 @@ def fit_dict(fitted: Fitted) -> dict[str, Any]:
         "condition": None if near is None else _finite(near.condition),
         "heads": None if fitted.seen is None else fitted.seen.as_dict(),
         "claim": None if shown is None else shown.as_dict(),
+        "limits": [claim.as_dict() for claim in fitted.limits],
     }
 
 

@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.numerals import fraction, short
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.certificate import TooLarge, further_keys
+from attncert.verify.certificate import further_keys
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
@@ -32,11 +30,9 @@ from attncert.verify.pipeline.first_layer import of_mixed
 from attncert.verify.pipeline.grids import of_rounded
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
-from attncert.verify.tightness.impossibility import certificate_of
-from attncert.verify.tightness.limits import limits
-from attncert.verify.tightness.relations.rows import broken_relation
+from attncert.verify.tightness.impossibility import tied_certificate
+from attncert.verify.tightness.limits import impossible, limits
 
-_MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
 
 
@@ -74,16 +70,8 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     proof = Proof(data, run.setup(), trace, ids.MEMORIZATION, versions=versions())
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof
-    broken = broken_relation(data)
-    assert broken is not None, "the same relations as in rows.labels"
-    if not broken.checkable:
-        return proof
-    try:
-        more = further_keys(None, run.rounding)  # no weights are saturated
-        found = certificate_of(data, broken, run.produced_by, more)
-        return replace(proof, certificate=found)
-    except TooLarge:
-        return proof  # the witness shows it
+    more = further_keys(None, run.rounding)  # no weights are saturated
+    return replace(proof, certificate=tied_certificate(data, run.produced_by, more))
 
 
 def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[Claim]:
@@ -124,85 +112,9 @@ def conclusion(
     labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
-        return [*claims, _impossible(universal, labels, known, heads, value_width, examples)]
+        return [*claims, impossible(universal, labels, known, heads, value_width, examples)]
     shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
     return [*claims, _left_open(failure, failing, possible=bool(shown), excluded=bool(universal))]
-
-
-def _impossible(
-    universal: Sequence[Claim],
-    labels: Sequence[Claim],
-    known: Sequence[Claim],
-    heads: int | None,
-    value_width: int,
-    examples: int,
-) -> Claim:
-    """Refuted; rests on the bounds (which hold), not on the statements that they refute."""
-    count = "any number of heads" if heads is None else counted(heads, "head")
-    against = [*labels, *universal]
-    witness: dict[str, Any] = {"reason": _why(against[0])}
-    witness["shown by"] = [claim.id for claim in against]
-    for claim in against[:1]:
-        witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
-    if "see" in (against[0].witness or {}):
-        witness |= _dependencies(known)
-    premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
-    narrow = "reason" in (against[0].witness or {})  # values.py: about this width alone
-    statement = (
-        against[0].statement
-        if narrow
-        else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
-        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
-        if labels
-        else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
-        f"labelling of {counted(examples, 'example', 'these')}."
-    )
-    return Claim(
-        ids.MEMORIZATION,
-        statement,
-        Level.REFUTED,
-        numbers={"examples": examples},
-        witness=witness,
-        rests_on=tuple(premises),
-        source="ours; docs/tightness.md",
-    )
-
-
-def _why(claim: Claim) -> str:
-    """In one sentence what excludes the weights: the numbers of the claim that does."""
-    numbers, witness = claim.numbers, claim.witness or {}
-    if "reason" in witness:
-        return str(witness["reason"])
-    if claim.id in (ids.ROWS_LABELS, ids.ROWS_UNIVERSAL):
-        tie = (
-            f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
-            f"{counted(len(witness['indices']), 'example', 'the')} "
-            f"{_listed(witness['indices'])} add up to 0 for every choice of weights"
-        )
-        if claim.id == ids.ROWS_UNIVERSAL:
-            return tie
-        return f"{tie}, and their labels to {_listed(witness['combination of the labels'])}"
-    if claim.id == ids.LABELS_RANK:
-        return (
-            f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
-            f"are {numbers['H d_v']} numbers"
-        )
-    bound = numbers["bound" if claim.id == ids.TIGHTNESS_UNIVERSAL else "largest rank"]
-    return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
-
-
-def _listed(items: Sequence[int | str]) -> str:
-    shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
-    return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
-
-
-def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
-    """The functionals from which the relations between the columns of Z are made."""
-    found = next(claim for claim in known if claim.id == ids.TIGHTNESS_FUNCTIONALS).witness or {}
-    return {
-        "functionals that are constant on the rows of each context": found.get("constant"),
-        "combinations of them that vanish on all rows": found.get("vanishing"),
-    }
 
 
 def _given_labels(labels: Sequence[Claim]) -> Claim:

@@ -23,7 +23,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import sealed, second
+from attncert.verify.certificate import TooLarge, sealed, second
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
@@ -40,7 +40,7 @@ from attncert.verify.tightness.relations.rows import (
 from attncert.verify.tightness.universal import universal
 from attncert.verify.tightness.values import at_value_width, too_few_parameters
 
-__all__ = ["certificate_of", "impossibility", "kind", "too_few_parameters"]
+__all__ = ["certificate_of", "impossibility", "kind", "tied_certificate", "too_few_parameters"]
 
 _ROWS = "ours; docs/tightness.md, section 3"
 
@@ -68,6 +68,21 @@ def certificate_of(
         "input_sha256": data.sha256,
     }
     return sealed(body | second(more or {}))
+
+
+def tied_certificate(
+    data: Dataset, produced_by: Mapping[str, Any], more: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
+    """The certificate that tied examples have labels that no weights give; None without such
+    examples, and where the checker could not decide it (then the witness of rows.labels shows it).
+    """
+    broken = broken_relation(data)
+    if broken is None or not broken.checkable:
+        return None
+    try:
+        return certificate_of(data, broken, produced_by, more)
+    except TooLarge:
+        return None
 
 
 def impossibility(

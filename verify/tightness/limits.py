@@ -6,18 +6,24 @@ sees that it holds, and only those that say something: a bound below T, a relati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from attncert.constructions.construction import fewest_heads
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.constructions.numerals import fraction, short
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.flat import column_bound
 from attncert.verify.tightness.relations.rows import few_tied, row_bound, row_relations
 from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width
 
-__all__ = ["limits"]
+__all__ = ["impossible", "label_limits", "limits"]
 
 MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
+_MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
@@ -25,10 +31,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     claims: list[Claim] = []
     if heads is not None:
         claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
-        labels = [label_rank(data, heads, value_width)] if data.labelled else []
-        claims += [claim for claim in labels if claim.level is Level.REFUTED]
-    if few_tied(data) and row_relations(data):
-        claims += row_bound(data, probes=3)
+    claims += label_limits(data, heads, value_width)
     if heads is not None:
         claims = all_at_value_width(claims, data, heads, value_width)
     if any(claim.level is Level.REFUTED for claim in claims):
@@ -38,3 +41,94 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     if data.T * enough * data.d <= MOST_FEATURES and wide and applies(data):
         claims += shared_capacity(data, enough)
     return claims if heads is None else all_at_value_width(claims, data, heads, value_width)
+
+
+def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
+    """Of these limits those that can exclude the given labels: their rank, and tied examples."""
+    claims: list[Claim] = []
+    if heads is not None and data.labelled:
+        labels = label_rank(data, heads, value_width)
+        claims += [labels] if labels.level is Level.REFUTED else []
+    if few_tied(data) and row_relations(data):
+        claims += row_bound(data, probes=3)
+    return claims
+
+
+def impossible(
+    universal: Sequence[Claim],
+    labels: Sequence[Claim],
+    known: Sequence[Claim],
+    heads: int | None,
+    value_width: int,
+    examples: int,
+) -> Claim:
+    """The conclusion from limits that exclude it: refuted, with why; labels before universal ones.
+
+    It rests on the bounds (which hold), not on the statements that they refute. known: all claims
+    of `limits`.
+    """
+    count = "any number of heads" if heads is None else counted(heads, "head")
+    against = [*labels, *universal]
+    witness: dict[str, Any] = {"reason": _why(against[0])}
+    witness["shown by"] = [claim.id for claim in against]
+    for claim in against[:1]:
+        witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
+    if "see" in (against[0].witness or {}):
+        witness |= _dependencies(known)
+    premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
+    narrow = "reason" in (against[0].witness or {})  # values.py: about this width alone
+    statement = (
+        against[0].statement
+        if narrow
+        else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
+        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
+        if labels
+        else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
+        f"labelling of {counted(examples, 'example', 'these')}."
+    )
+    return Claim(
+        ids.MEMORIZATION,
+        statement,
+        Level.REFUTED,
+        numbers={"examples": examples},
+        witness=witness,
+        rests_on=tuple(premises),
+        source="ours; docs/tightness.md",
+    )
+
+
+def _why(claim: Claim) -> str:
+    """In one sentence what excludes the weights: the numbers of the claim that does."""
+    numbers, witness = claim.numbers, claim.witness or {}
+    if "reason" in witness:
+        return str(witness["reason"])
+    if claim.id in (ids.ROWS_LABELS, ids.ROWS_UNIVERSAL):
+        tie = (
+            f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
+            f"{counted(len(witness['indices']), 'example', 'the')} "
+            f"{_listed(witness['indices'])} add up to 0 for every choice of weights"
+        )
+        if claim.id == ids.ROWS_UNIVERSAL:
+            return tie
+        return f"{tie}, and their labels to {_listed(witness['combination of the labels'])}"
+    if claim.id == ids.LABELS_RANK:
+        return (
+            f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
+            f"are {numbers['H d_v']} numbers"
+        )
+    bound = numbers["bound" if claim.id == ids.TIGHTNESS_UNIVERSAL else "largest rank"]
+    return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
+
+
+def _listed(items: Sequence[int | str]) -> str:
+    shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
+    return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
+
+
+def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
+    """The functionals from which the relations between the columns of Z are made."""
+    found = next(claim for claim in known if claim.id == ids.TIGHTNESS_FUNCTIONALS).witness or {}
+    return {
+        "functionals that are constant on the rows of each context": found.get("constant"),
+        "combinations of them that vanish on all rows": found.get("vanishing"),
+    }
