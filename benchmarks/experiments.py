@@ -5,10 +5,11 @@ Data: contexts (one for each example, or one for all) and queries uniform on [0,
 unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
 share that the nearest point reached and those next to it, then bisection. A T counts as found where
 Levenberg-Marquardt from one of two small random starts (one, where N is above 1,000) reaches
-rounding. The largest T found is certified, and its certificate written and checked from the file by
-the fast checker (up to 2,000 unknowns and 8 million items; above that the same theorem is applied
-in memory, and the row says so). Nothing but a certificate counts as memorized; "not found" is no
-impossibility.
+rounding. T of a row is the largest one found that can be certified; its certificate is written, and
+checked from the file by the fast checker (up to 2,000 unknowns and 8 million items; above that the
+same theorem is applied in memory, and the row says so). Nothing but a certificate counts as
+memorized; "not found" is no impossibility. Of shares there are 16, up to N; where N is above 1,000,
+11, up to 95 %.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
 """
@@ -28,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from cases import write
-from experiments_beside import proofs, trained
+from experiments_beside import equal_examples, trained
 from experiments_points import LARGE, MOST_SECONDS, Point, data_of, estimate, key, points
 from fit import has_torch
 from machine import machine, peak_mebibytes
@@ -179,7 +180,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resume", default=str(OUT), help="rows are kept here, one by one")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, then stop")
-    parser.add_argument("--series", help="only these points; beside: Adam and the proofs' heads")
+    parser.add_argument("--series", help="only these points; beside: Adam, and heads at equal T")
     parser.add_argument("--steps", type=int, default=50_000, help="of Adam (needs torch)")
     parser.add_argument("--note", help="what else the machine did")
     options = parser.parse_args()
@@ -196,8 +197,8 @@ def main() -> None:
     done = [row for row in result["rows"] if row["outcome"] != "not run"]
     result["rows"] = sorted(done + not_run(done), key=order)
     write(result, str(path))
-    if options.series == "beside" or (options.series is None and "proofs" not in result):
-        result["proofs"] = list(proofs())
+    if options.series == "beside" or (options.series is None and "equal" not in result):
+        result["equal"] = list(equal_examples())
         write(result, str(path))
         for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():
             keep("trained", row)

@@ -1,8 +1,9 @@
-"""Beside the paper's experiments: what Adam reaches, and how far the proofs' own heads saturate.
+"""Beside the paper's experiments: what Adam reaches, and how far heads saturate at equal T.
 
 Adam trains as `attncert fit --optimizer adam` does, on the same data; then Levenberg-Marquardt goes
 on from there, and what it finds is certified. The proofs' layers memorize universally, on as many
-examples as they promise, with softmax in base 2.
+examples as they promise, with softmax in base 2; Levenberg-Marquardt fits the labels of the same
+examples, from small random weights.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import numpy as np
 from experiments_points import Point, data_of
 
 from attncert.constructions import paper, width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import softmax_float
 from attncert.constructions.given.adam import train
+from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import fit
 from attncert.verify import features
 from attncert.verify.near.certificate import certify
@@ -24,6 +28,7 @@ from attncert.verify.near.heads import SATURATED, heads
 
 SIZES = ((4, 8, 4), (8, 16, 4))  # n, d, H
 SHARES = (25, 50, 75, 95)  # of N, in percent
+STARTS = 10  # of Levenberg-Marquardt on the examples of the proofs
 
 
 def trained(steps: int, done: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -66,23 +71,32 @@ def _trained(point: Point, T: int, steps: int) -> dict[str, Any]:
     }
 
 
-def proofs() -> Iterator[dict[str, Any]]:
-    """For each head of the two constructions, the share of examples on which it is saturated."""
+def equal_examples() -> Iterator[dict[str, Any]]:
+    """For each head the share of examples on which it is saturated: of the two constructions, and
+    of the fits that reach the labels (a list of heads for each)."""
     for n, d, H in SIZES:
         for contexts in ("random", "fixed"):
-            data = data_of(Point("proof", contexts, "real", n, d, H), H * (n - 1) + 1)
-            for name, built in (
-                ("the paper's", paper.build(data, heads=H, head_width=n)),
-                ("width one", width_one.build(data, heads=H, saturated=True)),
-            ):
-                tables = [features.logits(head, data) for head in built.layer.heads]
-                largest = [softmax_float(table).max(axis=1) for table in tables]
-                yield {
-                    "contexts": contexts,
-                    "n": n,
-                    "d": d,
-                    "heads": H,
-                    "construction": name,
-                    "T": data.T,
-                    "saturated": [round(float((x > SATURATED).mean()), 4) for x in largest],
-                }
+            point = Point("proof", contexts, "real", n, d, H)
+            data = data_of(point, H * (n - 1) + 1)
+            names = "contexts", "n", "d", "heads"
+            row = {name: getattr(point, name) for name in names} | {"T": data.T}
+            yield row | {"weights": "paper", "saturated": [_saturated(
+                data, paper.build(data, heads=H, head_width=n))]}  # fmt: skip
+            yield row | {"weights": "width one", "saturated": [_saturated(
+                data, width_one.build(data, heads=H, saturated=True))]}  # fmt: skip
+            yield row | {"weights": "fitted", "saturated": list(_fitted(data, point.shape()))}
+
+
+def _saturated(data: Dataset, built: Construction) -> list[float]:
+    tables = [features.logits(head, data) for head in built.layer.heads]
+    largest = [softmax_float(table).max(axis=1) for table in tables]
+    return [round(float((x > SATURATED).mean()), 4) for x in largest]
+
+
+def _fitted(data: Dataset, shape: Shape) -> Iterator[list[float]]:
+    arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
+    for seed in range(STARTS):
+        found = fit(*arrays, shape, seed)
+        if found.found:
+            seen = heads(*arrays[:2], np.asarray(found.weights), shape)
+            yield [round(x, 4) for x in seen.saturated]

@@ -50,15 +50,16 @@ class Point:
 
     @property
     def law(self) -> int:
-        """N, which bounds T·m for almost all labels."""
+        """N, which bounds T·m for almost all labels in ℝᵐ (of finitely many it says nothing)."""
         return self.spans.bound(self.heads, self.head_width, self.value_width)
 
     def shape(self) -> Shape:
         return Shape(self.d, self.m, self.heads, self.head_width, self.value_width)
 
     def bounds(self) -> dict[str, int | None]:
-        """Beside N: every labelling by pairs (Theorem 13 of docs/given-labels.md, m = 1), universal
-        from below and above (docs/tightness.md), and the paper's."""
+        """Beside N, all for almost all data of the kind: every labelling by pairs (Theorem 13 of
+        docs/given-labels.md, m = 1), universal (Theorem U), and the paper's bound. In examples,
+        but for N."""
         s, H, every = self.spans, self.heads, None
         if self.m == 1:
             rho = min(self.head_width, s.differences)
@@ -67,8 +68,7 @@ class Point:
         return {
             "N": self.law,
             "every_labelling": every,
-            "universal_promised": capacity(H, self.n, self.n),
-            "universal_at_most": capacity(H, self.n, self.n) if self.shared else H * self.d,
+            "universal": H * s.differences + s.common,
             "paper": capacity(H, self.n, self.head_width),
         }
 

@@ -45,14 +45,17 @@ class _Compiled(jinja2.BytecodeCache):
 _compiled = _Compiled()
 
 
-def page(template: str, context: Mapping[str, Any], **filters: Filter) -> bytes:
+def page(
+    template: str, context: Mapping[str, Any], folder: Path = TEMPLATES, **filters: Filter
+) -> bytes:
     """The template with these names, and more filters than those of all; `mark` is our mark.
 
+    folder: of the template; the templates that it includes may be ours.
     One blank line at most between blocks, no blanks at line ends, one newline at the end. An
     undefined name is an error.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

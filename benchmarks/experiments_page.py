@@ -1,16 +1,16 @@
-"""The page on the paper's experiments, from the rows that benchmarks/experiments.py keeps.
+"""The page on the paper's experiments, from the rows that experiments.py keeps.
 
-Points are certificates; lines are formulas. What a reading of the paper is worth for these contexts
-is computed from the points, and said with the numbers. No times of drawing: equal rows give equal
-bytes.
+Points are certificates; lines are formulas. No times of drawing: equal rows give equal bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from experiments_points import key
 from matplotlib.figure import Figure
 
 from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
@@ -19,18 +19,17 @@ from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.templating import page
 
 Row = Mapping[str, Any]
+TEMPLATES = Path(__file__).parent / "templates"
 _AXES = {"heads": "heads", "context": "n", "head width": "head_width"}
 _SYMBOLS = {"heads": "H", "n": "n", "head_width": "d_h"}
 _TITLES = {"random": "own contexts", "fixed": "one shared context"}
 _LINES = (
     ("N", "black", "-", "$N$: effective parameters"),
     ("every_labelling", ORANGE, "--", "every labelling, pairs"),
-    ("universal_at_most", GREEN, ":", "universal, at most"),
-    ("universal_promised", GREEN, "-", "universal, $H(n-1)+1$"),
+    ("universal", GREEN, "-", "universal"),
     ("paper", RED, "-", r"the paper, $H(\min(n,d_h)-1)+1$"),
 )
 _MARKS = (("real", "o", BLUE), ("classes", "x", "#777777"))
-_SAME = 1.1  # two numbers of examples within this factor count as equal
 
 
 def render(result: Mapping[str, Any]) -> dict[str, bytes]:
@@ -40,18 +39,49 @@ def render(result: Mapping[str, Any]) -> dict[str, bytes]:
     series = [Series(name, [row for row in rows if row["series"] == name], rows) for name in names]
     context = {
         "series": series,
-        "readings": readings(rows),
         "certified": [row for row in rows if row["outcome"] == "certified"],
         "missing": sum(row["outcome"] == "not found" for row in rows),
         "rows": rows,
-        "saturation": saturation(rows, result.get("proofs", [])),
+        "below": sum(below_what_is_proved(row) for row in rows),
+        "equal": equal(result["equal"]),
         "trained": result.get("trained", []),
         "machine": result["machine"],
         "note": result["note"],
     }
     with style():
         figures = {s.figure: to_svg(s.draw()) for s in series if s.figure}
-    return {"report.md": page("experiments.md.j2", context), **figures}
+    filters = {"examples": examples, "notes": notes, "seconds": seconds}
+    return {"report.md": page("experiments.md.j2", context, TEMPLATES, **filters), **figures}
+
+
+def examples(row: Row) -> int:
+    """The most examples that N allows."""
+    return int(row["bounds"]["N"] // row["m"])
+
+
+def below_what_is_proved(row: Row) -> bool:
+    """Whether fewer examples were certified than are memorized whatever their labels."""
+    proved = max(row["bounds"]["universal"], row["bounds"]["every_labelling"] or 0)
+    return row["outcome"] == "certified" and row["T"] < proved
+
+
+def at_the_end(row: Row) -> bool:
+    """Whether T is the last that was to be tried, and N is larger."""
+    return row.get("T") == key(row).candidates()[-1] < examples(row)
+
+
+def notes(row: Row) -> str:
+    """What there is to say of a certified T: in memory, end of the grid, less than is proved."""
+    marks = "\\*" if row["certificates"][-1]["checked"] != "file" else ""
+    marks += "‡" if at_the_end(row) else ""
+    marks += "†" if below_what_is_proved(row) else ""
+    most = max(one["T"] for one in row["tried"] if one["found"])
+    return marks + (f" ({most} found)" if most > row["T"] else "")
+
+
+def seconds(row: Row) -> float:
+    """Of all searches and certificates of the point."""
+    return float(sum(one["processor_seconds"] for one in [*row["tried"], *row["certificates"]]))
 
 
 class Series:
@@ -77,6 +107,21 @@ class Series:
     @property
     def symbol(self) -> str:
         return _SYMBOLS[self.axis]
+
+    @property
+    def ranges(self) -> list[dict[str, Any]]:
+        """For each kind of contexts, real labels: T and N along the axis."""
+        return [
+            {
+                "contexts": title,
+                "points": [(row[self.axis], f"{row['T']}{'‡' if at_the_end(row) else ''}")
+                           for row in some],
+                "N": sorted({row["bounds"]["N"] for row in some}),
+            }
+            for contexts, title in _TITLES.items()
+            if (some := [row for row in self.rows if row["contexts"] == contexts
+                         and row["labels"] == "real" and row["outcome"] == "certified"])
+        ]  # fmt: skip
 
     @property
     def figure(self) -> str:
@@ -112,81 +157,18 @@ class Series:
         return figure
 
 
-def readings(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Each of the paper's readings, for each kind of contexts: numbers, and whether it holds."""
-    found = []
-    for contexts in _TITLES:
-        for series in dict.fromkeys(row["series"] for row in sorted(rows, key=_place)):
-            some = [
-                row
-                for row in rows
-                if row["contexts"] == contexts and row["labels"] == "real" and row.get("T")
-                and (row["series"] == series or row in _joining(series, rows))
-            ]  # fmt: skip
-            axis = _AXES.get(series.split(",")[0])
-            some.sort(key=lambda row: row[axis or "heads"])
-            values = [row[axis or "heads"] for row in some]
-            if axis is None or len(set(values)) < 3:
-                continue
-            judged = {"heads": _linear, "n": _growing, "head_width": _up_to_n}[axis](some)
-            where = f"{_SYMBOLS[axis]} from {values[0]} to {values[-1]}, d = {some[0]['d']}"
-            found.append({"contexts": _TITLES[contexts], "where": where, **judged})
-    return sorted(found, key=lambda reading: reading["reading"])
-
-
-def _linear(rows: Sequence[Row]) -> dict[str, Any]:
-    each = [row["T"] / row["heads"] for row in rows]
-    numbers = f"T/H from {min(each):.1f} to {max(each):.1f}"
-    return _reading("1. linear in H", max(each) <= _SAME**2 * min(each), numbers)
-
-
-def _growing(rows: Sequence[Row]) -> dict[str, Any]:
-    first, last = rows[0], rows[-1]
-    numbers = ", ".join(f"{row['T']} at n = {row['n']}" for row in rows)
-    numbers = f"T = {numbers} (N from {first['bounds']['N']} to {last['bounds']['N']})"
-    found = [row["T"] for row in rows]
-    grown, fallen = max(found) > _SAME * min(found), max(found) > _SAME * last["T"]
-    room = last["bounds"]["N"] > _SAME * max(found)  # then a larger T was not found, no more
-    said = None if (grown and fallen) or (room and not grown) else grown
-    return _reading("2. grows with n", said, numbers)
-
-
-def _up_to_n(rows: Sequence[Row]) -> dict[str, Any]:
-    n = rows[0]["n"]
-    before = max(row["T"] for row in rows if row["head_width"] <= n)
-    after = max((row["T"] for row in rows if row["head_width"] > n), default=0)
-    numbers = f"T up to {before} for d_h ≤ n = {n}"
-    numbers += f", up to {after} beyond" if after else ", nothing certified beyond"
-    holds = after <= _SAME * before if after else None
-    return _reading("3. d_h helps only up to n", holds, numbers)
-
-
-def _reading(name: str, holds: bool | None, numbers: str) -> dict[str, Any]:
-    """holds: None where the points do not say."""
-    verdict = {True: "holds", False: "**does not hold**", None: "open"}[holds]
-    return {"reading": name, "verdict": verdict, "numbers": numbers}
-
-
-def saturation(rows: Sequence[Row], proofs: Sequence[Row]) -> list[dict[str, Any]]:
-    """For each kind of contexts: the mean over heads of the share of examples, found and proved."""
-    found = []
-    for contexts in _TITLES:
-        own = [mean(row["saturated"]) for row in rows if row["contexts"] == contexts
-               and row["outcome"] == "certified"]  # fmt: skip
-        carrier = [row["share_of_the_carrier"] * row["heads"] for row in rows
-                   if row["contexts"] == contexts and row["outcome"] == "certified"
-                   and row["heads"] > 1]  # fmt: skip
-        theirs = [mean(row["saturated"]) for row in proofs if row["contexts"] == contexts]
-        if own and theirs:
-            found.append(
-                {
-                    "contexts": _TITLES[contexts],
-                    "found": (median(own), max(own)),
-                    "carrier": median(carrier),
-                    "proof": (min(theirs), max(theirs)),
-                }
-            )
-    return found
+def equal(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """One line for each data set: the mean over heads of the share of examples on which they are
+    saturated, of the constructions and of every fit."""
+    names = "contexts", "n", "d", "heads", "T"
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        line = lines.setdefault(tuple(row[name] for name in names), {n: row[n] for n in names})
+        line[row["weights"]] = [mean(heads) for heads in row["saturated"]]
+    return [
+        line | {"title": _TITLES[line["contexts"]], "median": median(line["fitted"])}
+        for line in lines.values()
+    ]
 
 
 def _joining(series: str, rows: Sequence[Row]) -> list[Row]:
