@@ -73,11 +73,6 @@ def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, .
     return groups
 
 
-def independent_rows(attention: Attention, features: arb_mat) -> list[int]:
-    """Examples whose rows of Z are independent, the first such: as `carried_groups` judges it."""
-    return _first(*_table(attention, features))
-
-
 def _table(attention: Attention, features: arb_mat) -> tuple[list[list[float]], int]:
     """Z modulo a prime, or (0) in float64."""
     residues = attention.residues()
