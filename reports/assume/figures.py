@@ -84,7 +84,7 @@ def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
 
 
 def _ranks(made: Assumed) -> Figure | None:
-    sizes = {made.k, min(made.given.N, made.given.d)}
+    sizes = {made.k, made.most}
     tests = [test for test in made.tests if test.k in sizes]
     if not tests:
         return None

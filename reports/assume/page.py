@@ -18,8 +18,10 @@ from attncert.reports.words.levels import legend
 from attncert.reports.words.numbers import count, real
 from attncert.reports.words.templating import page
 from attncert.verify.assume.assume import Assumed, counts
+from attncert.verify.assume.claims import equal_pair
 from attncert.verify.assume.spectra import EPSILON, Spectrum, Standing
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, produced_by
+from attncert.verify.claims.ids import A1_DISTINCT
 from attncert.verify.kruskal.sampling.sampled import Sweep
 
 FORMAT = "attncert-assume/1"
@@ -38,9 +40,23 @@ def sentences(made: Assumed) -> tuple[str, ...]:
     between = (
         f"from {low.value:,} to {high.value:,}" if low.value < high.value else f"{low.value:,}"
     )
-    told = [
-        f"A1, every {min(n, given.N):,} of {given.N:,} queries independent: {first.level.value}; "
-        f"their Kruskal rank is {between} (proved).",
+    every = f"A1, every {min(n, given.N):,} of {given.N:,} queries independent"
+    rank = f"their Kruskal rank is {between} (proved)."
+    distinct = next((claim for claim in made.claims if claim.id == A1_DISTINCT), None)
+    told = [f"{every}: {first.level.value}; {rank}"]
+    if distinct is not None:
+        N = given.distinct.N
+        told = [
+            f"{every}: refuted, some are equal.",
+            f"Distinct queries: {N:,}; every {min(n, N):,} of them independent: "
+            f"{distinct.level.value}; {rank}",
+        ]
+    if made.equal_inputs:
+        told.append(
+            f"Inputs that equal an earlier one, query and context alike: {made.equal_inputs:,}. No "
+            "weights give them different outputs."
+        )
+    told += [
         f"A2, rank {n:,} of contexts: {contexts.level.value}"
         f"{' for' if contexts.level.holds else ', true of'} "
         f"{contexts.numbers[f'of rank {n}']:,} of the {count(len(given.kept), 'context')} given.",
@@ -58,7 +74,7 @@ def sentences(made: Assumed) -> tuple[str, ...]:
 
 def general_position(made: Assumed) -> str:
     """What float32 finds of min(N, d) queries, and what is so: one paragraph, or ""."""
-    k = min(made.given.N, made.given.d)
+    k = made.most
     test = next((test for test in made.tests if test.k == k), None)
     sweep, spectra = made.found.sampled, made.subsets.get(k, ())
     if test is None or not isinstance(sweep, Sweep) or not sweep.permutations:
@@ -94,11 +110,12 @@ def render(made: Assumed) -> dict[str, bytes]:
     """File contents by name; pure. witness.json where queries are dependent and it is not too
     large."""
     files: dict[str, bytes] = {}
-    dependency = made.found.interval.upper.dependency
+    given = made.given
+    dependency = equal_pair(given) if given.repeats else made.found.interval.upper.dependency
     if dependency is not None:
         by = produced_by(made.settings.command(), made.settings.seed)
         try:
-            witness, _ = dependent_set(made.given.queries, dependency, by)
+            witness, _ = dependent_set(given.queries, dependency, by)
             files["witness.json"] = canonical_bytes(witness)
         except TooLarge:
             pass
@@ -140,6 +157,8 @@ def assume_dict(made: Assumed) -> dict[str, Any]:
         "data": {
             "name": given.queries.name,
             "inputs": given.N,
+            "distinct queries": given.distinct.N,
+            "equal inputs": made.equal_inputs,
             "width": given.d,
             "tokens": given.tokens,
             "heads": given.heads,

@@ -11,6 +11,7 @@ from attncert.reports.words.numbers import count, real
 from attncert.verify.assume.assume import Assumed, counts, digest
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import EPSILON, Spectrum
+from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 
 Row = tuple[str, ...]
@@ -30,11 +31,17 @@ def tests(made: Assumed) -> list[Row]:
         rows.append((f"{given.tokens} queries (A1)", _NONE, f"none: n exceeds d = {given.d}",
                      "proved"))  # fmt: skip
     else:
-        rows.append((f"{made.k:,} queries (A1)", _full(_of(made, made.k)), *_exact(made, made.k)))
-    most = min(given.N, given.d)
+        rows.append(
+            (f"{counted(made.k, 'query')} (A1)", _full(_of(made, made.k)), *_exact(made, made.k))
+        )
+    most = made.most
     if made.k != most:
         rows.append(
-            (f"{most:,} queries (general position)", _full(_of(made, most)), *_exact(made, most))
+            (
+                f"{counted(most, 'query')} (general position)",
+                _full(_of(made, most)),
+                *_exact(made, most),
+            )
         )
     if made.contexts:
         n, contexts = given.tokens, made.contexts

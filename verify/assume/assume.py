@@ -3,7 +3,8 @@
 A2 is decided for every context that is given. A1 asks that every n of the queries are independent,
 which is coNP-hard to decide: the Kruskal rank is bounded from both sides, and random subsets say
 what they say, apart. General position is the same question for every d. What memorization needs is
-less, and decided: the partition condition (docs/mathematics.md, section 2).
+less, and decided: the partition condition (docs/mathematics.md, section 2). Equal queries refute A1
+at once, so they are counted, and the search is about the distinct ones.
 """
 
 from __future__ import annotations
@@ -65,16 +66,19 @@ class AssumeSettings:
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is known. k: min(n, N), what A1 is asked for; None where n > d, and A1 fails.
+    """What is known. k: min(n, N) of N distinct queries, what A1 is asked for; None where n > d,
+    and A1 fails. What follows is about the distinct queries, the groups apart.
 
-    rank: of all queries, exact. found: interval, permutations, bases. sampled: k-subsets; None
-    where k exceeds the rank, and every one is dependent. contexts: each that is given, against
-    rounding. subsets: random sets of k and of min(N, d) queries, the same. tests: the paper's.
-    law: labels beyond which almost none can be met, by head widths. seconds: by stage.
+    equal_inputs: as `Given.equal_inputs`. rank: of all queries, exact. found: interval,
+    permutations, bases. sampled: k-subsets; None where k exceeds the rank, and every one is
+    dependent. contexts: each that is given, against rounding. subsets: random sets of k and of
+    `most` queries, the same. tests: the paper's. law: labels beyond which almost none can be met,
+    by head widths. seconds: by stage.
     """
 
     given: Given
     settings: AssumeSettings
+    equal_inputs: int
     rank: int
     found: Findings
     sampled: Samples | None
@@ -94,6 +98,11 @@ class Assumed:
         return asked(self.given)
 
     @property
+    def most(self) -> int:
+        """min(N, d) of the N distinct queries: the size that general position asks for."""
+        return min(self.given.distinct.N, self.given.d)
+
+    @property
     def exit_status(self) -> int:
         """0: A1 and A2 are proved; 1: one is refuted; 3: neither."""
         levels = [claim.level for claim in self.claims[:2]]
@@ -104,7 +113,7 @@ class Assumed:
 
 def asked(given: Given) -> int | None:
     """The size of the sets that A1 speaks of; None where n vectors of width d < n are dependent."""
-    n = min(given.tokens, given.N)
+    n = min(given.tokens, given.distinct.N)
     return n if n <= given.d else None
 
 
@@ -130,7 +139,9 @@ def _assume(given: Given, settings: AssumeSettings, progress: StageProgress) -> 
         nonlocal clock
         seconds[name], clock = time.monotonic() - clock, time.monotonic()
 
-    vectors, k, most = given.queries, asked(given), min(given.N, given.d)
+    vectors, k = given.distinct, asked(given)
+    most = min(vectors.N, given.d)
+    equal_inputs = given.equal_inputs()
     contexts = tuple(_told(spectra(given.contexts()), len(given.kept), progress))
     stage("contexts")
     rank = exact_rank(vectors.array)
@@ -156,8 +167,9 @@ def _assume(given: Given, settings: AssumeSettings, progress: StageProgress) -> 
     stage("groups")
     told = wording.claims(given, found, sampled, contexts, placed)
     return Assumed(
-        given, settings, rank, found, sampled, contexts, subsets, tests, placed, law, told, seconds
-    )
+        given, settings, equal_inputs, rank, found, sampled, contexts, subsets, tests, placed, law,
+        told, seconds,
+    )  # fmt: skip
 
 
 def _told(found: Iterable[Spectrum], count: int, progress: StageProgress) -> Iterable[Spectrum]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from attncert.verify.assume.given import Given
@@ -11,6 +12,7 @@ from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.kruskal.bounds import Interval
+from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.partition.certificate import memorizes
@@ -25,13 +27,15 @@ def claims(
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
 ) -> tuple[Claim, ...]:
-    """A1 and the contexts first."""
-    n, d, N = given.tokens, given.d, given.N
-    told = [
-        _every(ids.A1, min(n, N), "Assumption 1", given, found.interval),
-        _contexts(given, contexts),
-        _every(ids.GENERAL_POSITION, min(N, d), "general position", given, found.interval),
-    ]
+    """A1 and the contexts first. found: of the distinct queries."""
+    n, N = given.tokens, given.distinct.N
+    repeated = bool(given.repeats) and n > 1
+    about = counted(N, "distinct query" if repeated else "query", "the")
+    every = partial(_every, d=given.d, about=about, interval=found.interval)
+    first = every(ids.A1_DISTINCT if repeated else ids.A1, min(n, N), "Assumption 1")
+    told = [_repeated(given) if repeated else first, _contexts(given, contexts)]
+    told += [first] if repeated else []
+    told += [every(ids.GENERAL_POSITION, min(N, given.d), "general position")]
     told += [sampled.claim()] if sampled is not None and sampled.subsets else []
     sweep = found.sampled
     told += [sweep.claim()] if isinstance(sweep, Sweep) and sweep.permutations else []
@@ -41,12 +45,35 @@ def claims(
     return tuple(told)
 
 
-def _every(claim_id: ids.ClaimId, k: int, name: str, given: Given, interval: Interval) -> Claim:
+def equal_pair(given: Given) -> Dependency:
+    """The first two inputs with equal queries, as a relation."""
+    pair = Dependency.among(given.queries, given.repeats[0][:2])
+    assert pair is not None, "equal queries are dependent"
+    return pair
+
+
+def _repeated(given: Given) -> Claim:
+    """A1 where queries are equal: refuted by two of them."""
+    k = min(given.tokens, given.N)
+    return Claim(
+        ids.A1,
+        f"Every {k} of {counted(given.N, 'query', 'the')} are independent (Assumption 1).",
+        Level.REFUTED,
+        numbers={"queries": given.N, "distinct": given.distinct.N, "asked": k},
+        witness={"equal queries": list(given.repeats[0])} | equal_pair(given).as_dict(),
+        arithmetic="exact comparison of queries",
+        source="docs/assumptions.md",
+    )
+
+
+def _every(
+    claim_id: ids.ClaimId, k: int, name: str, *, d: int, about: str, interval: Interval
+) -> Claim:
     low, high = interval.lower, interval.upper
     level = Level.UNDECIDED
     witness: dict[str, Any] | None = None
-    if k > given.d:
-        level, witness = Level.REFUTED, {"k": k, "d": given.d}
+    if k > d:
+        level, witness = Level.REFUTED, {"k": k, "d": d}
     elif (answer := interval.answers(k)) is not None:
         level = low.level if answer else Level.REFUTED
         if not answer:
@@ -57,7 +84,7 @@ def _every(claim_id: ids.ClaimId, k: int, name: str, given: Given, interval: Int
         witness = {"reason": interval.stopped}
     return Claim(
         claim_id,
-        f"Every {k} of {counted(given.N, 'query', 'the')} are independent ({name}).",
+        f"Every {k} of {about} are independent ({name}).",
         level,
         numbers={"Kruskal rank at least": low.value, "at most": high.value, "asked": k},
         witness=witness,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,6 +51,44 @@ class Given:
     @property
     def d(self) -> int:
         return self.queries.d
+
+    @cached_property
+    def repeats(self) -> tuple[tuple[int, ...], ...]:
+        """The inputs with equal queries: classes of two or more, increasing."""
+        classes = defaultdict[bytes, list[int]](list)
+        for i, query in enumerate(self.queries.array):
+            classes[_bytes(query)].append(i)
+        return tuple(tuple(same) for same in classes.values() if len(same) > 1)
+
+    @cached_property
+    def distinct(self) -> Vectors:
+        """The queries without those that equal an earlier one."""
+        again = {i for same in self.repeats for i in same[1:]}
+        if not again:
+            return self.queries
+        return self.queries.take([i for i in range(self.N) if i not in again])
+
+    def equal_inputs(self) -> int:
+        """How many of the inputs whose contexts are given equal an earlier one of them: in query
+        and, up to the order of tokens, in context."""
+        if self.shared:
+            return self.N - self.distinct.N
+        number = {i: k for k, same in enumerate(self.repeats) for i in same}
+        if not number:
+            return 0
+        inputs = [
+            (number[i], sha256(b"".join(sorted(map(_bytes, context)))).digest())
+            for i, context in self.contexts()
+            if i in number
+        ]
+        return len(inputs) - len(set(inputs))
+
+
+def _bytes(row: AnyArray) -> bytes:
+    """Equal for equal rows of a table, and only for these."""
+    if row.dtype == object:
+        return repr(row.tolist()).encode()
+    return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0
 
 
 def load_given(

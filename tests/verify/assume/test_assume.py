@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,11 +55,73 @@ def test_one_query_for_all(tmp_path: Path) -> None:
     states = random_states(10, 3, 6)
     states[:, 0] = states[0, 0]
     made = judged(states, [0, 1], tmp_path)
-    assert made.exit_status == 1 and made.rank == 1 and made.sampled is None
-    assert made.found.interval.upper.dependency.indices == (0, 1)  # type: ignore[union-attr]
+    assert made.exit_status == 1 and made.rank == 1 and made.k == made.most == 1
+    assert (made.claims[0].witness or {})["indices"] == [0, 1]
     assert [placed.memorized for placed in made.placed] == [1, 1]
-    assert [(test.k, test.full) for test in made.tests if test.k == 3] == [(3, 0)]
-    assert rows.tests(made)[0][2:] == ("none: all queries have rank 1", "proved")
+    assert sentences(made)[:2] == (
+        "A1, every 3 of 10 queries independent: refuted, some are equal.",
+        "Distinct queries: 1; every 1 of them independent: proved; their Kruskal rank is 1 "
+        "(proved).",
+    )
+
+
+def repeating() -> np.ndarray:
+    """12 inputs with 9 distinct queries: 2 = 4 = 7 (4 as an input, up to order), 5 = 6 but for the
+    sign of a zero."""
+    states = random_states(12, 3, 6)
+    states[4] = states[2, [0, 2, 1]]
+    states[7, 0] = states[2, 0]
+    states[5, 0, 1] = 0.0
+    states[6, 0] = states[5, 0]
+    states[6, 0, 1] = -0.0
+    return states
+
+
+@pytest.mark.parametrize(("kept", "equal"), [(range(12), 1), ([2, 7], 0), ([4, 6], 0), ([], 0)])
+def test_equal_queries_and_equal_inputs_are_counted(
+    kept: Sequence[int], equal: int, tmp_path: Path
+) -> None:
+    made = judged(repeating(), [*kept], tmp_path)
+    assert made.given.repeats == ((2, 4, 7), (5, 6)) and made.given.distinct.N == 9
+    assert made.equal_inputs == equal
+    assert levels(made)["hypothesis.A1"] == "refuted" and made.exit_status == 1
+    assert (made.claims[0].witness or {})["equal queries"] == [2, 4, 7]
+    files = render(made)
+    assert ("equal an earlier one, query and context alike: 1." in sentences(made)[2]) == bool(
+        equal
+    )
+    witness = tmp_path / "witness.json"
+    witness.write_bytes(files["witness.json"])
+    assert attncert.check(witness).status == "holds"
+    assert "9 of them distinct" in files["report.md"].decode()
+
+
+def test_what_holds_for_the_distinct_queries_is_what_holds_without_the_others(
+    tmp_path: Path,
+) -> None:
+    states = repeating()
+    alone = judged(np.delete(states, [4, 6, 7], axis=0), [], tmp_path / "alone")
+    made = judged(states, [], tmp_path / "repeating")
+    assert alone.given.repeats == () and "hypothesis.A1-distinct" not in levels(alone)
+    assert levels(made)["hypothesis.A1-distinct"] == levels(alone)["hypothesis.A1"] == "proved"
+    assert made.found.interval == alone.found.interval and made.sampled == alone.sampled
+    assert [(t.k, t.ranks) for t in made.tests] == [(t.k, t.ranks) for t in alone.tests]
+
+
+def test_equal_queries_refute_nothing_of_one_token(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(
+        '{"contexts": [[[1, 0]], [["1/2", 0]], [[1, 0]]], "queries": [[1, 2], [1, 2], [1, 2]]}'
+    )
+    made = assume(load_given(str(tmp_path / "x.json")), QUICK)
+    assert made.exit_status == 0 and levels(made)["hypothesis.A1"] == "proved"
+    assert made.equal_inputs == 1  # the second context is half the first
+
+
+def test_large_integers_are_told_apart_exactly() -> None:
+    big = 10**30
+    queries = Vectors.of([[big, 0], [big + 1, 0], [big, 0]])
+    given = Given(queries, 2, None, None, (), lambda: iter(()), {})
+    assert given.repeats == ((0, 2),) and given.distinct.array.tolist() == [[big, 0], [big + 1, 0]]
 
 
 def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
