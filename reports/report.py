@@ -109,7 +109,7 @@ AUDIT = Kind(
     "audit.md",
     ("audit.json",),
     (
-        "audit-edge-cases", "audit-steps", "audit-necessity", "audit-layer",
+        "audit-steps", "audit-necessity", "audit-layer",
         "audit-defects-*",  # one for each family of defects
     ),
 )  # fmt: skip

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 def audit(
     data: Annotated[str | None, typer.Argument(help="a data set, audited as well")] = None,
+    construction: Annotated[
+        str | None,
+        typer.Option(help="the one to audit, MODULE:NAME too; default: paper and width-one"),
+    ] = None,
     layer: Annotated[
         str | None,
         typer.Option(help="weights to audit on DATA: .npz, .safetensors, .pt, JSON, or -"),
@@ -55,7 +59,7 @@ def audit(
     seed: Annotated[int, typer.Option(help="random seed of the searches")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="findings as JSON on stdout")] = False,
 ) -> int:
-    """Run edge cases, weakened hypotheses and planted defects; audit DATA, if given."""
+    """Run edge cases and weakened hypotheses; audit DATA, if given."""
     from attncert.constructions.data.loading import load
     from attncert.verify.audit.layer.section import Source, question
     from attncert.verify.audit.records import Scope
@@ -68,6 +72,8 @@ def audit(
     for option, value in (("prefix", prefix), ("heads", heads), ("property", property)):
         if layer is None and value is not None:
             raise InputError(f"--{option}", "given with --layer", "without it")
+    if layer is not None and construction is not None:
+        raise InputError("--construction", "given without --layer", construction)
     loaded = None if data is None else load(data)
     chosen = loaded if loaded is None or examples is None else loaded.take(examples)
 
@@ -84,7 +90,7 @@ def audit(
             ).first(examples)
         from attncert.reports.audit.page import report  # draws: a second to import, not to refuse
 
-        scope = Scope(chosen, weights, quick, seed, progress)
+        scope = Scope(chosen, weights, quick, seed, progress, construction)
         return report(run(scope, sections(scope)))
 
     return deliver(made, report_folder(out, "audit"), as_json)

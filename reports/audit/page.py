@@ -107,7 +107,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _standing(finding: Finding | AuditSection) -> str:
     """In a word. Of the user's own input nothing was expected: at best there is nothing against."""
-    own = finding.yours if isinstance(finding, Finding) else bool(finding.answer)
+    if isinstance(finding, Finding):
+        own = finding.yours
+    else:
+        own = bool(finding.answer) or any(f.yours for f in finding.findings)
     if own and finding.standing is Standing.OK:
         return "nothing against"
     return finding.standing.value

@@ -16,6 +16,8 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.methods import registry
+from attncert.verify.methods.method import Method
 
 __all__ = [
     "Audit",
@@ -172,6 +174,7 @@ class Scope:
     """What is audited, and how much time there is.
 
     data: the user's, or None: the bundled cases alone. layer: third-party weights for them.
+    construction: the one that is audited; None: those that use Assumptions 1 and 2.
     quick: seconds instead of minutes: fewer cases of the same kinds. seed: of all searches.
     """
 
@@ -180,6 +183,13 @@ class Scope:
     quick: bool = False
     seed: int = 0
     progress: StageProgress = silent
+    construction: str | None = None
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        if self.construction is not None:
+            return (registry.method(self.construction),)
+        return tuple(method for method in registry.methods() if method.uses_a1_a2)
 
 
 Section = Callable[[Scope], AuditSection]

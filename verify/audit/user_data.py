@@ -1,7 +1,7 @@
 """A user's data set as a section of the audit: what holds, who uses it, and how strongly.
 
-The constructions that use Assumptions 1 and 2 are run on it by `prove`. Of a large data set the
-first examples only: its hypotheses are checked, and its groups built, on that part.
+The constructions of the scope are run on it by `prove`. Of a large data set the first examples
+only: its hypotheses are checked, and its groups built, on that part.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def section(scope: Scope) -> AuditSection:
     """Of `scope.data`, which must be given. Exact where `prove` is."""
     assert scope.data is not None
     data = scope.data.take(min(scope.data.T, QUICK_MOST if scope.quick else MOST))
-    used_by = [m for m in registry.methods() if m.uses_a1_a2]
+    used_by = scope.methods
     settings, proofs = dict[str, Settings](), dict[str, Proof]()
     for done, method in enumerate(used_by):
         scope.progress("your data", done, len(used_by))
@@ -47,8 +47,7 @@ def section(scope: Scope) -> AuditSection:
         f"Your data: {scope.data.name}",
         text=(
             f"Examined: {part}. Constructions with their own defaults: "
-            f"{'; '.join(m.voice.title for m in used_by)}. (Those that use neither assumption are "
-            "not run here.)",
+            f"{'; '.join(m.voice.title for m in used_by)}.",
         ),
         tables=(
             _hypotheses(proofs),

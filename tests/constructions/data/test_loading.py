@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from support.data_files import A_NUMBER, VALID, archive, as_json, json_text
 from support.strategies import datasets, floats, numbers, raw_data
 
+import attncert
 from attncert.constructions.data import generators, loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import all_digits
@@ -178,6 +179,7 @@ def test_floats_are_the_nearest_float64_and_long_integers_exact() -> None:
             json_text(contexts=[[], []]),
             "must be (T, n, d) or (n, d) numbers, no size 0, not (2, 0)",
         ),
+        (json_text(contexts=[[[[1, 0]]]]), "no size 0, not (1, 1, 1, 2)"),
         (json_text(contexts=7), "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not ()"),
         (json_text(labels=[]), "labels: must be (T,) or (T, m) numbers, no size 0, not (0,)"),
         (
@@ -211,6 +213,18 @@ def test_json_over_its_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         InputError, match=r"long\.json: must be JSON of at most 50 bytes, not longer"
     ):
         load(tmp_path / "long.json")
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_the_command_refuses_a_file_in_one_line(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / f"d.{ending}", tmp_path / "out"
+    path.write_bytes(b"hello")
+    assert attncert.main(["prove", str(path), "--out", str(out)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"attncert: {path}: must be ") and err.count("\n") == 1
+    assert not out.exists()
 
 
 # --- refused: paths ------------------------------------------------------------------------------

@@ -1,0 +1,147 @@
+"""What a run says about an edge case, in one line: its standing, and all that does not hold.
+
+A line begins with the standing of the conclusion. Then come the claims that do not hold on their
+own with what their witnesses say (relations with their first coefficient positive), the statements
+about weights that are false for all of them, and those that stay open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from attncert.constructions import paper
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.features import rank_of
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+from attncert.verify.tightness.given_labels import fit_given_labels
+from attncert.verify.tightness.impossibility import impossibility
+from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.relations.probes import adversarial_layers
+from attncert.verify.tightness.relations.rows import row_bound
+from attncert.verify.tightness.universal import universal
+
+_NUMBERS = ("T", "capacity", "n", "d", "d_v", "m")
+
+
+def line(run: str, data: Dataset, **options: Any) -> str:
+    """What this run says of the data."""
+    return RUNS[run](data, **options)
+
+
+def _proof(construction: str, data: Dataset, **options: Any) -> str:
+    proof = prove(data, Settings(construction=construction, **options))
+    open_ = [c for c in proof.trace if not c.level.holds and c.id != ids.MEMORIZATION]
+    failing: dict[str, list[str]] = {}
+    for claim in (c for c in open_ if c.about is None):
+        failing.setdefault(_witness(claim), []).append(ids.hypothesis_name(claim.id) or claim.id)
+    parts = [" ".join([", ".join(names), text]).strip() for text, names in failing.items()]
+    limits = [c for c in open_ if c.about is not None]
+    for words, level in (("no weights", Level.REFUTED), ("open", Level.UNDECIDED)):
+        names = sorted(c.id for c in limits if c.level is level)
+        parts += [f"{words}: {', '.join(names)}"] if names else []
+    return "; ".join([proof.standing.value, *parts])
+
+
+def _witness(claim: Claim) -> str:
+    told = {**claim.numbers, **(claim.witness or {})}
+    if claim.id == ids.THEOREM:
+        return "without " + ", ".join(told["hypotheses that do not hold"])
+    if "coefficients" not in told:
+        return ", ".join(f"{key}={told[key]}" for key in _NUMBERS if key in told)
+    if "context" in told:
+        rows = range(len(told["coefficients"]))
+        return f"in context {told['context']}: {combination('E', rows, told['coefficients'])}"
+    return combination("e", told["examples"], told["coefficients"])
+
+
+def combination(name: str, places: Sequence[int], coefficients: Sequence[str]) -> str:
+    """The relation with its first coefficient positive.
+
+    >>> combination("e", [0, 2, 5], ["-1", "0", "1/2"])
+    'e0 - 1/2 e5'
+    """
+    terms = [(str(c), f"{name}{k}") for c, k in zip(coefficients, places, strict=True) if c != "0"]
+    turned = terms[0][0].startswith("-")
+    words = []
+    for c, what in terms:
+        negative = c.startswith("-") != turned
+        size = c.removeprefix("-")
+        words.append(("- " if negative else "+ ") + (what if size == "1" else f"{size} {what}"))
+    return " ".join(words).removeprefix("+ ")
+
+
+def _universal(data: Dataset, **options: int) -> str:
+    """Whether some weights, or none at all, serve all labels."""
+    claim = universal(data, **options)
+    if claim.level is not Level.REFUTED:
+        return claim.level.value
+    told = {**claim.numbers, **(claim.witness or {})}
+    if "relation" in told:
+        why = combination("z", told["relation"]["indices"], told["relation"]["coefficients"])
+    else:
+        keys = ("no weights exceed rank", "columns", "directions")
+        why = next(f"{key} {told[key]}" for key in keys if key in told)
+    return f"refuted: {why}"
+
+
+def _labels(data: Dataset) -> str:
+    """Whether the labels obey the relations between rows; refuted: how far they are off."""
+    claims = {claim.id: claim for claim in row_bound(data)}
+    claim = claims[ids.ROWS_LABELS]
+    gap = [Fraction(x) for x in (claim.witness or {}).get("combination of the labels", ())]
+    sign = 1 if not gap or gap[0] > 0 else -1
+    return " ".join([claim.level.value, *(str(sign * x) for x in gap)])
+
+
+def _impossibility(data: Dataset, **options: int) -> str:
+    """Whether all labelings are out of reach, by counting free parameters."""
+    claims = {claim.id: claim for claim in impossibility(data, **options)}
+    count = claims[ids.IMPOSSIBLE_COUNT]
+    told = {**count.numbers, **(count.witness or {})}
+    numbers = ", ".join(f"{key} {told[key]}" for key in ("P", "T m", "all parameters"))
+    return f"{claims[ids.IMPOSSIBLE_UNIVERSAL].level.value}: {numbers}"
+
+
+def _given(data: Dataset, **options: Any) -> str:
+    claims = {claim.id: claim for claim in fit_given_labels(data, **options).claims}
+    failing = {k for k, c in claims.items() if not c.level.holds and k != ids.GIVEN_UNIVERSAL}
+    return " ".join([claims[ids.GIVEN_OUTPUT].level.value, *sorted(failing)])
+
+
+def _uniform(data: Dataset) -> str:
+    """The rank of the features with all weights zero."""
+    zero = next(layer for name, layer in adversarial_layers(data, 1, 0) if name == "zero heads")
+    return f"rank {rank_of(data, zero)[0]}"
+
+
+def _later_ties(data: Dataset) -> str:
+    """(head, example) for which E⁽ᵗ⁾u has no unique maximum or minimum, t placed later."""
+    pairs, placed = [], set[int]()
+    for number, head in enumerate(paper.build(data).heads, start=1):
+        placed |= set(head.group)
+        if getattr(head, "separator", None) is None:
+            continue
+        for t in sorted(set(range(data.T)) - placed):
+            entries = sorted((data.context(t) * head.separator).entries())
+            if entries[-1] == entries[-2] or entries[0] == entries[1]:
+                pairs.append((number, t))
+    return str(pairs)
+
+
+RUNS: dict[str, Callable[..., str]] = {
+    "paper": partial(_proof, "paper"),
+    "width-one": partial(_proof, "width-one"),
+    "weights": _universal,
+    "labels": _labels,
+    "label-rank": lambda data, **options: label_rank(data, **options).level.value,
+    "given-labels": _given,
+    "count": _impossibility,
+    "uniform": _uniform,
+    "later-ties": _later_ties,
+}

@@ -1,0 +1,166 @@
+"""Edge cases as a section of the audit: degenerate data, and what a construction does with each.
+
+Nothing is expected of a case but what the construction says itself: it proves the data, or names a
+hypothesis that is false, or all weights are shown to fail. A construction whose hypotheses all hold
+and which proves nothing has broken its promise; that counts against it. (What must come out for
+each case, witnesses included, is a table of the tests.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family, random, signed_pairs, step_seven_trap
+from attncert.constructions.errors import InputError
+from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.methods.method import Method
+from attncert.verify.prove import prove
+from attncert.verify.settings import Settings
+
+__all__ = ["CASES", "section"]
+
+_I = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+_CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
+_RANK_TWO = [[[1, 0, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 1]]]
+_ORDERS = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (1, 0, 2), (2, 1, 0))
+_PLANE = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 0], [1, 3, 0]]
+_CURVE = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 4]]
+_THREE = [[1, 2], [3, 1], [1, 1]]
+_FIVE = [1, 2, 3, 4, 5]
+_TIED = [
+    [[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 0]], [[1, 0, 0], [-1, 0, 1]],
+    [[0, 0, 1], [0, 1, 0]], [[0, 0, 1], [0, 1, 0]],
+]  # fmt: skip
+
+CASES: Mapping[str, Callable[[], Dataset]] = {
+    # sizes
+    "n=d=1": lambda: Dataset.of([[3]], [[-2]], [1]),
+    "n=1, T=2, distinct contexts": lambda: Dataset.of(
+        [[[2, 1]], [[1, 1]]], [[1, 3], [0, 1]], [5, 6]
+    ),
+    "n=d": lambda: family(5, 3, 3, bound=2, seed=2),
+    "n>d": lambda: random(3, 3, 2, seed=1),
+    "T<n": lambda: family(2, 4, 5, seed=3),
+    "short last group": lambda: family(6, 3, 4, seed=4),
+    "T at capacity, shared context": lambda: family(5, 3, 4, shared=True, seed=5),
+    # queries
+    "zero query among others": lambda: Dataset.of(
+        _CONTEXTS, [[1, 2, 0], [0, 0, 0], [1, 0, 1]], [1, 2, 3]
+    ),
+    "repeated query, distinct contexts": lambda: Dataset.of(
+        _CONTEXTS, [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]
+    ),
+    "repeated query, shared context, other label": lambda: Dataset.of(
+        _I[:2], [[1, 2, 0], [1, 2, 0], [1, 0, 1]], [1, 2, 3]
+    ),
+    "parallel queries, n=2": lambda: Dataset.of(
+        _I[:2], [[1, 2, 0], [2, 4, 0], [1, 0, 1]], [1, 2, 3]
+    ),
+    "all queries on one line, n=3": lambda: Dataset.of(_I, [[k, 2 * k, 0] for k in _FIVE], _FIVE),
+    "e, -e, f, -f with n=2": signed_pairs,
+    "A1 false, given order fails, another grouping serves": lambda: Dataset.of(
+        _I, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]], _FIVE
+    ),
+    "A1 false, an earlier query in a later span": lambda: Dataset.of(
+        _I, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 1]], _FIVE
+    ),
+    "all queries in a plane, n=3": lambda: Dataset.of(_I, _PLANE, _FIVE),
+    "queries in a space of dimension n": lambda: family(7, 3, 5, queries="one-subspace", seed=1),
+    "near-collinear queries": lambda: family(5, 3, 4, queries="near-collinear", seed=2),
+    "queries of very different length": lambda: Dataset.of(
+        _I, [[10**12, 0, 0], [0, 1, 0], [0, 0, 10**6], [1, 1, 1]], _FIVE[:4]
+    ),
+    "queries with a common factor": lambda: Dataset.of(
+        _I, [[6, 0, 0], [0, 10, 0], [0, 0, 15], [6, 10, 15]], _FIVE[:4]
+    ),
+    # contexts
+    "a repeated row in one context": lambda: Dataset.of(
+        [[[1, 2, 0], [1, 2, 0]], *_RANK_TWO], _I, [1, 2, 3]
+    ),
+    "a zero row in one context": lambda: Dataset.of(
+        [[[1, 2, 0], [0, 0, 0]], *_RANK_TWO], _I, [1, 2, 3]
+    ),
+    "all rows of the shared context equal": lambda: Dataset.of(
+        [[1, 2], [1, 2]], [[1, 0], [0, 1], [1, 1]], [1, 1, 2]
+    ),
+    "dependent rows that are affinely independent": lambda: Dataset.of(
+        [[0, 0], [1, 0]], [[1, 0], [0, 1]], [1, 2]
+    ),
+    "permuted contexts": lambda: Dataset.of(
+        [[_I[i] for i in order] for order in _ORDERS], _CURVE, _FIVE
+    ),
+    "step 7: two new examples, one new direction": step_seven_trap,
+    "contexts of very different scale": lambda: family(5, 3, 4, contexts="scaled", seed=3),
+    "sparse contexts": lambda: family(7, 3, 5, contexts="sparse", seed=1),
+    "repeated contexts": lambda: Dataset.of(
+        [_I, [[1, 1, 0], [0, 1, 1], [1, 0, 1]], _I, _I, _I], _CURVE, _FIVE
+    ),
+    "ties in Eu for later examples": lambda: Dataset.of(
+        _TIED, [[0, 2, 0], [0, 1, 1], [0, 0, 1], [2, 0, 0], [1, 1, 0]], _FIVE
+    ),
+    # labels and numbers
+    "labels wider than the data, m>d": lambda: family(3, 2, 3, m=5, seed=6),
+    "all labels zero": lambda: Dataset.of(_I[:2], _I, [0, 0, 0]),
+    "rationals with large denominators": lambda: Dataset.of(
+        [[Fraction(1, 10**40 + 1), 0], [0, Fraction(1, 10**39 + 3)]], _THREE, [1, 2, 3]
+    ),
+    "subnormal and huge floats together": lambda: Dataset.of(
+        [[5e-324, 0.0], [0.0, 1.0]], [[1e300, 0.0], [1.0, 1.0]], [1, 2]
+    ),
+    "huge integers": lambda: Dataset.of([[10**200 + 1, 7], [3, 10**200 - 1]], _THREE, [1, 2, 3]),
+    "queries equal after rounding to float64 only": lambda: Dataset.of(
+        [[1, 0], [0, 1]], [[10**20, 1], [10**20 + 1, 1]], [1, 2]
+    ),
+}
+
+
+def section(scope: Scope) -> AuditSection:
+    """Every case (quick: every second) by each construction of the scope. Exact."""
+    names, methods = list(CASES)[:: 2 if scope.quick else 1], scope.methods
+    rows, findings = [], list[Finding]()
+    for done, name in enumerate(names):
+        scope.progress("edge cases", done, len(names))
+        outcomes = [_outcome(method, CASES[name](), scope.seed) for method in methods]
+        rows.append((name, *(words for words, _ in outcomes)))
+        findings += [
+            Finding(f"{method.name} on {name}: {words}.", standing)
+            for method, (words, standing) in zip(methods, outcomes, strict=True)
+            if standing is not Standing.OK
+        ]
+    return AuditSection(
+        "edge-cases",
+        "Edge cases",
+        text=(
+            f"{len(names)} small degenerate data sets, each actually run. A construction either "
+            "proves them, or names a hypothesis that is false, or no weights serve all labels.",
+        ),
+        tables=(Table("Edge cases", ("case", *(m.voice.title for m in methods)), tuple(rows)),),
+        findings=tuple(findings),
+        numbers={"cases": len(names)},
+    )
+
+
+def _outcome(method: Method, data: Dataset, seed: int) -> tuple[str, Standing]:
+    """What came out, in words; against the construction where it promised more."""
+    try:
+        proof = prove(data, Settings(construction=method.name, claim="full-rank", seed=seed))
+    except InputError as error:  # a third-party construction that breaks
+        return str(error), Standing.AGAINST
+    if proof.standing.holds:
+        return proof.standing.value, Standing.OK
+    if proof.standing is Level.REFUTED:
+        return "impossible for all weights", Standing.OK
+    open_ = [claim for claim in proof.trace if _is_hypothesis(claim) and not claim.level.holds]
+    if not open_:
+        return "not proved, although every hypothesis holds", Standing.AGAINST
+    names = ", ".join(ids.hypothesis_name(claim.id) or "" for claim in open_)
+    undecided = proof.standing is Level.UNDECIDED
+    return f"{proof.standing.value}: {names}", Standing.UNDECIDED if undecided else Standing.OK
+
+
+def _is_hypothesis(claim: Claim) -> bool:
+    return bool(ids.hypothesis_name(claim.id))
