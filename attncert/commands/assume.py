@@ -33,7 +33,10 @@ def assume(
     from attncert.verify.assume.assume import assume as judge
     from attncert.verify.assume.given import load_given
 
-    settings = AssumeSettings(subsets, permutations, seconds(work, "--work"), float32, seed)
-    given = load_given(data, tokens=tokens, heads=heads, head_width=head_width)
+    sizes = {"heads": heads, "head_width": head_width, "tokens": tokens}
+    settings = AssumeSettings(
+        subsets, permutations, seconds(work, "--work"), float32, seed, **sizes
+    )
+    given = load_given(data, **sizes)
     folder = report_folder(out, f"{given.queries.name}-assume")
     return deliver(lambda progress: report(judge(given, settings, progress)), folder, as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attncert.constructions.brief import command_line
 from attncert.reports.report import CAPACITY, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
@@ -31,6 +32,11 @@ def one_line(made: DataCapacity) -> str:
     )
 
 
+def command(made: DataCapacity) -> str:
+    """What does it again; paths are left out."""
+    return command_line("attncert capacity DATA", examples=made.data.T, **vars(made.settings))
+
+
 def report(made: DataCapacity) -> Report:
     """Status 0: the largest rank is known from both sides; 3: undecided."""
     summary = jsonable(capacity_dict(made))
@@ -43,6 +49,7 @@ def render(made: DataCapacity) -> dict[str, bytes]:
     context = {
         "line": one_line(made),
         "made": made,
+        "command": command(made),
         "lines": lines(made.claims),
         "simple": min(wanted, made.law),
         "finding": made.rank.rank < min(wanted, made.law),

@@ -35,22 +35,19 @@ def one_line(fitted: Fitted) -> str:
 def command(fitted: Fitted) -> str:
     """What does it again; paths are left out."""
     asked = {name: x for name, x in vars(fitted.settings).items() if x not in ("lm", "auto")}
-    for last in fitted.attempts[-1:]:
-        asked |= {"heads": last.heads, "seed": last.seed}
     return command_line("attncert fit DATA", examples=fitted.data.T, **asked)
 
 
 def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
     """The file's content, or None and why there is none."""
+    made = produced_by(command(fitted), fitted.settings.seed)
     if fitted.limits:
-        made = produced_by(command(fitted), fitted.settings.seed)
         return tied_certificate(fitted.data, made), ""
     if not fitted.holds or fitted.near is None:
         return None, "nothing was shown"
     unknowns = len(fitted.near.unknowns)
     if unknowns > MOST_UNKNOWNS:
         return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
-    made = produced_by(command(fitted), fitted.attempts[-1].seed)
     try:
         return near_certificate(fitted.near, construction="fit", produced_by=made), ""
     except TooLarge as reason:

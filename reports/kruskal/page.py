@@ -42,7 +42,7 @@ def render(found: Findings) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     rows, uncertified = None, ""
     if found.interval.upper.dependency is not None:
-        made = produced_by(found.question.command(), found.question.seed)
+        made = produced_by(found.question.command(found.vectors), found.question.seed)
         try:
             witness, rows = dependent_set(found.vectors, found.interval.upper.dependency, made)
             files["witness.json"] = canonical_bytes(witness)
@@ -75,7 +75,7 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
             "bases": question.bases,
             "all sets": question.all_sets,
             "seed": question.seed,
-            "command": question.command(),
+            "command": question.command(found.vectors),
         },
         "answer": found.answer,
         "interval": found.interval.as_dict(),
@@ -129,7 +129,7 @@ def _context(found: Findings, rows: tuple[int, ...] | None, uncertified: str) ->
         else [(str(s), percent_down(chance)) for s, chance in found.searched.chances()],
         "rounding_rows": _rounding_rows(found),
         "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in found.rounding),
-        "command": found.question.command(),
+        "command": found.question.command(found.vectors),
         "redo": _redo(found),
         "work_command": _with_work(found),
     }
@@ -186,10 +186,10 @@ def _stored(found: Findings) -> str:
 def _redo(found: Findings) -> str:
     """The lower bound alone: it ends as soon as that many vectors are proved independent."""
     question = replace(found.question, k=found.interval.lower.value, subsets=0, bases=0)
-    return question.command()
+    return question.command(found.vectors)
 
 
 def _with_work(found: Findings) -> str:
     """With as many nominal seconds as there were seconds."""
     budget = found.question.budget
-    return replace(found.question, budget=None, work=budget).command()
+    return replace(found.question, budget=None, work=budget).command(found.vectors)

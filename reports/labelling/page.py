@@ -32,11 +32,8 @@ def one_line(labelled: Labelled) -> str:
 
 def command(labelled: Labelled) -> str:
     """What does it again; paths are left out."""
-    settings = labelled.settings
-    heads = settings.heads if labelled.zero is None else labelled.zero.heads
-    used = {"heads": heads, "construction": labelled.construction or settings.construction}
-    examples = labelled.data.T
-    return command_line("attncert every-labelling DATA", examples=examples, **vars(settings) | used)
+    settings = vars(labelled.settings)
+    return command_line("attncert every-labelling DATA", examples=labelled.data.T, **settings)
 
 
 def certificate_of(labelled: Labelled) -> tuple[dict[str, Any] | None, str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.shares import share
 
 import attncert
 from attncert.constructions.data import generators
@@ -117,18 +115,6 @@ def test_a_lost_edge_is_seen(name: str) -> None:
         lost = [replace(c, rests_on=()) if c.id == claim_id else c for c in proof.trace]
         rules = {c.id: c for c in trace_claims(replace(proof, trace=ProofTrace(lost)))}
         assert rules["trace.edges"].level is Level.REFUTED, claim_id
-
-
-@pytest.mark.parametrize("name", share(NAMES, 3))
-def test_the_command_repeats_the_run(name: str, tmp_path: Path) -> None:
-    proof, files = proved(name)
-    data = tmp_path / f"{DATA.name}.json"
-    data.write_text(json.dumps(DATA.canonical()))
-    words = shlex.split(proof.settings.command)[1:]
-    words[words.index("DATA")] = str(data)
-    assert attncert.main([*words, "--out", str(tmp_path / "again")]) == 0
-    for file in ("report.md", "certificate.json", "trace.json"):
-        assert (tmp_path / "again" / file).read_bytes() == files[file]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -44,6 +44,7 @@ _SPECTRA = (8, 3)  # random subsets whose spectrum is computed: of n queries, of
 class AssumeSettings:
     """subsets: random n-subsets, tested exactly. permutations: for every k up to d, exactly.
     work: nominal seconds of the search for the Kruskal rank. float32: subsets of the paper's test.
+    heads, head_width, tokens: as `load_given` was called, for the command that repeats the run.
     """
 
     subsets: int = 5000
@@ -51,6 +52,9 @@ class AssumeSettings:
     work: float = 1.0
     float32: int = 5000
     seed: int = 0
+    heads: int | None = None
+    head_width: int | None = None
+    tokens: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("subsets", "permutations", "float32"):

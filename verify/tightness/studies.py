@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions import generic
-from attncert.constructions.brief import in_brief
+from attncert.constructions.brief import command_line, in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import HypothesisFails, InputError
@@ -41,7 +41,7 @@ MOST_FEATURES = 200_000  # T·H·d up to which layers are drawn and relations te
 class Study:
     """claims: with distinct ids. certificate: an attncert/1 object, or None.
 
-    data: None for a study of many data sets.
+    data: None for a study of many data sets. command: what repeats it; "" for one of the gallery.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Study:
     data: Dataset | None
     claims: tuple[Claim, ...]
     certificate: Mapping[str, Any] | None = None
+    command: str = ""
 
     def __repr__(self) -> str:
         return in_brief(
@@ -84,6 +85,10 @@ def study(
     >>> study(signed_pairs(), 2).universal.value
     'refuted'
     """
+    command = command_line(
+        "attncert tightness DATA",
+        examples=data.T, heads=heads, value_width=value_width, seed=seed,
+    )  # fmt: skip
     heads = generic.promised_heads(data) if heads is None else heads
     value_width = data.m if value_width is None else value_width
     for argument, value in (("--heads", heads), ("--value-width", value_width)):
@@ -108,13 +113,17 @@ def study(
         try:
             built = generic.build(data, heads=heads, seed=seed)
             proof = (
-                _full_rank(data, built.layer, value_width, seed) if value_width >= data.m else None
+                _full_rank(data, built.layer, value_width, seed, command)
+                if value_width >= data.m
+                else None
             )
         except HypothesisFails:
             pass  # the claims say what is known
     examples = counted(data.T, "example")
     text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.n}, d = {data.d}."
-    return Study("data", "Limits that hold for all weights", text, data, tuple(claims), proof)
+    return Study(
+        "data", "Limits that hold for all weights", text, data, tuple(claims), proof, command
+    )
 
 
 def given_labels(examples: int = 4, seed: int = 0) -> Study:
@@ -240,7 +249,11 @@ def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Stu
 
 
 def _full_rank(
-    data: Dataset, layer: Layer, value_width: int, seed: int = 0
+    data: Dataset,
+    layer: Layer,
+    value_width: int,
+    seed: int = 0,
+    command: str = "attncert tightness",
 ) -> Mapping[str, Any] | None:
     """None where the rank is not full, or the file would be more than the checker reads."""
     rank, prime = rank_of(data, layer)
@@ -252,7 +265,7 @@ def _full_rank(
             layer,
             [range(data.T)],
             construction="small random integers (docs/tightness.md)",
-            produced_by=produced_by("attncert tightness", seed),
+            produced_by=produced_by(command, seed),
             value_width=value_width,
             prime=prime,
         )

@@ -192,14 +192,6 @@ def test_groups_against_exact_ranks() -> None:
             earlier += group
 
 
-@pytest.mark.slow
-def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "x", random_states(9, 3, 5), [1], heads=2)
-    files = [render(assume(load_given(str(folder)), QUICK)) for _ in range(2)]
-    assert files[0].pop("timings.json") and files[1].pop("timings.json")
-    assert files[0] == files[1]
-
-
 def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
     given = load_given("digits", heads=2, head_width=4)
     assert not given.shared and len(given.kept) == given.N == 1782

@@ -339,7 +339,7 @@ def test_a_run_that_the_clock_ended_says_so(planted: str, tmp_path: Path) -> Non
     assert attncert.main(words) == 0
     report = (out / "report.md").read_text()
     assert "**Where this run stopped depends on timing**" in report
-    assert "attncert kruskal DATA --work 0.0001 --seed 0" in report
+    assert "attncert kruskal DATA --examples 40 --work 0.0001 --seed 0" in report
     assert "1,000 were asked for, but time ran out" in report
     assert json.loads((out / "kruskal.json").read_text())["depends on time"] is True
 

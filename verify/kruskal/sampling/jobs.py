@@ -92,10 +92,11 @@ class Question:
         """CPU threads for each process."""
         return max(1, available_threads() // self.jobs)
 
-    def command(self) -> str:
+    def command(self, vectors: Vectors) -> str:
         """The command line that repeats this run, without paths."""
         return command_line(
             "attncert kruskal DATA",
+            examples=vectors.N,
             k=self.k,
             budget=None if self.budget is None else f"{plain(self.budget)}s",
             work=None if self.work is None else plain(self.work),

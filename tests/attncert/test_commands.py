@@ -1,0 +1,78 @@
+"""The command that a report prints gives the same report again: for every command and option."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+import attncert
+from attncert.app import app
+from attncert.constructions.data import generators
+from attncert.reports.report import AUDIT, KINDS
+
+DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
+OWN = "examples.own_construction:METHOD"
+# What no result depends on, or what a report says for itself.
+LEFT_OUT = {"out", "json", "help", "device", "memory", "time-limit", "budget", "jobs", "log",
+            "dask", "shard"}  # fmt: skip
+CASES = [
+    "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",
+    "prove --examples 5 --vertices --saturate 9 --saturate-own --claim interpolation",
+    "prove --examples 4 --round 1/4 --a1-work 0 --data-file",
+    "prove --examples 4 --mix",
+    *(f"prove --examples 6 --construction {c}" for c in ("width-one", "affine", "generic", OWN)),
+    "fit --examples 6",
+    "fit --examples 7 --heads 3 --head-width 2 --value-width 2 --seed 2",
+    "fit --examples 7 --heads 1 --force",
+    "every-labelling --examples 6",
+    "every-labelling --examples 6 --heads 4 --construction pairs --seed 1",
+    "every-labelling --examples 5 --head-width 2 --value-width 2",
+    "tightness --examples 5 --heads 3 --value-width 2 --seed 4",
+    "kruskal --examples 7 --work 1 --subsets 20 --bases 2 --seed 5",
+    "kruskal --examples 7 --work 1 --k 3 --all-sets",
+    "capacity --examples 5 --heads 2 --head-width 2 --value-width 2 --seed 6",
+    "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
+    "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",
+    "assume --tokens 2 --subsets 0 --permutations 0 --float32 0",
+]
+NOT_HERE = {
+    "fit": {"optimizer", "steps"},  # with torch: test_fit.py
+    "capacity": {"constants", "quick"},  # without DATA
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps(DATA.canonical()))
+    command, *options = shlex.split(case)
+    first, second = tmp_path / "first", tmp_path / "second"
+    status = attncert.main([command, str(data), *options, "--out", str(first)])
+    page = (first / "report.md").read_text()
+    printed = re.findall(r"attncert [a-z-]+ DATA[^`\n]*", page)[-1]
+    words = [str(data) if word == "DATA" else word for word in shlex.split(printed)[1:]]
+    assert attncert.main([*words, "--out", str(second)]) == status in (0, 1, 3)
+    names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(second) for path in second.rglob("*") if path.is_file()}
+    for name in names - {Path("timings.json")}:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+    if (first / "certificate.json").exists():
+        certificate = json.loads((first / "certificate.json").read_text())
+        assert certificate["produced_by"]["command"] == printed
+
+
+def test_every_option_of_every_command_is_tried() -> None:
+    """A report of `audit` names its sources, and no command."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    tried = {kind.name: set[str]() for kind in KINDS if kind is not AUDIT}
+    for case in CASES:
+        command, *options = shlex.split(case)
+        tried[command] |= {word[2:] for word in options if word.startswith("--")}
+    for command, options in tried.items():
+        names = {name[2:] for p in commands[command].params for name in p.opts if name[:2] == "--"}
+        assert names - LEFT_OUT - NOT_HERE.get(command, set()) == options
