@@ -186,11 +186,18 @@ def fewest_heads(examples: int, n: int, head_width: int) -> int | None:
 
 
 def require_independent_rows(data: Dataset) -> None:
-    """A2: every context has rank n. Exact. Raises HypothesisFails with the relation that shows it.
+    """A2: every context has n tokens and rank n. Exact. Raises HypothesisFails with the numbers of
+    tokens, or the relation, that show it is not so.
 
     A full rank mod p proves a full rank over Q, and so does that of n of the columns: of large
     contexts these are tried first.
     """
+    if data.counts is not None:
+        raise HypothesisFails(
+            "token-counts",
+            f"the proof is about contexts of equally many tokens, and these have {data.lengths}",
+            {"tokens": sorted(set(data.counts))},
+        )
     if data.n > data.d:
         raise HypothesisFails(
             "context-size",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
     Construction,
     PlacedHead,
@@ -67,7 +68,7 @@ def from_layer(
         for number, table in enumerate(tables):
             taken = set(placed.rows)
             left = [t for t in range(data.T) if t not in taken]
-            block = blocks.of(narrow([k for row in table for k in row], (data.T, data.n)))
+            block = blocks.of(_filled_up(table, data.n))
             if not left:
                 break
             rows, pivots = independent_rows(placed.remainder(left, block), prime)
@@ -112,6 +113,12 @@ def from_layer(
             for number in noted
         ),
     )
+
+
+def _filled_up(table: list[list[int]], n: int) -> IntegerArray:
+    """(T, n), what is missing in shorter rows as their first entry: as `Dataset.contexts` is."""
+    flat = [k for row in table for k in (*row, *row[:1] * (n - len(row)))]
+    return narrow(flat, (len(table), n))
 
 
 def _require_shapes(layer: Layer, data: Dataset) -> None:

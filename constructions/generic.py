@@ -77,7 +77,8 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
-    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). With distinct contexts fewer may suffice, down to
+    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head), n the tokens of the shortest context (of those
+    with two or more, if there are longer ones). With distinct contexts fewer may suffice, down to
     T/d:
     then nothing is promised, and the rank decides as always.
     Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
@@ -102,7 +103,8 @@ def build(
 
 def promised_heads(data: Dataset) -> int:
     """The fewest H with H(n-1) + 1 ≥ T and H·d ≥ T; 1 where n = 1 (more heads add no rank)."""
-    promised = fewest_heads(data.T, data.n, data.n)
+    n = min((count for count in data.counts or () if count > 1), default=data.n)
+    promised = fewest_heads(data.T, n, n)
     return 1 if promised is None else max(promised, -(-data.T // data.d))
 
 
@@ -220,6 +222,8 @@ class _Search:
             query=head.query,
             bound=draw.bound,
             draws=draw.number,
-            logits=tuple(tuple(int(k) for k in draw.logits[t].tolist()) for t in group),
+            logits=tuple(
+                tuple(int(k) for k in draw.logits[t, : self.data.tokens(t)].tolist()) for t in group
+            ),
             pivots=tuple(pivots),
         )

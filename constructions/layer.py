@@ -209,7 +209,8 @@ def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: in
 
 
 def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
-    """T lists of n logits in units of ln 2. Raises ValueError where one is not an integer."""
+    """T lists of logits in units of ln 2, one for each token. Raises ValueError where one is not an
+    integer."""
     queries = data.query_matrix * head.query  # T×d_h
     if data.shared:
         table = queries * (data.context(0) * head.key).transpose()
@@ -241,7 +242,7 @@ def features(head: Head, data: Dataset) -> fmpq_mat:
     rows = []
     for t, logits in enumerate(integer_logits(head, data)):
         powers = powers_of_two(logits)
-        weights = fmpz_mat(1, data.n, powers)
+        weights = fmpz_mat(1, len(powers), powers)
         rows.extend((fmpq_mat(weights) * data.context(t) / sum(powers)).entries())
     return fmpq_mat(data.T, data.d, rows)
 

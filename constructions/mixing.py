@@ -19,6 +19,7 @@ Every number is rational: the second layer is built on the result as on any data
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,15 +35,19 @@ def mixed(data: Dataset) -> Dataset:
     >>> found.queries.strings(), found.contexts.strings()[0]
     ([['1/2', '3/2'], ['1', '1/2']], [['3/2', '3/2'], ['1/2', '9/2']])
     """
-    n = data.n
+    counts = [data.tokens(t) for t in range(len(data.contexts))]
+    n = math.lcm(*counts)
     rows = data.contexts.numerators.astype(object)  # over D
-    sums = rows.sum(axis=1)  # (T or 1, d), over D; the means are over n D
+    real = rows if data.present is None else rows * data.present[:, :, None]
+    each = np.array([n // count for count in counts], dtype=object)
+    sums = real.sum(axis=1) * each[:, None]  # (T or 1, d): the means, over n D
     contexts = _exact(n * rows + sums[:, None, :], n * data.contexts.denominator)
     below, other = n * data.contexts.denominator, data.queries.denominator
     common = math.lcm(below, other)
     queries = data.queries.numerators.astype(object) * (common // other)
     queries = queries + np.broadcast_to(sums, queries.shape) * (common // below)
-    return Dataset(contexts, _exact(queries, common), data.stated, f"{data.name}-mixed")
+    found = _exact(queries, common)
+    return replace(data, contexts=contexts, queries=found, name=f"{data.name}-mixed")
 
 
 def _exact(values: IntegerArray, denominator: int) -> ExactArray:

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +34,7 @@ from attncert.verify.tables import ranges
 # Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
+MAX_REPEATED = 4096  # tokens of a context, where they are repeated
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check, as the checker estimates it
 
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
@@ -98,7 +100,7 @@ def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[st
         more["rounding"] = {
             "grid": str(rounding.grid),
             "largest_change": numeral(rounding.largest_change),
-            "data": rounding.original.canonical(),
+            "data": repeated(rounding.original).canonical(),
         }
     return more
 
@@ -135,6 +137,26 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
     common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
     longest = max(int(x.p).bit_length() - int(x.q).bit_length() for x in entries)
     return max(longest, 0) + common.bit_length()
+
+
+def repeated(data: Dataset) -> Dataset:
+    """Contexts of one length, as these formats have them: every token of context t L/n_t times, L
+    the least common multiple of the token counts. To every head, whatever its weights, these are
+    the same contexts (docs/width-one.md, section 8). Data of one length come back as they are.
+    Raises TooLarge."""
+    if data.counts is None:
+        return data
+    L = math.lcm(*data.counts)
+    if L > MAX_REPEATED or data.T * L * data.d > MAX_ITEMS:
+        raise TooLarge(f"contexts of {data.lengths} tokens would be repeated to {L:,} tokens each")
+    where = np.array([np.repeat(np.arange(count), L // count) for count in data.counts])
+    contexts = data.contexts[np.arange(data.T)[:, None], where]
+    return replace(data, contexts=contexts, counts=None)
+
+
+def says_repeated(data: Dataset) -> dict[str, str]:
+    """What `produced_by` says where the file holds `repeated` tokens."""
+    return {"tokens": f"{data.lengths}, repeated to equally many"} if data.ragged else {}
 
 
 class Certificate(dict[str, Any]):
@@ -240,6 +262,7 @@ def layer_body(
     unit: of the logits, "1" or "ln 2". made: as `produced_by` has it. width: of values, where the
     claim is about keys and queries alone; else values and output are written.
     """
+    made, data = {**made, **says_repeated(data)}, repeated(data)
     parts = ("key", "query", "value") if width is None else ("key", "query")
     readout = {"output": strings(layer.output)} if width is None else {}
     heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
@@ -258,7 +281,7 @@ def layer_body(
         },
         "data": data.canonical() if file is None else None,
         "layer": {"logit_unit": unit, "heads": heads, **readout},
-        "produced_by": dict(made),
+        "produced_by": made,
         "input_sha256": data.sha256 if file is None else file.sha256,
     }
 

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
+from attncert.constructions.arrays import BoolArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.data.ragged import evened
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
 _CACHED = 2**22  # contexts with more numbers than this in all are converted each time
+MOST_NUMBERS = 2**25  # in contexts of different lengths, each as long as the longest
 Shape = tuple[int, ...]
 
 
@@ -32,11 +33,18 @@ class Dataset:
     stated:   the labels, (T, m); None where there are none. What asks for `labels` then raises
               InputError, so that nothing can be said of labels that do not exist.
     name:     it names folders; made safe by `foreign.safe_name`.
+    counts:   the T numbers of tokens, where they differ; None where all are n. Each context is then
+              filled up to n rows by copies of its first token. Copies change no span, no largest
+              entry and no set of rows; no head attends to them (`present`), and what counts tokens
+              or adds them up takes `rows(t)` or `context(t)`, which are the tokens alone.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
     >>> data.T, data.n, data.d, data.m, data.shared
     (2, 2, 2, 1, True)
+    >>> data = Dataset.of([[[1, 0]], [[0, 1], [1, 1]]], [[1, 2], [3, 4]])
+    >>> data.n, data.counts, data.context(0), data.lengths
+    (2, (1, 2), [1, 0], '1 to 2')
     >>> Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7, 9])
     Traceback (most recent call last):
     attncert.InputError: labels: must be one for each of the 2 queries, not 3 of them
@@ -46,6 +54,7 @@ class Dataset:
     queries: ExactArray
     stated: ExactArray | None = None
     name: str = "data"
+    counts: tuple[int, ...] | None = None
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
     _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
 
@@ -54,7 +63,7 @@ class Dataset:
             self,
             self.name,
             examples=self.T,
-            tokens=self.n,
+            tokens=self.lengths,
             width=self.d,
             labels=f"{self.m} each" if self.labelled else "none",
             contexts="shared" if self.shared else None,
@@ -67,24 +76,28 @@ class Dataset:
         for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
             if shape != wanted:
                 raise InputError(argument, f"of shape {wanted}", shape)
+        if self.counts is not None and not self._counts_fit(self.counts):
+            raise InputError("counts", f"{self.T} numbers from 1 to {self.n}, not all equal",
+                             self.counts)  # fmt: skip
         object.__setattr__(self, "name", safe_name(self.name, "data"))
 
     @classmethod
     def of(cls, contexts: Any, queries: Any, labels: Any = None, name: str = "data") -> Dataset:
         """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
 
-        contexts may be (n, d), shared by all, or of different numbers of tokens, which are then
-        repeated (`ragged.py`); labels may be (T,), and booleans, false for 0 and true for 1; None:
-        there are none. Floats are taken exactly.
+        contexts may be (n, d), shared by all, or nested lists of different numbers of tokens;
+        labels may be (T,), and booleans, false for 0 and true for 1; None: there are none. Floats
+        are taken exactly.
         """
-        E, e = _exact(evened(contexts), "contexts"), _exact(queries, "queries")
+        tables, counts = _filled_up(contexts)
+        E, e = _exact(tables, "contexts"), _exact(queries, "queries")
         y = None if labels is None else _exact(_numbers(labels), "labels")
         full = full_shapes(E.shape, e.shape, None if y is None else y.shape)
         stated = y if y is None or full[2] is None else y.reshape(full[2])
-        return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name)
+        return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name, counts)
 
     def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
-        return Dataset, (self.contexts, self.queries, self.stated, self.name)
+        return Dataset, (self.contexts, self.queries, self.stated, self.name, self.counts)
 
     @property
     def T(self) -> int:
@@ -92,7 +105,25 @@ class Dataset:
 
     @property
     def n(self) -> int:
+        """Tokens in a context, in the longest where they differ."""
         return self.contexts.shape[1]
+
+    @property
+    def ragged(self) -> bool:
+        """Contexts of different numbers of tokens."""
+        return self.counts is not None
+
+    @property
+    def lengths(self) -> str:
+        """The numbers of tokens in words: "3", or "1 to 3"."""
+        return str(self.n) if self.counts is None else f"{min(self.counts)} to {self.n}"
+
+    @cached_property
+    def present(self) -> BoolArray | None:
+        """Where `contexts` has tokens, (T, n); None: everywhere."""
+        if self.counts is None:
+            return None
+        return np.arange(self.n) < np.array(self.counts)[:, None]
 
     @property
     def d(self) -> int:
@@ -119,19 +150,27 @@ class Dataset:
         """One context for all examples (also when T = 1)."""
         return self.contexts.shape[0] == 1
 
+    def tokens(self, t: int) -> int:
+        """How many tokens the context of example t has."""
+        return self.n if self.counts is None else self.counts[t]
+
+    def rows(self, t: int) -> ExactArray:
+        """The tokens of example t, (tokens(t), d)."""
+        return self.contexts[0 if self.shared else t, : self.tokens(t)]
+
     def context(self, t: int) -> fmpq_mat:
-        """E of example t, n×d, exact."""
+        """E of example t, tokens(t)×d, exact."""
         index = 0 if self.shared else t
         if index in self._cache:
             return self._cache[index]
-        matrix = self.contexts[index].matrix()
+        matrix = self.rows(t).matrix()
         if self.contexts.stored.size <= _CACHED:
             self._cache[index] = matrix
         return matrix
 
     @property
     def token_rows(self) -> fmpz_mat:
-        """Numerators of all contexts' rows, one below the other: (T·n or n)×d integers."""
+        """Numerators of `contexts`, one row below the other: (T·n or n)×d integers."""
         if self._rows:
             return self._rows[0]
         matrix = self.contexts.reshape((-1, self.d)).integer_matrix()
@@ -162,9 +201,11 @@ class Dataset:
             if not 0 <= t < self.T:
                 raise InputError("examples", f"indices from 0 to {self.T - 1}", t)
         index = np.array(examples, dtype=np.intp)
-        contexts = self.contexts if self.shared else self.contexts[index]
+        counts = None if self.counts is None else tuple(self.counts[t] for t in index)
+        contexts = self.contexts if self.shared else self.contexts[index, : max(counts or [self.n])]
         stated = None if self.stated is None else self.stated[index]
-        return Dataset(contexts, self.queries[index], stated, self.name)
+        counts = None if len(set(counts or ())) < 2 else counts
+        return Dataset(contexts, self.queries[index], stated, self.name, counts)
 
     def canonical(self) -> dict[str, Any]:
         """The `data` object of a certificate: nested lists of "p" and "p/q".
@@ -172,7 +213,7 @@ class Dataset:
         Its format has no optional keys: zeros stand in the place of labels that there are not, and
         the one claim that is made without labels, full-rank, says nothing of them.
         """
-        return {argument: self._written(argument).strings() for argument in ARGUMENTS}
+        return {argument: list(self._written(argument)) for argument in ARGUMENTS}
 
     @cached_property
     def sha256(self) -> str:
@@ -186,18 +227,23 @@ class Dataset:
         """Keys sorted, no white space: one piece for each context, query and label."""
         for k, argument in enumerate(sorted(ARGUMENTS)):
             yield f'{"," if k else "{"}"{argument}":'
-            array = self._written(argument)
-            for i in range(len(array)):
+            for i, part in enumerate(self._written(argument)):
                 yield "," if i else "["
-                yield json.dumps(array[i].strings(), separators=(",", ":"))
+                yield json.dumps(part, separators=(",", ":"))
             yield "]"
         yield "}"
 
-    def _written(self, argument: str) -> ExactArray:
+    def _written(self, argument: str) -> Iterator[Any]:
+        """The context, query or label of each example, as nested lists of strings."""
+        if argument == "contexts":
+            return (self.rows(t).strings() for t in range(len(self.contexts)))
         if argument == "labels" and self.stated is None:
-            return ExactArray(np.zeros((self.T, 1), dtype=np.int64))
+            return (["0"] for _ in range(self.T))
         array: ExactArray = getattr(self, argument)
-        return array
+        return (array[i].strings() for i in range(len(array)))
+
+    def _counts_fit(self, counts: tuple[int, ...]) -> bool:
+        return len(counts) == self.T > 1 and 1 <= min(counts) < max(counts) == self.n
 
 
 ARGUMENTS = ("contexts", "queries", "labels")
@@ -228,6 +274,33 @@ def full_shapes(
 
 def _exact(x: Any, argument: str) -> ExactArray:
     return x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
+
+
+def _filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
+    """Nested lists with different numbers of tokens: filled up by copies of each first token, and
+    the numbers. What is no list of tables of rows, or has equally many rows in all, comes back as
+    it is. Raises InputError where that would take more than MOST_NUMBERS.
+
+    >>> _filled_up([[[1, 0]], [[0, 1], [2, 3]]])
+    ([[[1, 0], [1, 0]], [[0, 1], [2, 3]]], (1, 2))
+    """
+    lists = (list, tuple, np.ndarray)
+    if not (
+        isinstance(contexts, (list, tuple))
+        and all(isinstance(table, lists) for table in contexts)
+        and all(isinstance(row, lists) for table in contexts for row in table)
+    ):
+        return contexts, None
+    counts = tuple(len(table) for table in contexts)
+    if len(set(counts)) < 2 or 0 in counts:
+        return contexts, None
+    widest = max(1, *(len(row) for table in contexts for row in table))
+    numbers = len(counts) * max(counts) * widest
+    if numbers > MOST_NUMBERS:
+        must = f"of at most {MOST_NUMBERS:,} numbers, each context as long as the longest"
+        raise InputError("contexts", must, f"of {numbers:,}")
+    longest = max(counts)
+    return [[*table, *[table[0]] * (longest - len(table))] for table in contexts], counts
 
 
 def _numbers(labels: Any) -> Any:

@@ -2,8 +2,8 @@
 
 JSON: {"contexts": ..., "queries": ..., "labels": ...}, and "name" if wanted. Numbers are integers,
 floats (taken as the nearest float64, exactly) or strings "p" or "p/q". Contexts are (T, n, d), or
-(n, d) when shared by all examples, and in JSON contexts may differ in their numbers of tokens
-(`ragged.py`); queries (T, d); labels (T,) or (T, m). An .npz archive holds
+(n, d) when shared by all examples, and in JSON contexts may differ in their numbers of tokens;
+queries (T, d); labels (T,) or (T, m). An .npz archive holds
 arrays of the same names and shapes, of integers or of floats of at most 64 bits. Labels may be
 booleans: false is 0, true is 1. A certificate is read as the data in it. The name "-" means
 standard input, where the first bytes tell which format it is.

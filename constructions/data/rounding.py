@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from attncert.constructions.data.dataset import Dataset
@@ -32,7 +32,7 @@ def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounding]:
     """
     contexts, moved = _on_grid(data.contexts, grid)
     queries, more = _on_grid(data.queries, grid)
-    short = Dataset(contexts, queries, data.stated, data.name)
+    short = replace(data, contexts=contexts, queries=queries)
     return short, Rounding(grid, data, max(moved, more))
 
 

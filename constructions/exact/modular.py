@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
+from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, IntegerArray
 
 # Safe primes p = 2q + 1 with p ≡ 3 (mod 8): 2 is not a square, so its order is p - 1, the largest.
 # (Modulo 2^61 - 1 the order of 2 is 61: different exponents collide and ranks come out too low.)
@@ -133,13 +133,18 @@ def monic_mod(rows: IntArray, p: int) -> IntArray:
     return rows * inverse_mod(np.maximum(first, 1), p)[:, None] % p
 
 
-def features_mod(logits: IntegerArray, contexts: FloatArray, p: int) -> FloatArray:
+def features_mod(
+    logits: IntegerArray, contexts: FloatArray, p: int, present: BoolArray | None = None
+) -> FloatArray:
     """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) mod p.
 
-    logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues. Returns (T, d) residues
-    (float64). Raises SumVanishes where a denominator is 0 mod p.
+    logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues; present: (T or 1, n),
+    the tokens i that are added up, None for all. Returns (T, d) residues (float64). Raises
+    SumVanishes where a denominator is 0 mod p.
     """
     weights = _powers(p)[np.mod(logits, p - 1).astype(np.int64)]
+    if present is not None:
+        weights = weights * present
     sums = weights.sum(axis=1) % p
     if not sums.all():
         raise SumVanishes(p)
@@ -147,15 +152,19 @@ def features_mod(logits: IntegerArray, contexts: FloatArray, p: int) -> FloatArr
     return _mix(weights.astype(np.float64), contexts, p)
 
 
-def features_float(logits: IntegerArray, contexts: FloatArray) -> FloatArray:
+def features_float(
+    logits: IntegerArray, contexts: FloatArray, present: BoolArray | None = None
+) -> FloatArray:
     """The same in float64 (T, d), to guide choices; never evidence."""
-    return _mix(softmax_float(logits), contexts, None)
+    return _mix(softmax_float(logits, present), contexts, None)
 
 
-def softmax_float(logits: IntegerArray) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n)."""
+def softmax_float(logits: IntegerArray, present: BoolArray | None = None) -> FloatArray:
+    """2^k / Σ 2^k in float64, (T, n); 0 for what is not present."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
+    if present is not None:
+        weights *= present
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
 

@@ -55,6 +55,7 @@ def train(
     shape: Shape,
     seed: int,
     *,
+    present: FloatArray | None = None,
     steps: int = STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Training:
@@ -65,6 +66,7 @@ def train(
     torch = load_torch()
     units = Units.of(contexts, queries, labels)
     E, e, y = map(torch.asarray, units.scaled(contexts, queries, labels))
+    there = None if present is None else torch.asarray(present)
     first = torch.asarray(start(shape, seed))
     moving, fixed = first[: shape.free].clone().requires_grad_(True), first[shape.free :]
     optimizer = torch.optim.Adam([moving], lr=RATE)
@@ -74,7 +76,8 @@ def train(
     def errors(rows: Any) -> Any:
         weights = torch.cat((moving, fixed))
         own = E if len(E) == 1 else E[rows]
-        return outputs(own, e[rows], weights, shape) - y[rows]
+        some = None if there is None else there[rows]
+        return outputs(own, e[rows], weights, shape, some) - y[rows]
 
     def measured(step: int) -> float:
         with torch.no_grad():

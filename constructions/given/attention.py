@@ -10,8 +10,9 @@ g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinea
 
     ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
 
-Weights are one vector, numbered as in certificates: key, query, value row by row and head by head,
-then output.
+Where contexts have different lengths, `present` (T, n), 0 or 1, says which rows are tokens: p is 0
+on the others. Weights are one vector, numbered as in certificates: key, query, value row by row and
+head by head, then output.
 """
 
 from __future__ import annotations
@@ -66,10 +67,12 @@ class Shape:
         return parts[0], parts[1], parts[2], output
 
 
-def outputs(contexts: Array, queries: Array, weights: Array, shape: Shape) -> Array:
+def outputs(
+    contexts: Array, queries: Array, weights: Array, shape: Shape, present: Array | None = None
+) -> Array:
     """(T, m) outputs; contexts (T or 1, n, d), queries (T, d), float64. Rounded throughout."""
     key, query, value, output = shape.split(weights)
-    p, _, _ = attend(contexts, queries, key, query)
+    p, _, _ = attend(contexts, queries, key, query, present)
     xp = array_namespace(weights)
     scores = contexts @ _columns(xp, value @ output)  # E·(VO)_j, (T or 1, n, H·m)
     scores = xp.reshape(scores, (*scores.shape[:2], shape.heads, shape.m))
@@ -77,7 +80,12 @@ def outputs(contexts: Array, queries: Array, weights: Array, shape: Shape) -> Ar
 
 
 def jacobian(
-    contexts: Array, queries: Array, weights: Array, shape: Shape, free: int | None = None
+    contexts: Array,
+    queries: Array,
+    weights: Array,
+    shape: Shape,
+    free: int | None = None,
+    present: Array | None = None,
 ) -> tuple[Array, Array]:
     """(T, m) outputs and their derivatives (T, m, free) by the first `free` weights (1).
 
@@ -86,7 +94,7 @@ def jacobian(
     xp = array_namespace(weights)
     key, query, value, output = shape.split(weights)
     T, H, m = queries.shape[0], shape.heads, shape.m
-    p, q, _ = attend(contexts, queries, key, query)
+    p, q, _ = attend(contexts, queries, key, query, present)
     scores = contexts @ _columns(xp, value @ output)
     scores = xp.reshape(scores, (*scores.shape[:2], H, m))
     means = xp.sum(p[..., None] * scores, axis=1)  # p·s, (T, H, m)
@@ -115,7 +123,9 @@ def jacobian(
     return xp.sum(means, axis=1), found
 
 
-def attend(contexts: Array, queries: Array, key: Array, query: Array) -> tuple[Array, Array, Array]:
+def attend(
+    contexts: Array, queries: Array, key: Array, query: Array, present: Array | None = None
+) -> tuple[Array, Array, Array]:
     """Softmax weights p (T, n, H), q = Qᵀe (T, H, d_h) and w = Kq (T, d, H)."""
     xp = array_namespace(queries)
     H, d, width = query.shape
@@ -124,6 +134,7 @@ def attend(contexts: Array, queries: Array, key: Array, query: Array) -> tuple[A
     w = xp.permute_dims(xp.sum(key[None, ...] * q[:, :, None, :], axis=3), (0, 2, 1))
     logits = contexts @ w
     powers = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    powers = powers if present is None else powers * present[..., None]
     return powers / xp.sum(powers, axis=1, keepdims=True), q, w
 
 

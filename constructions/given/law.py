@@ -91,7 +91,8 @@ def law(data: Dataset) -> Law:
     """Of a data set: all examples, and every two or more, but not all, that share a context."""
     groups: dict[bytes, list[int]] = {}
     if not data.shared:
-        for t, context in enumerate(data.contexts.numerators.tolist()):
+        for t in range(data.T):
+            context = data.rows(t).numerators.tolist()
             groups.setdefault(repr(context).encode(), []).append(t)
     some = [group for group in groups.values() if 1 < len(group) < data.T]
     parts = [(len(group), spans(data.take(group))) for group in some]

@@ -104,6 +104,7 @@ def fit(
     shape: Shape,
     begin: int | Array,
     *,
+    present: Array | None = None,
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
@@ -111,8 +112,9 @@ def fit(
     """Weights whose outputs are the labels up to rounding, or the last ones tried.
 
     contexts (T or 1, n, d), queries (T, d), labels (T, m): float64, finite, of one array library,
-    which does all the work. begin: a seed of small random weights, or the weights to begin with, in
-    the scale of the data. Deterministic on one machine. Nothing is proved by it.
+    which does all the work; so is present (`attention.py`). begin: a seed of small random weights,
+    or the weights to begin with, in the scale of the data. Deterministic on one machine. Nothing is
+    proved by it.
     """
     xp, place = array_namespace(queries), device(queries)
     units = Units.of(contexts, queries, labels)
@@ -123,7 +125,7 @@ def fit(
     free, count = shape.free, labels.shape[0] * shape.m
 
     def errors(weights: Array) -> Array:
-        return xp.reshape(outputs(contexts, queries, weights, shape) - labels, (-1,))
+        return xp.reshape(outputs(contexts, queries, weights, shape, present) - labels, (-1,))
 
     level, steps, slow, why = 1.0, list[Step](), 0, f"not within {max_steps} steps"
     f = errors(x)
@@ -138,7 +140,8 @@ def fit(
         if len(steps) > max_steps or slow > _PATIENCE:
             why = why if slow <= _PATIENCE else f"no progress in the last {_PATIENCE} steps"
             break
-        J = xp.reshape(jacobian(contexts, queries, x, shape, free)[1], (count, free))
+        J = jacobian(contexts, queries, x, shape, free, present)[1]
+        J = xp.reshape(J, (count, free))
         products = smaller(J)
         while True:
             change = direction(J, products, f, damping)

@@ -188,9 +188,8 @@ def _independent(rows: IntegerArray, p: int) -> int:
 
 def _last_block(data: Dataset) -> int:
     """ω of Theorem 4: n where every context has rank n, else 1; at most what the queries allow."""
-    full = all(
-        int(data.contexts[t].integer_matrix().rank()) == data.n
-        for t in range(1 if data.shared else data.T)
+    full = not data.ragged and all(
+        int(data.contexts[t].integer_matrix().rank()) == data.n for t in range(len(data.contexts))
     )
     return min(data.T, data.n, data.d) if full else 1
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -97,7 +98,8 @@ def coarse(data: Dataset, bits: int) -> Dataset:
 
     "Leading" in the largest numerator of each; data that have so few bits come back unchanged.
     """
-    return Dataset(_rounded(data.contexts, bits), _rounded(data.queries, bits), data.labels)
+    contexts, queries = _rounded(data.contexts, bits), _rounded(data.queries, bits)
+    return replace(data, contexts=contexts, queries=queries)
 
 
 def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray:
@@ -108,6 +110,8 @@ def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray
         directions = (asked @ query) @ key.T
         logits = np.matmul(contexts, directions[:, :, None])[:, :, 0]
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        if data.present is not None:
+            weights *= data.present
         weights /= weights.sum(axis=1, keepdims=True)
         blocks.append(np.matmul(weights[:, None, :], contexts)[:, 0, :])
     return np.hstack(blocks)

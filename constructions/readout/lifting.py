@@ -151,7 +151,7 @@ def _start(construction: Construction, data: Dataset, right: list[int]) -> _Stat
     numerators = data.contexts.numerators
     largest = integers.largest(numerators)
     scaled = [y * data.contexts.denominator for y in right]
-    if largest * p * data.d * max(len(heads), n) >= _EXACT or n > 64:
+    if data.ragged or largest * p * data.d * max(len(heads), n) >= _EXACT or n > 64:
         return None
     if max(map(abs, scaled), default=0) >= 2**50:
         return None

@@ -57,7 +57,7 @@ def predicted_bits(construction: Construction, data: Dataset) -> int:
 
 def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:
     """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, cleared by Π_h S_th. Exact."""
-    contexts = data.contexts.numerators.tolist()
+    contexts = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
     numerators: list[list[list[int]]] = [[] for _ in range(data.T)]
     sums: list[list[int]] = [[] for _ in range(data.T)]
     for layer_head, head in zip(construction.layer.heads, construction.heads, strict=False):

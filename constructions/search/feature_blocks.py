@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from attncert.constructions.arrays import IntArray, IntegerArray
+from attncert.constructions.arrays import BoolArray, IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
@@ -35,14 +35,16 @@ class FeatureBlocks:
 
         Raises SumVanishes where a denominator is 0 mod p.
         """
-        return self._together(lambda where, contexts: self._mix(logits[where], contexts))
+        return self._together(
+            lambda where, contexts: self._mix(logits[where], contexts, self._present(where))
+        )
 
     def of_products(self, products: IntegerArray, rows: IntegerArray) -> Block:
         """`of` for the logits products[t]·rows[t], products (T,) and rows (T or 1, n) integers."""
 
         def part(where: slice, contexts: Block) -> Block:
             mine = rows if len(rows) == 1 else rows[where]
-            return self._mix_products(products[where], mine, contexts)
+            return self._mix_products(products[where], mine, contexts, self._present(where))
 
         return self._together(part)
 
@@ -57,11 +59,14 @@ class FeatureBlocks:
 
     def points(self, example: int, logits: IntegerArray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
-        return self._mix(logits, self._context(example))
+        where = slice(example, example + 1)
+        return self._mix(logits, self._context(example), self._present(where))
 
     def points_of_products(self, example: int, products: IntegerArray, row: IntegerArray) -> Block:
         """`points` for the logits products[i]·row, products (k,) and row (n,) integers."""
-        return self._mix_products(products, row[None, :], self._context(example))
+        where = slice(example, example + 1)
+        context = self._context(example)
+        return self._mix_products(products, row[None, :], context, self._present(where))
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
@@ -70,12 +75,22 @@ class FeatureBlocks:
             return self._all[where, rows]
         return self._block(self.data.contexts[where, rows])
 
-    def _mix(self, logits: IntegerArray, contexts: Block) -> Block:
+    def _present(self, where: slice) -> BoolArray | None:
+        return None if self.data.present is None else self.data.present[where]
+
+    def _mix(self, logits: IntegerArray, contexts: Block, present: BoolArray | None) -> Block:
         return Block(
-            features_mod(logits, contexts.mod, self.prime), features_float(logits, contexts.float)
+            features_mod(logits, contexts.mod, self.prime, present),
+            features_float(logits, contexts.float, present),
         )
 
-    def _mix_products(self, products: IntegerArray, rows: IntegerArray, contexts: Block) -> Block:
+    def _mix_products(
+        self,
+        products: IntegerArray,
+        rows: IntegerArray,
+        contexts: Block,
+        present: BoolArray | None,
+    ) -> Block:
         """No long logit is worked out: residues mod p - 1 are what 2^k mod p sees; a float weight
         sees how far the logit is below the largest, up to DROP bits, and so each factor up to
         DROP."""
@@ -86,8 +101,8 @@ class FeatureBlocks:
         drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
         drops = _cut(np.abs(products))[:, None] * drops
         return Block(
-            features_mod(exponents, contexts.mod, self.prime),
-            features_float(-drops, contexts.float),
+            features_mod(exponents, contexts.mod, self.prime, present),
+            features_float(-drops, contexts.float, present),
         )
 
     def _context(self, example: int) -> Block:

@@ -203,7 +203,10 @@ def record(
         v1=builder.queries.vector(draft.v1),
         c=draft.c,
         alphas=tuple(int(draft.products[t]) for t in group),
-        logits=tuple(tuple(int(k) for k in row) for row in draft.logits(group).tolist()),
+        logits=tuple(
+            tuple(int(k) for k in row[: builder.data.tokens(t)])
+            for t, row in zip(group, draft.logits(group).tolist(), strict=True)
+        ),
         targets=() if draft.targets is None else tuple(int(i) for i in draft.targets),
         gap_bits=gap,
         pivots=tuple(draft.pivots),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -65,13 +66,14 @@ def _spectra(made: Assumed) -> Figure | None:
 
 def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
     """All spectra as a band between least and largest, the median in it."""
-    values = np.array([s.singular for s in found])
     floor = 1e-3 * min(min(s.tolerance, s.rounding) or s.singular[0] * 1e-12 for s in found)
-    values = np.maximum(values, floor)
-    at = np.arange(1, values.shape[1] + 1)
-    axes.fill_between(at, values.min(axis=0), values.max(axis=0), color=BLUE, alpha=0.25,
+    by_index = [[max(x, floor) for x in column if x is not None]
+                for column in zip_longest(*(s.singular for s in found))]  # fmt: skip
+    at = np.arange(1, len(by_index) + 1)
+    axes.fill_between(at, [*map(min, by_index)], [*map(max, by_index)], color=BLUE, alpha=0.25,
                       linewidth=0)  # fmt: skip
-    axes.plot(at, np.median(values, axis=0), color=BLUE, linewidth=1.2, label="median of the sets")
+    axes.plot(at, [*map(np.median, by_index)], color=BLUE, linewidth=1.2,
+              label="median of the sets")  # fmt: skip
     first = found[0]
     axes.axhline(first.tolerance, color=RED, linewidth=1, label="float32 tolerance")
     if first.rounding:

@@ -36,7 +36,7 @@ def sentences(made: Assumed) -> tuple[str, ...]:
     """The answer in a few lines, for a terminal and at the head of the page."""
     first, contexts = made.claims[:2]
     low, high = made.found.interval.lower, made.found.interval.upper
-    n, given = made.given.tokens, made.given
+    given, of, n = made.given, made.given.lengths, made.given.tokens
     between = (
         f"from {low.value:,} to {high.value:,}" if low.value < high.value else f"{low.value:,}"
     )
@@ -57,9 +57,9 @@ def sentences(made: Assumed) -> tuple[str, ...]:
             "weights give them different outputs."
         )
     told += [
-        f"A2, rank {n:,} of contexts: {contexts.level.value}"
+        f"A2, rank {of} of contexts: {contexts.level.value}"
         f"{' for' if contexts.level.holds else ', true of'} "
-        f"{contexts.numbers[f'of rank {n}']:,} of the {count(len(given.kept), 'context')} given.",
+        f"{contexts.numbers[f'of rank {of}']:,} of the {count(len(given.kept), 'context')} given.",
     ]
     if made.placed:
         most = max(made.placed, key=lambda p: p.memorized)
@@ -160,7 +160,7 @@ def assume_dict(made: Assumed) -> dict[str, Any]:
             "distinct queries": given.distinct.N,
             "equal inputs": made.equal_inputs,
             "width": given.d,
-            "tokens": given.tokens,
+            "tokens": given.tokens if given.shortest is None else given.lengths,
             "heads": given.heads,
             "head_width": given.head_width,
             "contexts": len(given.kept),

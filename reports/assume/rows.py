@@ -44,11 +44,11 @@ def tests(made: Assumed) -> list[Row]:
             )
         )
     if made.contexts:
-        n, contexts = given.tokens, made.contexts
+        contexts = made.contexts
         single = sum(1 for s in contexts if s.float32 == s.size)
-        good = sum(1 for s in contexts if s.rank == n)
+        good = sum(1 for s in contexts if s.rank == s.size)
         rows.append(
-            (f"contexts of {n:,} tokens (A2)", f"{single:,} of {len(contexts):,}",
+            (f"contexts of {given.lengths} tokens (A2)", f"{single:,} of {len(contexts):,}",
              f"{good:,} of {len(contexts):,}", "proved, each")
         )  # fmt: skip
     return rows
@@ -84,7 +84,7 @@ def _exact(made: Assumed, k: int) -> tuple[str, str]:
 
 def rounding(made: Assumed) -> list[Row]:
     """Each kind of set against the rounding of the stored numbers, and against small noise."""
-    rows = [_spectra_row(f"contexts of {made.given.tokens:,} tokens", made.contexts)]
+    rows = [_spectra_row(f"contexts of {made.given.lengths} tokens", made.contexts)]
     rows += [_spectra_row(f"{k:,} queries", found) for k, found in made.subsets.items()]
     return [row for row in rows if row]
 
@@ -92,6 +92,7 @@ def rounding(made: Assumed) -> list[Row]:
 def _spectra_row(name: str, found: Sequence[Spectrum]) -> Row:
     if not found:
         return ()
+    sizes = _whole_span([s.size for s in found])
     least = [s.singular[-1] if s.size == len(s.singular) else 0.0 for s in found]
     ratio = [x / (s.singular[0] or 1.0) for x, s in zip(least, found, strict=True)]
     standing = "; ".join(f"{many:,} {words}" for words, many in counts(tuple(found)).items())
@@ -102,8 +103,8 @@ def _spectra_row(name: str, found: Sequence[Spectrum]) -> Row:
         _span(least),
         real(max(s.rounding for s in found)),
         _span(ratio),
-        _whole_span([s.epsilon_rank() for s in found], found[0].size),
-        _whole_span([s.float32 for s in found], found[0].size),
+        f"{_whole_span([s.epsilon_rank() for s in found])} of {sizes}",
+        f"{_whole_span([s.float32 for s in found])} of {sizes}",
     )
 
 
@@ -113,9 +114,9 @@ def _span(values: Sequence[float]) -> str:
     return low if low == middle else f"{low} (median {middle})"
 
 
-def _whole_span(values: Sequence[int], of: int) -> str:
+def _whole_span(values: Sequence[int]) -> str:
     low, high = min(values), max(values)
-    return f"{low:,} of {of:,}" if low == high else f"{low:,} to {high:,} of {of:,}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def layer(made: Assumed) -> list[Row]:

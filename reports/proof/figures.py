@@ -131,8 +131,8 @@ def largest_weights(heads: Sequence[HeadSummary]) -> Figure:
                     linewidth=2.0 if small else 0.6, alpha=0.55)  # fmt: skip
         axes.plot(x, [float(np.median(v)) for _, v in drawn], color=colour, linestyle="",
                   marker=marker, markersize=4.5 if small else 1.5, label=label)  # fmt: skip
-    tokens = next((len(row) for head in heads for row in head.own_weights), 1)
-    axes.axhline(1 / tokens, color="#444444", linewidth=0.8, linestyle=":")
+    for tokens in sorted({len(row) for head in heads for row in head.own_weights} or {1}):
+        axes.axhline(1 / tokens, color="#444444", linewidth=0.8, linestyle=":")
     axes.set(ylim=(0, 1.03), xlim=(0.5, H + 0.5), xlabel="head", ylabel="largest weight")
     axes.set_xticks(_whole_ticks(1, H, 12))
     axes.set_title("Largest attention weight: range over the examples, and median")
@@ -148,8 +148,9 @@ def own_weights(heads: Sequence[HeadSummary]) -> Figure:
         if sum(len(h.own_weights) for h in some) + len(head.own_weights) > MOST_ROWS:
             break
         some.append(head)
-    weights = np.array([row for head in some for row in head.own_weights], dtype=float)
-    rows, n = weights.shape
+    drawn = [row for head in some for row in head.own_weights]
+    rows, n = len(drawn), max(map(len, drawn))
+    weights = np.array([[*row, *[np.nan] * (n - len(row))] for row in drawn])  # nan: not drawn
     height = 1.3 + min(max(0.2 * rows, 0.4), 9.6)
     figure = Figure(figsize=(min(WIDTH, 3.4 + 0.45 * n), height), layout="constrained")
     axes = figure.add_subplot()
@@ -158,9 +159,10 @@ def own_weights(heads: Sequence[HeadSummary]) -> Figure:
         extent=(-0.5, n - 0.5, rows - 0.5, -0.5),
     )  # fmt: skip
     if rows * n <= 200 and n <= 12:
-        for (i, j), w in np.ndenumerate(weights):
-            axes.text(j, i, _weight(w), ha="center", va="center", fontsize=7,
-                      color="black" if w > 0.55 else "white")  # fmt: skip
+        for i, row in enumerate(drawn):
+            for j, w in enumerate(row):
+                axes.text(j, i, _weight(w), ha="center", va="center", fontsize=7,
+                          color="black" if w > 0.55 else "white")  # fmt: skip
     ends = np.cumsum([len(h.own_weights) for h in some])
     for end in ends[:-1]:
         axes.axhline(end - 0.5, color="white", linewidth=2.5)

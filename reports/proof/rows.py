@@ -70,7 +70,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
     rows = [
         ("construction", _construction(proof)),
         ("examples $T$", whole(data.T)),
-        ("contexts", f"{contexts}: $n = {data.n}$ rows of width $d = {data.d}$"),
+        ("contexts", f"{contexts}: $n = {data.lengths}$ rows of width $d = {data.d}$"),
         ("labels", _labels(data)),
         ("heads $H$", value(s.heads)),
         ("head width $d_h$", value(s.head_width)),

@@ -76,7 +76,7 @@ def test_a_long_text_in_a_mask_makes_no_entry_longer(tmp_path: Path) -> None:
 
 def test_empty_rows_are_counted_when_repeated() -> None:
     contexts: list[Any] = [[[]] * 4096, *[[[]]] * 10_000]
-    with pytest.raises(InputError, match="numbers with every context of so many tokens"):
+    with pytest.raises(InputError, match="numbers, each context as long as the longest"):
         Dataset.of(contexts, [[1]] * 10_001, None)
 
 

@@ -228,7 +228,10 @@ def _placed(
     given: Given, contexts: tuple[Spectrum, ...], heads: int, kappa: int
 ) -> tuple[Placed, ...]:
     """The paper's construction at the layer's head width, and heads of width one (ours). The first
-    also as its Remark 1 has it, where the Kruskal rank is only known to be at least kappa."""
+    also as its Remark 1 has it, where the Kruskal rank is only known to be at least kappa. Both
+    need equally many tokens in all contexts."""
+    if given.shortest is not None:
+        return ()
     n, d_h = given.tokens, given.head_width or 1
     good = {spectrum.number for spectrum in contexts if spectrum.rank == n}
     known = [t for t in given.kept if (0 if given.shared else t) in good]

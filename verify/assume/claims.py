@@ -94,9 +94,9 @@ def _every(
 
 
 def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
-    n = given.tokens
-    bad = next((spectrum for spectrum in contexts if spectrum.rank < n), None)
-    full = sum(1 for spectrum in contexts if spectrum.rank == n)  # one counts for all that share it
+    bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
+    good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
+    full = len(good)  # one counts for all that share it
     level = Level.PROVED
     witness: dict[str, Any] | None = None
     if not contexts:
@@ -107,17 +107,25 @@ def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
         witness = {"context": bad.number, "rank": bad.rank, "relation": relation}
     return Claim(
         ids.CONTEXTS,
-        f"Each of {counted(len(given.kept), 'context', 'the')} that are given has ${n}$ "
-        "independent rows (Assumption 2).",
+        f"Each of {counted(len(given.kept), 'context', 'the')} that are given has {_rows(given)}.",
         level,
         numbers={
             "given": len(given.kept),
             "of": given.N,
-            f"of rank {n}": full * (len(given.kept) if given.shared else 1),
+            f"of rank {given.lengths}": full * (len(given.kept) if given.shared else 1),
         },
         witness=witness,
         arithmetic=_MODULO,
         source="paper, Assumption 2",
+    )
+
+
+def _rows(given: Given) -> str:
+    if given.shortest is None:
+        return f"${given.tokens}$ independent rows (Assumption 2)"
+    return (
+        f"independent rows: {given.lengths} of them. Assumption 2 asks for equally many, and so do "
+        "the paper's construction and `width-one`; `affine` and `generic` do not"
     )
 
 

@@ -28,7 +28,8 @@ _FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts
 
 @dataclass(frozen=True)
 class Given:
-    """queries: one for each of the N inputs. tokens: n. heads, head_width: of the layer, None where
+    """queries: one for each of the N inputs. tokens: n; of the longest context where they differ,
+    and then `shortest` of the shortest. heads, head_width: of the layer, None where
     nothing states them. kept: inputs whose contexts are there; contexts() yields them, (n, d) each,
     of one that all inputs have (`shared`) that one. provenance: what the source says of itself."""
 
@@ -40,9 +41,15 @@ class Given:
     contexts: Callable[[], Contexts]
     provenance: Mapping[str, str]
     shared: bool = False
+    shortest: int | None = None
 
     def __repr__(self) -> str:
-        return in_brief(self, self.queries, tokens=self.tokens, contexts=len(self.kept))
+        return in_brief(self, self.queries, tokens=self.lengths, contexts=len(self.kept))
+
+    @property
+    def lengths(self) -> str:
+        """Tokens of a context in words: "3", or "1 to 3"."""
+        return (f"{self.shortest:,} to " if self.shortest else "") + f"{self.tokens:,}"
 
     @property
     def N(self) -> int:
@@ -144,10 +151,11 @@ def _from_json(file: BinaryIO, name: str, source: str) -> Given:
 def _of_dataset(data: Dataset) -> Given:
     def contexts() -> Contexts:
         for t in range(len(data.contexts)):
-            yield t, as_table(data.contexts[t])
+            yield t, as_table(data.rows(t))
 
     queries, kept = Vectors.queries_of(data), tuple(range(data.T))
-    return Given(queries, data.n, None, None, kept, contexts, {}, data.shared)
+    shortest = None if data.counts is None else min(data.counts)
+    return Given(queries, data.n, None, None, kept, contexts, {}, data.shared, shortest)
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> Given:

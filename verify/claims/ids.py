@@ -69,6 +69,7 @@ def head_and_step(claim_id: str) -> tuple[int, Step] | None:
 
 # Hypotheses of the theorems, and what is found in their place.
 CONTEXT_SIZE: Final = hypothesis("context-size")
+TOKEN_COUNTS: Final = hypothesis("token-counts")
 VALUE_WIDTH: Final = hypothesis("value-width")
 A1: Final = hypothesis("A1")
 A1_AT_R: Final = hypothesis("A1-at-r")

@@ -368,7 +368,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
             yield f"{claim.id} is refuted without a witness"
             continue
         if claim.id == ids.A2:
-            rows = data.contexts[claim.witness["context"]].fractions()
+            rows = data.rows(claim.witness["context"]).fractions()
         elif claim.id in (ids.A1, ids.A1_AT_R):
             queries, examples = data.queries.fractions(), claim.witness["examples"]
             rows = [queries[t] for t in examples]

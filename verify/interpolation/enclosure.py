@@ -176,7 +176,7 @@ def _features(data: Dataset, exact: _Exact) -> arb_mat:
         for t, direction in enumerate(directions.tolist()):
             context = contexts[0 if data.shared else t]
             logits = (context * arb_mat(data.d, 1, direction)).entries()
-            rows[t] += (arb_mat(1, data.n, softmax(logits)) * context).entries()
+            rows[t] += (arb_mat(1, len(logits), softmax(logits)) * context).entries()
     return arb_mat(rows)
 
 

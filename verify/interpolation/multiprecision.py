@@ -196,7 +196,7 @@ def _evaluate(
         terms: list[list[Any]] = []
         rests = []
         for logits, rows in zip(tables, projected, strict=True):
-            peak = max(range(data.n), key=logits.__getitem__)
+            peak = max(range(len(logits)), key=logits.__getitem__)
             powers = [mp.exp(x - logits[peak]) for x in logits]
             total = mp.fsum(powers)
             rests.append(mp.fsum(powers[:peak] + powers[peak + 1 :]) / total)

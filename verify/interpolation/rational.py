@@ -134,7 +134,7 @@ def _values(data: Dataset, values: list[fmpq_mat], output: fmpq_mat) -> list[tup
 
 def _integer_context(data: Dataset, t: int) -> fmpz_mat:
     """δ_E E⁽ᵗ⁾, n×d."""
-    return data.contexts[0 if data.shared else t].integer_matrix()
+    return data.rows(t).integer_matrix()
 
 
 def _sum_of_fractions(terms: Sequence[tuple[fmpz, fmpz]]) -> tuple[fmpz, fmpz]:

@@ -149,7 +149,7 @@ def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
             weights = _softmax(logits)
             if not all(w.is_Rational for w in weights):
                 break
-            exact = DomainMatrix([[QQ.from_sympy(w) for w in weights]], (1, data.n), QQ)
+            exact = DomainMatrix([[QQ.from_sympy(w) for w in weights]], (1, len(weights)), QQ)
             blocks[name] = _entries(exact * context)
         whole = len(blocks) == len(heads)
         rows.append([x for name in names for x in blocks[name]] if whole else None)

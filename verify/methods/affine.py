@@ -30,9 +30,8 @@ def _hypotheses(data: Dataset, settings: Asked) -> Iterator[Claim]:
 
 
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
-    tables = data.contexts.stored.tolist()
-    counts = {len(distinct(table)) for table in tables}
-    if counts == {data.n}:
+    counts = {len(distinct(table)) for table in data.contexts.stored.tolist()}
+    if counts == {data.n} or data.ragged:
         return {}
     return {
         "different tokens": f"{min(counts)} to {max(counts)} in a context of {data.n}; a context "

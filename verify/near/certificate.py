@@ -97,7 +97,8 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
         return Near(data, layer, (), *nothing, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):
-        J = jacobian(*arrays, weights, shape)[1].reshape(N, shape.parameters)
+        J = jacobian(*arrays, weights, shape, present=data.present)[1]
+        J = J.reshape(N, shape.parameters)
     if not np.isfinite(J).all():
         return Near(data, layer, (), *nothing, "derivatives beyond the range of float64")
     unknowns = independent_columns(J)

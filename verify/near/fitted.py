@@ -173,6 +173,7 @@ def fit_data(
         largest = float(np.max(np.abs(array)))
         if not largest < 1e100:
             raise InputError(name, "made of numbers below 1e100 in size", largest)
+    there = None if data.present is None else data.present.astype(np.float64)
     start = time.perf_counter()
     found = law(data)
     took = {"law": time.perf_counter() - start}
@@ -187,6 +188,7 @@ def fit_data(
     near = None
     took |= {"fit": 0.0, "certify": 0.0}
     tokens, asked, labels = (place.namespace.asarray(array) for array in arrays)
+    present = None if there is None else place.namespace.asarray(there)
     for number, seed in _starts(found, settings, value_width):
         shape = Shape(data.d, data.m, number, settings.head_width, value_width)
         which = f"{counted(number, 'head')}, start {seed - settings.seed + 1}"
@@ -195,12 +197,12 @@ def fit_data(
         if settings.optimizer == "adam":
             start, steps = time.perf_counter(), settings.steps or STEPS
             step = _stage(progress, f"training, {which}", steps)
-            training = train(*arrays, shape, seed, steps=steps, progress=step)
+            training = train(*arrays, shape, seed, present=there, steps=steps, progress=step)
             begin = place.namespace.asarray(training.weights)
             took["train"] = took.get("train", 0.0) + time.perf_counter() - start
         start = time.perf_counter()
         step = _stage(progress, f"fit, {which}", MAX_STEPS)
-        tried = fit(tokens, asked, labels, shape, begin, progress=step)
+        tried = fit(tokens, asked, labels, shape, begin, present=present, progress=step)
         tried = replace(tried, weights=to_host(tried.weights))
         attempts.append(Attempt(number, seed, bound, tried, training))
         took["fit"] += time.perf_counter() - start
@@ -214,7 +216,8 @@ def fit_data(
             break
     seen = None
     if attempts and attempts[-1].fit.found:
-        seen = heads(arrays[0], arrays[1], attempts[-1].fit.weights, attempts[-1].fit.shape)
+        last = attempts[-1].fit
+        seen = heads(arrays[0], arrays[1], last.weights, last.shape, there)
     return Fitted(data, settings, found, tuple(attempts), near, seen, seconds=took)
 
 

@@ -52,10 +52,17 @@ class Heads:
         }
 
 
-def heads(contexts: FloatArray, queries: FloatArray, weights: FloatArray, shape: Shape) -> Heads:
-    """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them; float64."""
+def heads(
+    contexts: FloatArray,
+    queries: FloatArray,
+    weights: FloatArray,
+    shape: Shape,
+    present: FloatArray | None = None,
+) -> Heads:
+    """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them, present (T, n):
+    where there are tokens; float64."""
     key, query, value, output = shape.split(weights)
-    p = attend(contexts, queries, key, query)[0]  # (T, n, H)
+    p = attend(contexts, queries, key, query, present)[0]  # (T, n, H)
     scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
     return carried(p.max(axis=1), (p[..., None] * scores).sum(axis=1))
 

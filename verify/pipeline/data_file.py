@@ -11,7 +11,13 @@ import io
 import numpy as np
 
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset
-from attncert.verify.certificate import DataFile, TooLarge, canonical_bytes, require_readable
+from attncert.verify.certificate import (
+    DataFile,
+    TooLarge,
+    canonical_bytes,
+    repeated,
+    require_readable,
+)
 
 INSIDE = 2**22  # numbers of the data that a certificate holds itself
 
@@ -24,6 +30,7 @@ def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
     >>> data_file(data), data_file(data, asked=True)
     (None, {'name': 'certificate-data.json', 'bytes': 93})
     """
+    data = repeated(data)
     given = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
     given |= {"labels": data.stated} if data.stated is not None else {}
     numbers = sum(array.stored.size for array in given.values())

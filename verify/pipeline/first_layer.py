@@ -17,7 +17,7 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.mixing import mixed
-from attncert.verify.certificate import canonical_bytes, sealed
+from attncert.verify.certificate import canonical_bytes, repeated, sealed
 from attncert.verify.checker_mixing import FORMAT
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
@@ -64,10 +64,10 @@ def mixing_claim(before: Dataset, after: Dataset) -> Claim:
     x becomes x + (1/n) (x_1 + ... + x_n). Labels are unchanged.
     """
     wrong = "" if before.shared == after.shared else "the contexts are not as many"
-    made = zip(before.contexts.fractions(), after.contexts.fractions(), strict=not wrong)
     means = list[list[Fraction]]()
-    for t, (old, new) in enumerate(made):
-        means.append([sum(column, Fraction(0)) / before.n for column in zip(*old, strict=True)])
+    for t in range(len(before.contexts)):
+        old, new = before.rows(t).fractions(), after.rows(t).fractions()
+        means.append([sum(column, Fraction(0)) / len(old) for column in zip(*old, strict=True)])
         if [_plus(x, means[t]) for x in old] != new:
             wrong = wrong or f"the context of example {t}"
     queries = [before.queries.fractions(), after.queries.fractions()]
@@ -101,7 +101,8 @@ def _equal_still(before: Dataset, after: Dataset) -> str:
     if before.shared:
         return ""
     seen = dict[Key, int]()
-    contexts, queries = before.contexts.fractions(), before.queries.stored.tolist()
+    contexts = [before.rows(t).fractions() for t in range(before.T)]
+    queries = before.queries.stored.tolist()
     for t, query in enumerate(after.queries.stored.tolist()):
         s = seen.setdefault(Key(query), t)
         if s != t and queries[s] == queries[t]:
@@ -120,7 +121,7 @@ def first_layer(before: Dataset, certificate: Mapping[str, Any]) -> dict[str, An
     d = before.d
     zeros = [["0"]] * d
     copy = [["1" if i == j else "0" for j in range(d)] for i in range(d)]
-    data = before.canonical()
+    data = repeated(before).canonical()
     return sealed(
         {
             "format": FORMAT,

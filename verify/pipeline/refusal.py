@@ -77,9 +77,10 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
 def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[Claim]:
     """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
 
-    Ids begin with "placed."; nothing where there are too many examples or no context has rank n.
+    Ids begin with "placed."; nothing where there are too many examples, contexts of different
+    lengths, or no context has rank n.
     """
-    if data.T > MOST_PLACED or data.n > data.d:
+    if data.T > MOST_PLACED or data.ragged or data.n > data.d:
         return []
     best = best_partition(data, r, r - 1, heads, seed, values)
     if not best.groups:

@@ -91,12 +91,14 @@ def hypotheses(run: Run) -> list[Claim]:
         progress=run.progress,
     )
     checks = {
+        "token-counts": partial(asked.token_counts, data),
         "context-size": partial(asked.sizes, data),
         "value-width": partial(asked.value_width, data, run.value_width, source),
         "A2": partial(asked.independent_contexts, data),
         "A1": partial(every, data.n, ids.A1),
     }
-    wanted = [checks[name] for name in checks if name in (*named, "value-width")]
+    counted = ["token-counts"] if data.ragged and "A2" in named else []
+    wanted = [checks[name] for name in checks if name in (*named, *counted, "value-width")]
     if "A1" in named and run.r < data.n:
         wanted.append(partial(every, run.r, ids.A1_AT_R))
     claims = [shared.timed(check) for check in wanted]
@@ -122,7 +124,7 @@ def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
         groups = built.partition or built.groups
         claims.append(shared.timed(partial(asked.partition, data, groups)))
     claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
-    named = {ids.hypothesis(name) for name in method.outline.hypotheses}
+    named = {ids.TOKEN_COUNTS, *(ids.hypothesis(name) for name in method.outline.hypotheses)}
     asked_for = [claim for claim in [*known, *claims] if claim.id in named]
     if method.theorem:
         claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))

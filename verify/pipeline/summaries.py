@@ -29,7 +29,9 @@ def summaries(
         moved = steering if steering and steering.selector is not None else None
         lead = shared.lead(data, moved) if moved else None
         numbers = conditioning.add(record, table, lead)
-        own = softmax_float(dense(table[list(record.group)]))
+        group = list(record.group)
+        present = None if data.present is None else data.present[group]
+        own = softmax_float(dense(table[group]), present)
         out.append(
             HeadSummary(
                 group=record.group,
@@ -39,8 +41,10 @@ def summaries(
                 apriori_bits=numbers.apriori_bits,
                 z_bits=int(ranges(table).max()),
                 condition=numbers.condition,
-                log2_off_peak=tuple(log2_off_peak(table).tolist()),
-                own_weights=tuple(tuple(row) for row in own.tolist()),
+                log2_off_peak=tuple(log2_off_peak(table, data.counts).tolist()),
+                own_weights=tuple(
+                    tuple(row[: data.tokens(t)]) for t, row in zip(group, own.tolist(), strict=True)
+                ),
                 steered=steered(data, moved, table, lead, seen, bits)
                 if moved and lead is not None
                 else None,

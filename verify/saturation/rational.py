@@ -42,7 +42,7 @@ def rational(data: Dataset, built: Construction, asked: Saturation) -> Claim:
         if any(k.q != 1 for k in logits):
             reason = {"reason": "a logit is not a whole multiple of ln 2", "head": pair.head + 1}
             return Claim(ids.SATURATION_RATIONAL, statement, Level.UNDECIDED, witness=reason)
-        row = max(range(data.n), key=logits.__getitem__) if pair.row is None else pair.row
+        row = max(range(len(logits)), key=logits.__getitem__) if pair.row is None else pair.row
         behind = [int((logits[row] - k).p) for i, k in enumerate(logits) if i != row]
         numbers["pairs"] += 1
         if not behind:

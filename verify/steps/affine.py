@@ -144,7 +144,8 @@ def _leads(data: Dataset, head: WidthOneHead, table: Table) -> list[float]:
     out = []
     for s, target, entries in zip(head.earlier, head.targets, dense(table).tolist(), strict=True):
         context = data.context(s).tolist()
-        others = [x for x, row in zip(entries, context, strict=True) if row != context[target]]
+        pairs = zip(entries[: len(context)], context, strict=True)
+        others = [x for x, row in pairs if row != context[target]]
         out.append(entries[target] - max(others) if others else _ALONE)
     return out
 

@@ -63,6 +63,21 @@ def sizes(data: Dataset) -> Claim:
     )
 
 
+def token_counts(data: Dataset) -> Claim:
+    """All contexts have n tokens."""
+    counts = data.counts or (data.n,) * data.T
+    return Claim.checked(
+        ids.TOKEN_COUNTS,
+        "The contexts have equally many tokens.",
+        not data.ragged,
+        {"examples": [counts.index(min(counts)), counts.index(data.n)],
+         "tokens": [min(counts), data.n]},
+        numbers={"asked": "equally many", "found": data.lengths},
+        arithmetic=COUNTED,
+        source="paper, section 3: $E\\in\\mathbb{R}^{n\\times d}$",
+    )  # fmt: skip
+
+
 def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
     """d_v ≥ m."""
     return Claim.checked(
@@ -94,23 +109,26 @@ def capacity(
 
 
 def independent_contexts(data: Dataset) -> Claim:
-    """A2: every context has rank n; refuted with the context and the exact dependency."""
-    found = f"rank {data.n} in " + (
+    """A2: every context has rank n; refuted with the context and the exact dependency. Of contexts
+    of different lengths: each has the rank of its own number of tokens."""
+    found = f"rank {data.lengths} in " + (
         "the shared context" if data.shared else f"all {data.T} contexts"
     )
+    rank = "as many as tokens" if data.ragged else f"rank {data.n}"
     witness: dict[str, Any] = {}
     for t in range(len(data.contexts)):
-        rows = data.contexts[t]
+        rows = data.rows(t)
         if not _independent(rows):
             found = f"rank {int(rows.integer_matrix().rank())} in context {t}"
             witness = {"context": t, "coefficients": _coefficients(rows)}
             break
     return Claim.checked(
         ids.A2,
-        "Every context has $n$ independent rows (Assumption 2).",
+        f"Every context has {'independent' if data.ragged else '$n$ independent'} rows "
+        "(Assumption 2).",
         not witness,
         witness,
-        numbers={"asked": f"rank {data.n}", "found": found},
+        numbers={"asked": rank, "found": found},
         arithmetic=EXACT,
         source="paper, Assumption 2",
     )

@@ -81,7 +81,7 @@ def steps(
         def after(
             record: PlacedHead, table: Table, seen: features.Progressive | None, number: int
         ) -> Iterator[Check]:
-            yield partial(shared.group_logits, record, table, number, source)
+            yield partial(shared.group_logits, data, record, table, number, source)
             if seen is not None:
                 yield partial(shared.finite_rank, record, table, seen, number, source=source)
 

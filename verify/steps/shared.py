@@ -116,7 +116,7 @@ def limit_independence(
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
-    weights = _weights(dense(table[rows]), seen.prime)
+    weights = _weights(dense(table[rows]), seen, rows)
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
@@ -205,11 +205,11 @@ def not_integral(error: features.NotIntegral, number: int) -> Claim:
     )
 
 
-def group_logits(head: PlacedHead, table: Table, number: int, source: str) -> Claim:
+def group_logits(data: Dataset, head: PlacedHead, table: Table, number: int, source: str) -> Claim:
     """The logits on record, from which the readout is solved, are those of the layer."""
     rows = dense(table[list(head.group)]).tolist()
     triples = zip(head.group, head.logits, rows, strict=True)
-    wrong = [t for t, logits, own in triples if own != list(logits)]
+    wrong = [t for t, logits, own in triples if own[: data.tokens(t)] != list(logits)]
     return claim(
         number,
         ids.LOGITS,
@@ -251,17 +251,17 @@ def timed(check: Callable[[], Claim]) -> Claim:
 def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
     """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
     products, looked_at = entries(data, u), examples[:1] if data.shared else examples
-    out = [t for t in looked_at if len(distinct(products(t))) < data.n]
+    out = [t for t in looked_at if len(distinct(products(t))) < data.tokens(t)]
     return list(examples) if out and data.shared else out
 
 
 def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
-    """E⁽ᵗ⁾u by example t, n rationals; u (d×1). Computed once, for all contexts."""
+    """E⁽ᵗ⁾u by example t, one rational for each token; u (d×1). Computed once, for all contexts."""
     table, scale = features.token_products(data, u)
     if data.shared:
         once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
         return lambda t: once
-    return lambda t: [fmpq(x, scale) for x in table[t, :, 0].tolist()]
+    return lambda t: [fmpq(x, scale) for x in table[t, : data.tokens(t), 0].tolist()]
 
 
 def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
@@ -272,13 +272,14 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
 
 def features_of(table: Table, seen: features.Progressive) -> IntArray:
     """The features mod p of one head for all examples, from its logits (T, n)."""
-    weights = _weights(dense(table), seen.prime)
-    return features.mix_mod(weights, seen.contexts(range(len(table))), seen.prime)
+    every = range(len(table))
+    weights = _weights(dense(table), seen, every)
+    return features.mix_mod(weights, seen.contexts(every), seen.prime)
 
 
-def _weights(table: ObjectArray, prime: int) -> IntArray:
+def _weights(table: ObjectArray, seen: features.Progressive, examples: Sequence[int]) -> IntArray:
     """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
     try:
-        return features.softmax_mod(table, prime)
+        return features.softmax_mod(table, seen.prime, seen.present(examples))
     except ZeroDivisionError:
         return np.zeros(table.shape, dtype=np.int64)

@@ -23,7 +23,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import TooLarge, sealed, second
+from attncert.verify.certificate import TooLarge, repeated, says_repeated, sealed, second
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
@@ -57,15 +57,16 @@ def certificate_of(
     coefficients, relation = ["0"] * data.T, broken.relation
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
         coefficients[t] = numeral(c)
+    same = repeated(data)
     body = {
         "format": "attncert/1",
         "claim": "impossible",
         "construction": kind(data, relation),
-        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
-        "data": data.canonical(),
+        "dims": {"examples": data.T, "context": same.n, "width": data.d, "labels": data.m},
+        "data": same.canonical(),
         "relation": coefficients,
-        "produced_by": dict(produced_by),
-        "input_sha256": data.sha256,
+        "produced_by": {**produced_by, **says_repeated(data)},
+        "input_sha256": same.sha256,
     }
     return sealed(body | second(more or {}))
 
@@ -182,7 +183,7 @@ def kind(data: Dataset, relation: Relation) -> str:
     if not class_by_class(data, relation):
         return "equal sums of rows"
     used = list(relation.indices)
-    contexts = [data.contexts.numerators[0 if data.shared else t].tolist() for t in used]
+    contexts = [data.rows(t).numerators.tolist() for t in used]
     queries = [data.queries.numerators[t].tolist() for t in used]
     pair = relation.coefficients == (1, -1)
     if pair and queries[0] == queries[1] and _same(map(sorted, contexts)):

@@ -45,7 +45,7 @@ def never_exceeds(data: Dataset, rows: Sequence[int], columns: Sequence[int]) ->
     >>> never_exceeds(Dataset.of(E, [[1, 2, 3]] * 3, [0] * 3), (0, 1), (0, 1))
     True
     """
-    tokens = data.contexts.numerators.tolist()
+    tokens = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
     queries = data.queries.numerators.tolist()
     further = [j for j in range(data.d) if j not in columns]
     for t in range(data.T):

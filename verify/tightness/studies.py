@@ -120,7 +120,7 @@ def study(
         except HypothesisFails:
             pass  # the claims say what is known
     examples = counted(data.T, "example")
-    text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.n}, d = {data.d}."
+    text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.lengths}, d = {data.d}."
     return Study(
         "data", "Limits that hold for all weights", text, data, tuple(claims), proof, command
     )

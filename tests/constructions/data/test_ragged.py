@@ -1,49 +1,95 @@
-"""Contexts of different numbers of tokens: the repeated ones are the same layer, or one line."""
+"""Contexts of different numbers of tokens are kept as they were given."""
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
+from math import lcm
 
 import pytest
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.ragged import evened
+from attncert.constructions.data.rounding import rounded
 from attncert.constructions.errors import InputError
+from attncert.constructions.mixing import mixed
 
 CONTEXTS = [[[1, 0], [0, 1], [2, 1]], [[3, 1]], [[0, 1], ["1/2", 2]]]
 QUERIES = [[1, 2], [0, 1], [1, 1]]
+DATA = Dataset.of(CONTEXTS, QUERIES, [1, 2, 3])
 
 
-def feature(rows: list[list[Fraction]], u: list[int]) -> list[Fraction]:
-    """Attention with softmax in base 2 at the logits rows·u, u integral on these rows."""
-    logits = [sum(2 * x * y for x, y in zip(row, u, strict=True)) for row in rows]
-    powers = [Fraction(2) ** int(k) for k in logits]
-    return [sum(w * row[j] for w, row in zip(powers, rows, strict=True)) / sum(powers)
-            for j in range(len(u))]  # fmt: skip
+def fractions(tables: list[list[list[object]]]) -> list[list[list[Fraction]]]:
+    return [[[Fraction(str(x)) for x in row] for row in table] for table in tables]
 
 
-def test_the_features_are_those_of_the_contexts_given() -> None:
-    data = Dataset.of(CONTEXTS, QUERIES, [1, 2, 3])
-    assert data.n == 6 and data.T == 3
-    for given, repeated in zip(CONTEXTS, data.contexts.fractions(), strict=True):
-        rows = [[Fraction(x) for x in row] for row in given]
-        for u in ([0, 0], [1, -2], [3, 1]):
-            assert feature(rows, u) == feature(repeated, u)
+def repeated(data: Dataset) -> Dataset:
+    """The same for every head: all tokens of a context equally often."""
+    n = lcm(*(data.tokens(t) for t in range(data.T)))
+    tables = [data.rows(t).fractions() for t in range(data.T)]
+    tables = [[row for row in table for _ in range(n // len(table))] for table in tables]
+    labels = data.labels.fractions() if data.labelled else None
+    return Dataset.of(tables, data.queries.fractions(), labels)
 
 
-@pytest.mark.parametrize("same", [
-    [[1, 0], [0, 1]], [[[1, 0]], [[0, 1]]], [[[1, 0]], []], [[1, 0], [0]], [], [1, [2]], "x",
+def test_the_tokens_are_those_given() -> None:
+    assert [DATA.rows(t).fractions() for t in range(3)] == fractions(CONTEXTS)
+    assert [DATA.tokens(t) for t in range(3)] == [3, 1, 2]
+    assert (DATA.T, DATA.n, DATA.lengths, DATA.ragged) == (3, 3, "1 to 3", True)
+    assert DATA.present is not None
+    assert DATA.present.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
+
+
+def test_what_fills_up_is_a_token_again() -> None:
+    for t, table in enumerate(DATA.contexts.fractions()):
+        assert table[DATA.tokens(t) :] == table[:1] * (3 - DATA.tokens(t))
+
+
+def test_a_part_has_its_own_numbers() -> None:
+    part = DATA.take([2, 1])
+    assert part.counts == (2, 1) and part.n == 2
+    assert DATA.take([0]).counts is None and DATA.take([1]).n == 1
+    equal = Dataset.of([CONTEXTS[0], CONTEXTS[2], CONTEXTS[2]], QUERIES).take([1, 2])
+    assert not equal.ragged and equal.context(0).nrows() == 2
+
+
+def test_copies_and_files_keep_them() -> None:
+    again = pickle.loads(pickle.dumps(DATA))
+    assert again.counts == (3, 1, 2)
+    assert DATA.canonical()["contexts"][1:] == [[["3", "1"]], [["0", "1"], ["1/2", "2"]]]
+    read = Dataset.of(**DATA.canonical())
+    assert read.sha256 == DATA.sha256 != repeated(DATA).sha256
+    assert rounded(DATA, Fraction(1))[0].counts == (3, 1, 2)
+
+
+def test_the_mean_of_a_context_is_that_of_its_tokens() -> None:
+    ours, same = mixed(DATA), mixed(repeated(DATA))
+    assert ours.queries.fractions() == same.queries.fractions()
+    assert ours.rows(2).fractions() == same.rows(2).fractions()[::3]
+
+
+@pytest.mark.parametrize("contexts", [
+    [[1, 0], [0, 1]], [[[1, 0]], [[0, 1]]], [[[1, 0], [0, 1]], [[1, 1], [2, 1]]],
 ])  # fmt: skip
-def test_what_is_not_ragged_in_tokens_is_left_alone(same: object) -> None:
-    assert evened(same) is same
+def test_contexts_of_one_length_are_not_ragged(contexts: object) -> None:
+    data = Dataset.of(contexts, QUERIES[:2])
+    assert data.counts is None and data.present is None
 
 
-def test_too_many_tokens_are_refused_in_one_line() -> None:
-    with pytest.raises(InputError, match=r"^contexts: must be of token counts .* not of 64, 81 t"):
-        Dataset.of([[[1, 0]] * 64, [[0, 1]] * 81], QUERIES[:2], [1, 2])
+def test_token_counts_must_fit() -> None:
+    for counts in ((1, 1, 1), (3, 3, 3), (1, 2), (0, 1, 3), (1, 2, 2), (1, 2, 4)):
+        with pytest.raises(InputError, match=r"^counts: must be 3 numbers from 1 to 3, not all eq"):
+            Dataset(DATA.contexts, DATA.queries, counts=counts)
+
+
+def test_too_many_numbers_are_refused_in_one_line() -> None:
     many = [[[0] * 9]] * 999 + [[[0] * 9] * 4093]
-    with pytest.raises(InputError, match=r"33,554,432 numbers"):
-        evened(many)
+    with pytest.raises(InputError, match=r"^contexts: must be of at most 33,554,432 numbers"):
+        Dataset.of(many, [[0] * 9] * 1000)
+
+
+def test_counts_without_a_small_common_multiple_are_no_trouble() -> None:
+    data = Dataset.of([[[1, k]] * k for k in range(1, 41)], [[1, k] for k in range(1, 41)])
+    assert data.lengths == "1 to 40"
 
 
 def test_rows_of_different_widths_are_still_located() -> None:

@@ -41,7 +41,7 @@ _EXACT_BITS = 300_000  # of all exponents together, up to which weights are writ
 
 @dataclass(frozen=True)
 class Attention:
-    """A layer on a data set. mask: (T, n), True where a row is attended to; None: everywhere.
+    """A layer on a data set. mask: (T, n), True where a row is attended to; None: every token is.
 
     Raises InputError where shapes do not fit, a query may attend to nothing, or T·H·n is above
     MOST_WEIGHTS.
@@ -69,15 +69,15 @@ class Attention:
         if self.mask is not None:
             if self.mask.shape != (data.T, data.n):
                 raise InputError("--mask", f"of shape {(data.T, data.n)}", self.mask.shape)
-            empty = np.flatnonzero(~self.mask.any(axis=1))
-            if len(empty):
+            empty = [t for t in range(data.T) if not self.rows(t)]
+            if empty:
                 raise InputError(
                     "--mask", "one that leaves each query a row", f"none for {empty[0]}"
                 )
 
     def rows(self, t: int) -> list[int]:
         """Rows of the context that example t attends to."""
-        every = range(self.data.n)
+        every = range(self.data.tokens(t))
         return list(every) if self.mask is None else [i for i in every if self.mask[t, i]]
 
     @cached_property
@@ -98,8 +98,9 @@ class Attention:
 
     def on(self, examples: Sequence[int]) -> Attention:
         """The same layer on these examples alone."""
-        mask = None if self.mask is None else self.mask[list(examples)]
-        return replace(self, data=self.data.take(examples), mask=mask)
+        data = self.data.take(examples)
+        mask = None if self.mask is None else self.mask[list(examples), : data.n]
+        return replace(self, data=data, mask=mask)
 
     def of_heads(self, heads: Sequence[int]) -> Attention:
         """These heads alone."""
@@ -220,11 +221,11 @@ def causal_mask(data: Dataset) -> BoolArray:
     """
     mask = np.zeros((data.T, data.n), dtype=bool)
     for t, query in enumerate(data.queries.fractions()):
-        rows = data.contexts[0 if data.shared else t].fractions()
+        rows = data.rows(t).fractions()
         if query not in rows:
             must = "used with queries that are each a row of their own context"
             raise InputError("--mask causal", must, f"with query {t}, which is none of its")
-        mask[t, : data.n - rows[::-1].index(query)] = True
+        mask[t, : len(rows) - rows[::-1].index(query)] = True
     return mask
 
 

@@ -238,7 +238,7 @@ def theorem_claims(
     given: the groups are said to be those of the layer; else they were counted (carried_groups).
     """
     data, H = attention.data, len(heads)
-    r = min(data.n, attention.layer.head_width)
+    r = min(*(data.counts or (data.n,)), attention.layer.head_width)
     most = capacity(H, r, r)
     placed = [t for group in groups for t in group]
     fits = Claim.checked(

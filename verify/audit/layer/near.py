@@ -4,7 +4,7 @@
 form. With logits f · E K Qᵀe (f = unit · scale), (K, Q) with the factor is (K, fQ) without. For s
 near f, exact plain weights within r of (K, sQ, V, O) have a query Q* with |Q*/f - Q| ≤ r/f +
 |s/f - 1|·|Q|, entry by entry: exact weights of the given form are within the larger of r and that
-(ours). Where each query sees equally many rows, these are its context.
+(ours). The rows that a query sees are its context.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.layer import Layer
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims.evidence import Claim
@@ -34,10 +33,9 @@ class Exact:
 
 
 def exact_near(attention: Attention) -> Exact | None:
-    """None where it was not tried: more than MOST_UNKNOWNS labels, queries that see differently
-    many rows, weights beyond float64."""
+    """None where it was not tried: more than MOST_UNKNOWNS labels, weights beyond float64."""
     data = _seen(attention)
-    if data is None or data.T * data.m > MOST_UNKNOWNS:
+    if data.T * data.m > MOST_UNKNOWNS:
         return None
     with ctx.workprec(_BITS):
         factor = attention.factor
@@ -58,17 +56,16 @@ def exact_near(attention: Attention) -> Exact | None:
     return Exact(nearby_claim(found), found.distance)
 
 
-def _seen(attention: Attention) -> Dataset | None:
-    """The data with, for each query, the rows that it sees; None where their number varies."""
+def _seen(attention: Attention) -> Dataset:
+    """The data with, for each query, the rows that it sees."""
     data, mask = attention.data, attention.mask
     if mask is None or mask.all():
         return data
     rows = [attention.rows(t) for t in range(data.T)]
-    if len({len(some) for some in rows}) > 1:
-        return None
-    stored = data.contexts.stored
-    seen = np.stack([stored[0 if data.shared else t][some] for t, some in enumerate(rows)])
-    return replace(data, contexts=ExactArray(seen, data.contexts.denominator))
+    counts = tuple(map(len, rows))
+    filled = np.array([[*some, *some[:1] * (max(counts) - len(some))] for some in rows])
+    contexts = data.contexts[0 if data.shared else np.arange(data.T)[:, None], filled]
+    return replace(data, contexts=contexts, counts=counts if len(set(counts)) > 1 else None)
 
 
 def _fraction(point: arb) -> Fraction:

@@ -61,7 +61,8 @@ class Question:
         """The layer on the data. Raises InputError."""
         weights = self.weights
         unit, scale = self.unit or weights.unit, self.scale or weights.scale
-        return Attention(weights.on(data), weights.layer, unit, scale, self.mask)
+        mask = None if self.mask is None else self.mask[:, : data.n]
+        return Attention(weights.on(data), weights.layer, unit, scale, mask)
 
 
 @dataclass(frozen=True)

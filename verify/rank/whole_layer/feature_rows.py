@@ -104,6 +104,9 @@ class FeatureRows:
         xp, p = self._xp, self.p
         block = None if self.data.shared else self.data.contexts.stored[start:stop]
         weights = self._powers(self._logits(start, stop, block))
+        if self.data.present is not None:
+            present = xp.asarray(self.data.present[start:stop].astype(np.float64))
+            weights = weights * present[:, None, :]
         sums = reduce(xp.sum(weights, axis=2), p)  # n < 2^28 balanced residues: exact
         if bool(xp.any(sums == 0)):
             raise SumVanishes(p)
@@ -128,7 +131,8 @@ class FeatureRows:
     def _exact_logits(self, start: int, stop: int) -> FloatArray:
         part = self.data.take(range(start, stop))
         tables = [features.logits(head, part) for head in self._exact]
-        return np.stack([residues(table, self._mod) for table in tables], axis=1)
+        found = np.stack([residues(table, self._mod) for table in tables], axis=1)
+        return np.pad(found, ((0, 0), (0, 0), (0, self.data.n - part.n)))
 
     def _powers(self, exponents: Any) -> Any:
         """2^k modulo p for balanced k modulo p - 1, entrywise."""

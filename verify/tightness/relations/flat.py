@@ -153,7 +153,7 @@ def affine_bound(
             "rank": reached.rank,
             "bound": bound,
             "T": data.T,
-            "H(n-1)+1": heads * (data.n - 1) + 1,
+            **({} if data.ragged else {"H(n-1)+1": heads * (data.n - 1) + 1}),
             "prime": reached.prime,
             "draw": reached.draws,
             "seed": seed,

@@ -56,7 +56,8 @@ _Kind = tuple[Direction, Rows]  # the line of the query, and the rows on it
 
 @dataclass(frozen=True)
 class _Parts:
-    """z_t = total/n + Σ terms[κ] φ_κ: total is the sum of the rows; no terms where φ vanishes."""
+    """z_t = total/L + Σ terms[κ] φ_κ: total is L times the mean of the rows, L the least common
+    multiple of the token counts; no terms where φ vanishes."""
 
     total: tuple[int, ...]
     terms: Mapping[_Kind, Fraction]
@@ -157,7 +158,8 @@ def complete(data: Dataset) -> bool:
 
 def same_rows(data: Dataset) -> bool:
     """Are all contexts equal up to the order of their rows?"""
-    ordered = [sorted(map(tuple, E.tolist())) for E in data.contexts.numerators]
+    contexts = (data.rows(t).numerators.tolist() for t in range(len(data.contexts)))
+    ordered = [sorted(map(tuple, E)) for E in contexts]
     return all(rows == ordered[0] for rows in ordered)
 
 
@@ -220,16 +222,17 @@ def _untied(data: Dataset) -> bool:
     live = data.queries.numerators.any(axis=1)
     used = [0] if data.shared and live.any() else np.flatnonzero(live).tolist()
     for t in used:
-        E = data.contexts[t].numerators
+        E = data.rows(t).numerators
         differences = integers.subtract(E[1:], E[:1])
-        if differences.any() and int(integers.to_flint(differences).rank()) < data.n - 1:
+        if differences.any() and int(integers.to_flint(differences).rank()) < len(differences):
             return False
     return True
 
 
 def _parts(data: Dataset) -> list[_Parts]:
     out = []
-    contexts = [_centred(E) for E in data.contexts.numerators]
+    L = math.lcm(*(data.counts or (data.n,)))
+    contexts = [_centred(data.rows(t).numerators, L) for t in range(len(data.contexts))]
     for t in range(data.T):
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())
@@ -241,12 +244,18 @@ def _parts(data: Dataset) -> list[_Parts]:
     return out
 
 
-def _centred(context: IntegerArray) -> tuple[tuple[int, ...], list[list[int]]]:
-    """The sum of the rows, and n times the rows minus that."""
+def _centred(context: IntegerArray, L: int) -> tuple[tuple[int, ...], list[list[int]]]:
+    """L times the mean of the rows, and L times the rows minus that; L a multiple of their number.
+    Beside contexts of other lengths rows that all occur r times count once: to every head these
+    are the same tokens."""
     rows = [[int(x) for x in row] for row in context.tolist()]
-    total = [sum(column) for column in zip(*rows, strict=True)]
-    n = len(rows)
-    return tuple(total), [[n * x - s for x, s in zip(row, total, strict=True)] for row in rows]
+    total = [sum(column) * (L // len(rows)) for column in zip(*rows, strict=True)]
+    centred = [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
+    if len(rows) < L:
+        counts = Counter(map(tuple, centred))
+        times = math.gcd(*counts.values())
+        centred = [list(row) for row, count in counts.items() for _ in range(count // times)]
+    return tuple(total), centred
 
 
 def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:

@@ -1,0 +1,270 @@
+"""Contexts of different lengths: whatever is computed of heads is what it is of repeated tokens.
+
+A context whose tokens all occur r times is, for every head, the context without repetition. So data
+of different lengths are compared with the same data repeated to one length, which needs no code for
+lengths; and with what fills the shorter contexts up taken for tokens, which must differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+
+from attncert import Settings, prove
+from attncert.cli import main
+from attncert.constructions import layer as layers
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.from_layer import from_layer
+from attncert.constructions.given import attention
+from attncert.constructions.given.adam import train
+from attncert.constructions.given.law import law
+from attncert.constructions.given.least_squares import fit
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.readout import float_weights
+from attncert.constructions.search.dimensions import dimensions
+from attncert.constructions.search.feature_blocks import FeatureBlocks
+from attncert.verify import features
+from attncert.verify.audit.layer.attention import Attention, causal_mask
+from attncert.verify.certificate import TooLarge, repeated
+from attncert.verify.interpolation.enclosure import enclose_error
+from attncert.verify.interpolation.multiprecision import multiprecision
+from attncert.verify.interpolation.rational import rational
+from attncert.verify.near import enclosure
+from attncert.verify.near.heads import heads as heads_in_floats
+from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
+from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows
+from attncert.verify.tightness.relations import flat, probes, rows
+
+P, SMALL = features.PRIMES[0], 11863067  # a prime of the exact matrix products
+CONTEXTS = [
+    [[1, 0, 2], [0, 1, -1], [2, 1, 0]], [[3, 1, 1]], [[0, 1, 1], [-1, 2, 0]],
+    [[1, 0, 1], [0, 2, 0], [0, 0, -3], [1, 1, 1]],
+]  # fmt: skip
+QUERIES = [[1, 2, 0], [0, 1, 1], [1, 1, -1], [2, 0, 1]]
+DATA = Dataset.of(CONTEXTS, QUERIES, [1, 2, 3, -4])
+SAME = repeated(DATA)
+AS_TOKENS = replace(DATA, counts=None)  # the defect: copies taken for tokens
+LAYER = Layer(
+    (
+        Head(fmpq_mat([[1], [0], [2]]), fmpq_mat([[1], [-1], [1]]), fmpq_mat([[1], [2], [3]])),
+        Head(fmpq_mat([[0], [1], [1]]), fmpq_mat([[2], [1], [0]]), fmpq_mat([[0], [1], [-1]])),
+    ),
+    fmpq_mat([[1], [2]]),
+)
+SHAPE = attention.Shape(3, 1, 2, 1, 1)
+WEIGHTS = np.linspace(-1, 1, SHAPE.parameters)
+
+
+def logits(data: Dataset) -> Any:
+    return features.logits(LAYER.heads[0], data)
+
+
+def arrays(data: Dataset) -> tuple[Any, Any]:
+    return data.contexts.floats(), data.queries.floats()
+
+
+def there(data: Dataset) -> Any:
+    return None if data.present is None else data.present.astype(float)
+
+
+def in_blocks(data: Dataset) -> Any:
+    blocks = FeatureBlocks(data, 8191)
+    by, keys = np.array([1, 3, -2, 4]), np.array([[1], [0], [2]])
+    table = (data.contexts.numerators @ keys)[:, :, 0]
+    made = [blocks.of(by[:, None] * table), blocks.of_products(by, table),
+            blocks.points(3, by[:2, None] * table[3]),
+            blocks.points_of_products(2, by[:2], table[2])]  # fmt: skip
+    return np.vstack([part.mod for part in made]), np.vstack([part.float for part in made])
+
+
+COMPUTED: dict[str, Callable[[Dataset], Any]] = {
+    "exact features": lambda data: layers.features(LAYER.heads[0], data).tolist(),
+    "features mod p": lambda data: features.feature_matrix_mod(data, LAYER, P).tolist(),
+    "columns over Q": lambda data: features.exact_columns(logits(data), data, (0, 2)),
+    "features over Q": lambda data: probes.feature_matrix(data, LAYER).tolist(),
+    "of a search": in_blocks,
+    "rows of Z": lambda data: FeatureRows(data, LAYER, SMALL).rows(0, 4),
+    "rows of Z, two": lambda data: FeatureRows(data, LAYER, SMALL).rows(1, 3),
+    "rows of J": lambda data: JacobianRows(data, LAYER, SMALL).rows(0, 4),
+    "float64 features": lambda data: float_weights.features(
+        data, *(LAYER.to_numpy()[name] for name in ("W_K", "W_Q"))
+    ),
+    "float64 outputs": lambda data: attention.outputs(*arrays(data), WEIGHTS, SHAPE, there(data)),
+    "float64 Jacobian": lambda data: attention.jacobian(
+        *arrays(data), WEIGHTS, SHAPE, present=there(data)
+    ),
+    "balls": lambda data: enclosure.errors(data, LAYER, 80).mid,
+    "balls, third-party": lambda data: float_matrix(Attention(data, LAYER).outputs()),
+    "shares of heads": lambda data: heads_in_floats(
+        *arrays(data), WEIGHTS, SHAPE, there(data)
+    ).share,
+    "enclosed errors": lambda data: np.round(
+        np.array(enclose_error(data, LAYER.to_numpy()).numbers["errors"], dtype=float), 3
+    ),
+}  # fmt: skip
+
+
+def float_matrix(matrix: Any) -> Any:
+    return np.array([[float(x.mid()) for x in row] for row in matrix.tolist()])
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_numbers_are_those_of_repeated_tokens(name: str) -> None:
+    """And not those of the copies that fill shorter contexts up."""
+    found, same, wrong = (COMPUTED[name](data) for data in (DATA, SAME, AS_TOKENS))
+    assert equal(found, same)
+    assert not equal(found, wrong)
+
+
+def equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and a and isinstance(a[0], np.ndarray):
+        return all(map(equal, a, b))
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-9)
+    return bool(a == b)
+
+
+def test_spans_do_not_see_what_fills_up() -> None:
+    assert law(DATA) == law(SAME)
+    assert flat.flat_of(DATA) == flat.flat_of(SAME)
+    assert dimensions(DATA) == dimensions(SAME)
+
+
+def test_relations_count_repeated_tokens_once() -> None:
+    """Rows [a, b] and [a, b, a, b] are one context; [a, b] and [a, b, a] are two."""
+    one, two = [[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 0]]
+    data = Dataset.of([one, [*one, *one], two], [[1, 2]] * 3, [1, 2, 3])
+    (relation,) = rows.row_relations(data)
+    assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
+    assert rows.row_relations(repeated(data)) == (relation,)
+    proof = prove(data)
+    assert proof.standing.value == "refuted" and proof.certificate is not None
+
+
+def test_equal_beginnings_are_not_one_context() -> None:
+    """Filled up, [a, b] is [a, b, a]."""
+    data = Dataset.of([[[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 0]]], [[1, 2], [2, 1]])
+    assert len(law(data).parts) == 1
+
+
+def test_searches_fit_the_tokens() -> None:
+    shape = attention.Shape(3, 1, 3, 1, 1)
+    labels = DATA.labels.floats()
+    found = fit(*arrays(DATA), labels, shape, 0, present=there(DATA))
+    assert found.found
+    got = attention.outputs(*arrays(SAME), found.weights, shape)
+    assert np.abs(got - labels).max() < 1e-9
+
+
+def test_training_fits_the_tokens() -> None:
+    pytest.importorskip("torch")
+    shape = attention.Shape(3, 1, 3, 1, 1)
+    labels = DATA.labels.floats()
+    found = train(*arrays(DATA), labels, shape, 0, present=there(DATA), steps=20)
+    got = attention.outputs(*arrays(SAME), found.weights, shape)
+    assert np.abs(got - labels).max() == pytest.approx(found.error)
+
+
+@pytest.mark.parametrize("name", ["affine", "generic"])
+def test_what_is_built_speaks_of_the_tokens(name: str) -> None:
+    proof = prove(DATA, Settings(construction=name))
+    assert proof.standing.value == "proved"
+    assert not [c.id for c in proof.trace if c.level.value == "refuted" and "head" in c.id]
+    for head in proof.heads:
+        assert [len(row) for row in head.own_weights] == [DATA.tokens(t) for t in head.group]
+        assert head.log2_off_peak[1] == -np.inf  # one token has all the attention
+    built, layer = DATA.take([0, 1, 2, 3]), proof.layer
+    assert rational(built, layer).level.value == rational(SAME, layer).level.value == "proved"
+    assert rational(AS_TOKENS, layer).level.value == "refuted"
+    assert multiprecision(DATA, layer).level.value == "numerical"
+
+
+def test_given_weights_are_placed_by_the_tokens() -> None:
+    built = from_layer(prove(DATA, Settings(construction="generic")).layer, DATA, "mine")
+    logits_of = {
+        t: row for head in built.heads for t, row in zip(head.group, head.logits, strict=True)
+    }
+    assert {t: len(row) for t, row in logits_of.items()} == {0: 3, 1: 1, 2: 2, 3: 4}
+
+
+@pytest.mark.parametrize("name", ["paper", "width-one"])
+def test_a_proof_of_equally_many_tokens_says_so(name: str) -> None:
+    data = Dataset.of([[[1, 0], [0, 1]], [[1, 1]]], [[1, 2], [3, 1]], [5, 7])
+    proof = prove(data, Settings(construction=name))
+    said = proof.trace[proof.conclusion]
+    assert said.level.value == "not applicable"
+    assert "equally many tokens, and these have 1 to 2" in said.statement
+    assert proof.trace["hypothesis.A2"].level.value == "proved"
+    assert proof.trace["hypothesis.token-counts"].witness == {"examples": [1, 0], "tokens": [1, 2]}
+
+
+def test_a_dependent_context_is_named_with_its_own_rows() -> None:
+    data = Dataset.of([[[1, 0], [0, 1]], [[1, 1], [2, 2], [0, 1]], [[1, 3]]], [[1, 2]] * 3, [5] * 3)
+    claim = prove(data).trace["hypothesis.A2"]
+    assert claim.witness == {"context": 1, "coefficients": ["2", "-1", "0"]}
+
+
+def test_a_certificate_says_that_it_repeats() -> None:
+    file = prove(DATA, Settings(construction="affine")).certificate
+    assert file is not None
+    assert file["produced_by"]["tokens"] == "1 to 4, repeated to equally many"
+    assert file["dims"]["context"] == 12 and file["input_sha256"] == SAME.sha256
+    assert "tokens" not in prove(SAME, Settings(construction="affine")).certificate["produced_by"]
+
+
+def test_too_many_repetitions_are_no_certificate() -> None:
+    counts = (2, 3, 5, 7, 11, 13)
+    tables = [[[k, i, k * i % 3] for i in range(k)] for k in counts]
+    data = Dataset.of(tables, [[1, k, k * k] for k in range(6)], [1] * 6)
+    with pytest.raises(TooLarge, match=r"contexts of 2 to 13 tokens would be repeated to 30,030"):
+        repeated(data)
+    proof = prove(data, Settings(construction="generic"))
+    assert proof.standing.value == "proved" and proof.certificate is None
+
+
+# What users were told of copies.
+
+
+def wrong_saturation(folder: Path) -> list[str]:
+    data = {"contexts": [[[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 1]]], "queries": [[1, 0], [0, 1]],
+            "labels": [5, 7]}  # fmt: skip
+    weights = {"heads": [{"key": [[1], [0]], "query": [[40], [0]], "value": [[1], [-2]]}],
+               "output": [[1]]}  # fmt: skip
+    for name, content in (("d", data), ("w", weights)):
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    (folder / "p.toml").write_text("examples = [0]\nsaturation = 10\n")
+    at = str(folder)
+    return ["audit", f"{at}/d.json", "--layer", f"{at}/w.json", "--property", f"{at}/p.toml",
+            "--out", f"{at}/out", "--json"]  # fmt: skip
+
+
+def test_saturation_beside_a_longer_context_is_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(wrong_saturation(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    assert "verified" in printed and "falsified" not in printed
+
+
+def test_assume_finds_given_contexts_independent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "d.json"
+    contexts = [[[1, 0], [0, 1]], [[1, 1]]]
+    file.write_text(json.dumps({"contexts": contexts, "queries": [[1, 2], [3, 1]]}))
+    assert main(["assume", str(file), "--out", str(tmp_path / "out")]) == 0
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "rank 1 to 2 of contexts: proved" in report
+    assert "asks for equally many" in report
+
+
+def test_a_causal_mask_counts_tokens() -> None:
+    data = Dataset.of([[[1, 0], [0, 1], [1, 1]], [[2, 0]]], [[0, 1], [2, 0]])
+    assert causal_mask(data).tolist() == [[True, True, False], [True, False, False]]
