@@ -106,8 +106,8 @@ def log2_off_peak(table: Table, counts: Sequence[int] | None = None) -> FloatArr
     """log2(1 - p_max) for each example, (N,) float64; -inf where n = 1, else at least -10^300.
     counts: the tokens of each, where they are not n."""
     if counts is not None:
-        rows = zip(dense(table), counts, strict=True)
-        return np.concatenate([log2_off_peak(row[None, :count]) for row, count in rows])
+        own = zip(dense(table), counts, strict=True)
+        return np.concatenate([log2_off_peak(row[None, :count]) for row, count in own])
     rows = table.rows if isinstance(table, Outer) else table
     if rows.shape[1] == 1:
         return np.full(len(table), -np.inf)

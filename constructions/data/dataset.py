@@ -63,7 +63,7 @@ class Dataset:
             self,
             self.name,
             examples=self.T,
-            tokens=self.lengths,
+            tokens=self.lengths if self.ragged else self.n,
             width=self.d,
             labels=f"{self.m} each" if self.labelled else "none",
             contexts="shared" if self.shared else None,

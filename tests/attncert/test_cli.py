@@ -282,7 +282,7 @@ def test_a_reader_that_goes_away_gets_no_answer(proved: Path) -> None:
 
 def test_what_libraries_log_is_one_printable_line() -> None:
     program = (
-        "import attncert, logging; attncert.main(['--quiet', 'hash', 'digits']);"
+        "import attncert, logging; attncert.main(['--quiet', 'explain', 'digits']);"
         "logging.getLogger('library').warning('key\\x1b[31m\\nholds: yes')"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr

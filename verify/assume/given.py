@@ -44,7 +44,8 @@ class Given:
     shortest: int | None = None
 
     def __repr__(self) -> str:
-        return in_brief(self, self.queries, tokens=self.lengths, contexts=len(self.kept))
+        tokens = self.lengths if self.shortest else self.tokens
+        return in_brief(self, self.queries, tokens=tokens, contexts=len(self.kept))
 
     @property
     def lengths(self) -> str:

@@ -137,7 +137,12 @@ def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
     padded = exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask))
     assert padded is not None and padded.distance == plain.distance
     mask[0, 0] = False
-    assert exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask)) is None
+    uneven = exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask))
+    seen = [data.rows(0).fractions()[1:], *(data.rows(t).fractions() for t in (1, 2))]
+    short = Dataset.of(seen, data.queries, data.labels)
+    alone = exact_near(Attention(short, of_arrays(arrays).layer))
+    assert uneven is not None and alone is not None and uneven.distance == alone.distance
+    assert uneven.distance not in (None, plain.distance)
 
 
 # Property files.

@@ -64,7 +64,7 @@ def _ragged() -> Dataset:
 #              for a key column too many. rational: no entry of the data is whole. trap: step 7's,
 #              where two new examples can bring the same new direction.
 #   width-one  short heads; else the proof's alone.
-#   affine     ragged: token counts differ, tokens are repeated.
+#   affine     ragged: token counts differ, and a token occurs twice.
 #   generic    spare: one head more than the examples need.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "paper": {
