@@ -6,7 +6,6 @@ From this `folder.py` knows what is ours. Nothing heavy is imported.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -40,8 +39,8 @@ _CHECKERS = "checker.py", "checker_data.py"
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names; a "*" in one stands for words of small letters. checkers: for a file that can be checked,
-    verify/checker.py and those beside it that it may need; copies make the folder complete."""
+    names. checkers: for a file that can be checked, verify/checker.py and those beside it that it
+    may need; copies make the folder complete."""
 
     name: str
     page: str
@@ -57,13 +56,12 @@ class Kind:
     def holds(self, name: str) -> bool:
         """Whether a file of this name belongs to such a report.
 
-        >>> AUDIT.holds("figures/audit-defects-paper.svg"), AUDIT.holds("figures/mine.svg")
+        >>> AUDIT.holds("figures/audit-steps.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
         names = (self.page, self.html, *self.files, *chain(*self.checkers.values()))
         names += tuple(map(figure_file, self.figures))
-        pattern = "|".join(re.escape(known).replace(r"\*", "[a-z]+(?:-[a-z]+)*") for known in names)
-        return re.fullmatch(pattern, name) is not None
+        return name in names
 
 
 def figure_file(name: str) -> str:
@@ -108,11 +106,8 @@ AUDIT = Kind(
     "audit",
     "audit.md",
     ("audit.json",),
-    (
-        "audit-steps", "audit-necessity", "audit-layer",
-        "audit-defects-*",  # one for each family of defects
-    ),
-)  # fmt: skip
+    ("audit-steps", "audit-necessity", "audit-layer"),
+)
 FIT = Kind(
     "fit",
     "report.md",

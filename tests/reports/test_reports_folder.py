@@ -20,8 +20,7 @@ from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import AUDIT, KINDS, MARK, PROOF, Kind, Report
-from attncert.verify.audit.defects.section import FAMILIES
+from attncert.reports.report import KINDS, MARK, PROOF, Kind, Report
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
 OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
@@ -249,8 +248,6 @@ def test_a_kind_holds_its_own_files_alone() -> None:
     for kind in KINDS:
         assert kind.holds(kind.page) and all(map(kind.holds, kind.files))
         assert not any(map(kind.holds, ("", "notes.txt", "figures/", "figures/../report.md")))
-    families = [f"figures/audit-defects-{family.name}.svg" for family in FAMILIES]
-    assert all(map(AUDIT.holds, families)) and not any(map(PROOF.holds, families))
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:

@@ -14,6 +14,7 @@ import pytest
 from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.built import changed, with_head
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank_mod
 from support.small_layers import outputs
 from support.strategies import datasets, numbers
@@ -25,7 +26,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
 from attncert.reports.proof.page import markdown_page
-from attncert.verify.audit.defects.spoil import changed, with_head
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level

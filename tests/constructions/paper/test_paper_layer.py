@@ -9,6 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
+from support.built import HEAD, PAPER, Built, changed, paper, weights, with_head, with_label
+from support.built import claims as claims_of
 from support.small_layers import features, fractions
 
 from attncert.constructions.construction import Construction
@@ -18,9 +20,6 @@ from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
 from attncert.verify import features as verify_features
 from attncert.verify import tables
-from attncert.verify.audit.defects.runs import PAPER, Built, paper
-from attncert.verify.audit.defects.spoil import changed, weights, with_head, with_label
-from attncert.verify.audit.defects.steps import shared as steps
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.steps import conclusions, shared
@@ -32,7 +31,7 @@ def example(name: str) -> tuple[Dataset, Construction]:
 
 
 def claims(data: Dataset, built: Construction) -> dict[str, Claim]:
-    return {claim.id: claim for claim in steps.claims(Built(data, built))}
+    return {claim.id: claim for claim in claims_of(Built(data, built))}
 
 
 def failing(found: dict[str, Claim]) -> set[str]:
@@ -87,7 +86,8 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
 
 
 def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
-    run = steps.half_the_key(paper("shared"))
+    run = paper("shared")
+    run = weights(run, key=run.layer.heads[HEAD].key / 2)
     claim = conclusions.full_rank(run.data, run.construction.layer)
     assert claim.level is Level.UNDECIDED
 

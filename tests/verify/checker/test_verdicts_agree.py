@@ -36,7 +36,6 @@ from test_checker_rejections import REJECTIONS
 from attncert.constructions.errors import InputError
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
-from attncert.verify.audit.defects import certificates as defects
 from attncert.verify.fast import check as fast
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 
@@ -121,12 +120,6 @@ def test_on_costly_near_files(name: str, tmp_path: Path) -> None:
 @given(mutant=mutants(), seal=st.sampled_from([sealed, digested, dict]))
 def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
     assert len(verdicts(seal(mutant), tmp_path)) == 1
-
-
-def test_on_planted_defects(tmp_path: Path) -> None:
-    for defect in defects.CERTIFICATES.defects:
-        found = verdicts(defect.plant(), tmp_path)
-        assert len(found) == 1 and "holds" not in found, defect.name
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -12,6 +12,7 @@ import pytest
 from flint import arb, ctx, fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.built import with_label
 from support.small_layers import (
     SHAPES,
     Planted,
@@ -24,7 +25,6 @@ from support.small_layers import (
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
-from attncert.verify.audit.defects.spoil import with_label
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation.enclosure import (
     MAX_BITS,

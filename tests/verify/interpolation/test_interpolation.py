@@ -13,6 +13,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.built import changed, with_head, with_label
 from support.small_layers import (
     SHAPES,
     Matrix,
@@ -31,7 +32,6 @@ from support.three_routes import HOLDS, levels, routes
 
 from attncert.constructions import layer as constructions_layer
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.audit.defects.spoil import changed, with_head, with_label
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation import multiprecision, rational, symbolic
 

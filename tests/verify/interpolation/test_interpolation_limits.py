@@ -8,13 +8,13 @@ from fractions import Fraction
 import mpmath
 import pytest
 from flint import fmpq, fmpq_mat
+from support.built import changed, with_head, with_label
 from support.small_layers import SHAPES, Planted, fractions, outputs, planted, times
 from support.three_routes import HOLDS, levels, routes
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
-from attncert.verify.audit.defects.spoil import changed, with_head, with_label
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation import multiprecision, rational, symbolic
 

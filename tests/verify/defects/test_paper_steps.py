@@ -1,6 +1,6 @@
 """The claims about the paper's heads: all there and proved on correct runs, witnesses where not.
 
-That each check fires on the errors of its own step is tests/verify/audit/test_defects.py.
+That each check fires on the errors of its own step is test_planted_defects.py.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from step_defects import PAPER as FAMILY
+from step_defects import fired, greedy_choice_skipped
+from support.built import HEAD, PAPER, Built, paper
+from support.built import claims as claims_of
 from support.oracles import rank
 from support.small_layers import features
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.audit.defects.runs import PAPER, Built, paper
-from attncert.verify.audit.defects.spoil import HEAD, head
-from attncert.verify.audit.defects.steps import paper as defects
-from attncert.verify.audit.defects.steps import shared as steps
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.steps import conclusions
 from attncert.verify.steps import paper as paper_steps
@@ -27,7 +27,7 @@ STEPS = ["duals", "steering", "selector", "separator", "weights", "integral", "s
 
 
 def claims(run: Built) -> dict[str, Claim]:
-    found = steps.claims(run)
+    found = claims_of(run)
     assert len({claim.id for claim in found}) == len(found)
     return {claim.id: claim for claim in found}
 
@@ -53,12 +53,12 @@ def test_ranks_can_be_left_out() -> None:
     assert not any(name.endswith((".rank", ".independence")) for name in found)
 
 
-# Witnesses, and defects that need a word more than their row in verify/audit/defects/.
+# Witnesses, and defects that need a word more than their row in step_defects.py.
 
 
 def witness_of(name: str) -> dict[str, Any]:
     """What the check of the defect's own step says."""
-    defect = next(d for d in defects.PAPER_STEPS.defects if d.name == name)
+    defect = next(d for d in FAMILY.defects if d.name == name)
     found = claims(defect.plant())[defect.check]
     assert found.witness is not None
     return dict(found.witness)
@@ -67,7 +67,7 @@ def witness_of(name: str) -> dict[str, Any]:
 def test_witnesses_name_the_place() -> None:
     """The examples and products of a few defects, worked out again in Fractions."""
     run = paper("interior")
-    group, earlier = head(run).group, head(run).earlier
+    group, earlier = run.head().group, run.head().earlier
     blinded = witness_of("selector vanishing on an earlier query")
     assert blinded == {"example": earlier[0], "product": "0"}
     assert witness_of("tie at the top of Eu") == {"example": earlier[-1]}
@@ -86,7 +86,7 @@ def test_rank_above_r_alone_is_caught() -> None:
     """The weights follow the formula, but d_h promises a smaller rank."""
     run = paper("vertices")
     weights = run.construction.layer.heads[HEAD]
-    claim = paper_steps.head_weights(run.data, head(run), weights, 2, HEAD + 1)
+    claim = paper_steps.head_weights(run.data, run.head(), weights, 2, HEAD + 1)
     assert claim.level is Level.REFUTED
     assert claim.witness == {"rank": 3, "equal": True}
 
@@ -99,7 +99,7 @@ def test_a_repeated_example_spoils_the_ranks() -> None:
     doubled = Dataset.of(run.data.contexts, queries, run.data.labels)
     assert rank(features(doubled, run.construction.layer)) < 7
     spoilt = Built(doubled, run.construction)
-    assert {"head.3.rank", "head.3.duals", "head.3.selector"} <= steps.fired(spoilt)
+    assert {"head.3.rank", "head.3.duals", "head.3.selector"} <= fired(spoilt)
     found = claims(spoilt)["head.3.rank"]
     assert found.level is Level.UNDECIDED and found.numbers["rank"] == 6
     whole = conclusions.full_rank(doubled, run.construction.layer)
@@ -109,7 +109,7 @@ def test_a_repeated_example_spoils_the_ranks() -> None:
 
 def test_two_examples_sent_to_one_new_direction() -> None:
     """Step 7's trap: every other step is as it should be."""
-    spoilt = defects.greedy_choice_skipped()
-    assert steps.fired(spoilt) == {"head.2.independence", "head.2.rank"}
+    spoilt = greedy_choice_skipped()
+    assert fired(spoilt) == {"head.2.independence", "head.2.rank"}
     whole = conclusions.full_rank(spoilt.data, spoilt.construction.layer)
     assert whole.level is Level.UNDECIDED

@@ -1,6 +1,6 @@
 """Real proofs of many kinds keep the rules; what each rule says where one is broken.
 
-That every rule is needed is tests/verify/audit/test_defects.py.
+That every rule is needed is test_planted_defects.py.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import trace_defects as traces
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.audit.defects import traces
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Outline
 from attncert.verify.claims.rules import trace_claims
@@ -124,6 +124,6 @@ def test_a_violation_says_what_and_where(told: traces.Told, rule: str, words: st
 
 
 def test_the_order_of_the_claims_does_not_matter() -> None:
-    run = traces.told("interpolation")
+    run = traces.told()
     turned = replace(run.proof, trace=ProofTrace(reversed(run.claims)))
     assert all(c.level is Level.PROVED for c in trace_claims(turned))

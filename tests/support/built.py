@@ -1,0 +1,269 @@
+"""Correct small constructions on data of seven examples, and ways of spoiling one of their heads.
+
+`record` changes what the builder said and nothing else; `weights` the layer and nothing else;
+`rebuilt` makes the weights from the changed record: an error made before the weights were.
+`consistent` goes furthest: all that follows from the error is measured again, as a builder would
+that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import combinations
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions import generic as of_generic
+from attncert.constructions import paper as the_paper
+from attncert.constructions import width_one as of_width_one
+from attncert.constructions.construction import Construction
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Layer
+from attncert.constructions.width_one import affine as of_affine
+from attncert.verify import features
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.methods import registry
+from attncert.verify.steps.shared import lead, placement
+from attncert.verify.tables import dense, leads
+
+HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
+
+
+@dataclass(frozen=True)
+class Built:
+    """Data and what was built for them."""
+
+    data: Dataset
+    construction: Construction
+
+    @property
+    def layer(self) -> Layer:
+        return self.construction.layer
+
+    def head(self, h: int = HEAD) -> Any:
+        """The record of that head."""
+        return self.construction.heads[h]
+
+
+_on_curve = partial(generators.family, queries="moment-curve")
+_curve = partial(_on_curve, 7, 3, 4, seed=1)
+
+
+def _shared(examples: int = 7) -> Dataset:
+    return _on_curve(7, 3, 4, shared=True, seed=1).take(examples)
+
+
+def _rational() -> Dataset:
+    data = _on_curve(5, 3, 3, seed=4)
+    contexts = [[[x / 7 for x in row] for row in E] for E in data.contexts.fractions()]
+    queries = [[x / 6 for x in row] for row in data.queries.fractions()]
+    return Dataset.of(contexts, queries, data.labels)
+
+
+def _ragged() -> Dataset:
+    """Token counts 3, 3, 2, 3, 3, 3, 3; one context of equal rows, two of affine dimension 1."""
+    data = _curve()
+    contexts = data.contexts.fractions()
+    contexts[1] = [contexts[1][0]] * 3
+    contexts[2] = contexts[2][:2]
+    contexts[5] = [contexts[5][0], contexts[5][1], contexts[5][0]]
+    return Dataset.of(contexts, data.queries, data.labels)
+
+
+_BUILD: dict[str, Callable[..., Construction]] = {
+    "paper": the_paper.build,
+    "width-one": of_width_one.build,
+    "affine": of_affine.build,
+    "generic": of_generic.build,
+}
+
+# Data and settings, by construction and name.
+#   paper      interior: some targets at the barycentre. vertices: none. wide: d_h = 5 > r = 3, room
+#              for a key column too many. rational: no entry of the data is whole. trap: step 7's,
+#              where two new examples can bring the same new direction.
+#   width-one  short heads; else the proof's alone.
+#   affine     ragged: token counts differ, and a token occurs twice.
+#   generic    spare: one head more than the examples need.
+RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
+    "paper": {
+        "interior": (_curve, {}),
+        "vertices": (_curve, {"interior": False}),
+        "shared": (_shared, {}),
+        "wide": (_curve, {"head_width": 5, "interior": False}),
+        "rational": (_rational, {}),
+        "one head": (partial(_shared, 3), {}),
+        "one token": (partial(Dataset.of, [[2, -1]], [[3, 1]], [5]), {}),
+        "idle heads": (partial(_on_curve, 4, 2, 3, seed=2), {"heads": 6}),
+        "trap": (generators.step_seven_trap, {"heads": 2, "head_width": 3}),
+    },
+    "width-one": {
+        "distinct": (_curve, {"saturated": True}),
+        "several alphas": (partial(_on_curve, 7, 3, 4, bound=2, seed=2), {"saturated": True}),
+        "shared": (_shared, {"saturated": True}),
+        "one head": (partial(_shared, 3), {"saturated": True}),
+        "short heads": (_curve, {}),
+    },
+    "affine": {
+        "distinct": (_curve, {}),
+        "ragged": (_ragged, {}),
+        "shared": (_shared, {}),
+        "one head": (partial(_shared, 3), {}),
+    },
+    "generic": {
+        "distinct": (_curve, {}),
+        "wide": (_curve, {"head_width": 3}),
+        "spare": (_shared, {"heads": 4}),
+        "rational": (_rational, {}),
+    },
+}
+PAPER = tuple(RUNS["paper"])
+
+
+@cache
+def run(construction: str, name: str) -> Built:
+    """One of `RUNS`."""
+    make, settings = RUNS[construction][name]
+    data = make()
+    return Built(data, _BUILD[construction](data, **settings))
+
+
+paper, width_one, affine, generic = (partial(run, name) for name in RUNS)
+
+
+def claims(built: Built) -> list[Claim]:
+    """All claims about groups and heads, by the checks of the construction that was run."""
+    method = registry.method(built.construction.name)
+    heads = method.head_claims(built.data, built.construction, with_ranks=True)
+    return [placement(built.data, built.construction), *heads]
+
+
+# Ways of spoiling.
+
+
+def said(built: Built, **parts: Any) -> Built:
+    """Another statement about the construction as a whole: groups, r, records, layer."""
+    return replace(built, construction=replace(built.construction, **parts))
+
+
+def record(built: Built, h: int = HEAD, **parts: Any) -> Built:
+    heads = list(built.construction.heads)
+    heads[h] = replace(heads[h], **parts)
+    return said(built, heads=tuple(heads))
+
+
+def weights(built: Built, h: int = HEAD, **parts: fmpq_mat) -> Built:
+    return said(built, layer=with_head(built.layer, h, **parts))
+
+
+def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
+    """The record changed, and key and query computed from it."""
+    spoilt = record(built, h, **parts)
+    made = spoilt.head(h).weights(built.construction.head_width)
+    return weights(spoilt, h, key=made.key, query=made.query)
+
+
+def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:
+    """`rebuilt`, with the least c = 1, 2, 4, ... at which every target leads, and its gap.
+
+    Raises ValueError where no such c is found: the error does not leave a leading row.
+    """
+    for exponent in range(24):
+        spoilt = measured(rebuilt(built, h, c=2**exponent, **parts), h)
+        if (spoilt.head(h).gap_bits or 0) >= 1:
+            return spoilt
+    raise ValueError("no c makes every target lead")
+
+
+def measured(built: Built, h: int = HEAD) -> Built:
+    """Targets and least gap as the weights really have them."""
+    head, data = built.head(h), built.data
+    table = features.logits(built.layer.heads[h], data)
+    targets = [max(range(data.n), key=row.__getitem__) for row in dense(lead(data, head)).tolist()]
+    gap = min(leads(table[list(head.earlier)], targets), default=None)
+    return record(built, h, targets=tuple(targets), gap_bits=gap)
+
+
+def measured_logits(built: Built, h: int = HEAD) -> Built:
+    """The group's logits as the weights really have them."""
+    table = features.logits(built.layer.heads[h], built.data)
+    rows = (table[t] for t in built.head(h).group)
+    return record(built, h, logits=tuple(tuple(int(k) for k in row) for row in rows))
+
+
+def changed(matrix: fmpq_mat, i: int, j: int, by: fmpq | int) -> fmpq_mat:
+    """A copy with `by` added to one entry."""
+    copy = fmpq_mat(matrix)
+    copy[i, j] = matrix[i, j] + by
+    return copy
+
+
+def bumped(vector: fmpq_mat, by: int = 1) -> fmpq_mat:
+    return changed(vector, 0, 0, by)
+
+
+def with_head(layer: Layer, h: int, **parts: fmpq_mat) -> Layer:
+    """A copy with key, query or value of one head replaced."""
+    heads = list(layer.heads)
+    heads[h] = replace(heads[h], **parts)
+    return replace(layer, heads=tuple(heads))
+
+
+def with_label(data: Dataset, t: int, c: int, by: Any) -> Dataset:
+    """A copy with `by` added to one label."""
+    labels = data.labels.fractions()
+    labels[t][c] += by
+    return Dataset.of(data.contexts, data.queries, labels)
+
+
+# Vectors with one property too few.
+
+
+def blind(built: Built) -> fmpq_mat:
+    """Orthogonal to the group, as a selector is, and to one earlier query too."""
+    head = built.head()
+    return _orthogonal(built.data.queries[[*head.group, head.earlier[0]]].integer_matrix())
+
+
+def with_ties(data: Dataset, examples: tuple[int, ...]) -> Iterator[fmpq_mat]:
+    """Columns u for which one of these examples has two equal entries in E⁽ˢ⁾u."""
+    for s in examples:
+        rows = data.context(s).tolist()
+        for i, j in combinations(range(data.n), 2):
+            u = _orthogonal(fmpq_mat([[x - y for x, y in zip(rows[i], rows[j], strict=True)]]))
+            yield from (u, -u)
+
+
+def tied(built: Built, top: bool) -> fmpq_mat:
+    """A separator for which an earlier example has two equal largest (or smallest) entries."""
+    s = built.head().earlier[-1]
+    for u in with_ties(built.data, (s,)):
+        entries = (built.data.context(s) * u).entries()
+        if entries.count(max(entries) if top else min(entries)) == 2:
+            return u
+    raise AssertionError("no tie")
+
+
+def one_end_tied(built: Built, examples: tuple[int, ...]) -> bool:
+    """Whether the largest or the smallest entry of E⁽ˢ⁾u occurs twice for one of the examples."""
+    u = built.head().separator
+    tables = [(built.data.context(s) * u).entries() for s in examples]
+    return any(row.count(end) > 1 for row in tables for end in (min(row), max(row)))
+
+
+def tied_consistently(built: Built, examples: tuple[int, ...]) -> Iterator[Built]:
+    """Heads with such a u and all that follows from it, where every target leads."""
+    for u in with_ties(built.data, examples):
+        with suppress(ValueError):
+            yield measured_logits(consistent(built, separator=u))
+
+
+def _orthogonal(rows: Any) -> fmpq_mat:
+    """A nonzero integer column with product 0 with each row."""
+    basis, nullity = fmpq_mat(rows).numer_denom()[0].nullspace()
+    assert nullity
+    return fmpq_mat(int(basis.nrows()), 1, [basis[i, 0] for i in range(int(basis.nrows()))])

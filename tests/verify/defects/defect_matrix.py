@@ -1,0 +1,106 @@
+"""Planted defects and the checks that see them, as a matrix and as docs/planted-defects.md.
+
+    python tests/verify/defects/defect_matrix.py
+
+A `Family` is a kind of run with its checks. `fired` runs them all, *but the final one*: that the
+layer's outputs equal the labels would catch nearly every error and hide which of the others see
+anything. `require` asks that each defect is caught by the check of its own step, that nothing fires
+on a correct run, and that each check is the only one to catch some defect, or is known to be
+implied.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.ids import head_and_step
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "planted-defects.md"
+Fired = frozenset[str]
+
+
+class Defect(NamedTuple):
+    """name: what is wrong. check: the id that must fire. plant: makes the spoilt run."""
+
+    name: str
+    check: str
+    plant: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Runs of one kind.
+
+    fired: ids of the checks that fire on a run. correct: runs in which none may. checks: all that
+    there are. implied: those that others imply, with the reason they are kept.
+    """
+
+    title: str
+    checks: tuple[str, ...]
+    fired: Callable[[Any], Fired]
+    correct: Mapping[str, Callable[[], Any]]
+    defects: tuple[Defect, ...]
+    implied: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def caught(self) -> list[tuple[Defect, Fired]]:
+        """Each defect with the ids that fired."""
+        return [(defect, self.fired(defect.plant())) for defect in self.defects]
+
+    @property
+    def complaints(self) -> list[str]:
+        """What is amiss with the checks; nothing, as it should be."""
+        missed = [f"not seen: {d.name}" for d, fired in self.caught if d.check not in fired]
+        alarms = [f"on {name}: {self.fired(make())}" for name, make in self.correct.items()]
+        columns = [frozenset(map(column, fired)) for _, fired in self.caught]
+        alone = frozenset().union(*(fired for fired in columns if len(fired) == 1))
+        unknown = frozenset().union(*columns) ^ set(self.checks)
+        unneeded = set(self.checks) - alone - set(self.implied) | alone & set(self.implied)
+        return [
+            *missed,
+            *(alarm for alarm in alarms if not alarm.endswith(": frozenset()")),
+            *(f"in the list or seen, not both: {check}" for check in sorted(unknown)),
+            *(f"not needed, or not implied: {check}" for check in sorted(unneeded)),
+        ]
+
+
+def failing(claims: Iterable[Claim]) -> Fired:
+    """Ids of the claims that do not hold."""
+    return frozenset(claim.id for claim in claims if not claim.level.holds)
+
+
+def column(claim_id: str) -> str:
+    """The check that an id belongs to: that of one step, whatever the head."""
+    return of[1] if (of := head_and_step(claim_id)) else claim_id
+
+
+def page(families: Iterable[Family]) -> str:
+    lines = [
+        "# Planted defects",
+        "",
+        "Made by `python tests/verify/defects/defect_matrix.py`; do not edit. How to read it:",
+        "[robustness.md](robustness.md). A check in bold is that of the defect's own step.",
+    ]
+    for family in families:
+        lines += ["", f"## {family.title}", "", "| defect | checks that fire |", "| --- | --- |"]
+        for defect, fired in family.caught:
+            own = column(defect.check)
+            others = sorted({column(name) for name in fired} - {own})
+            lines.append(f"| {defect.name} | {', '.join([f'**{own}**', *others])} |")
+        lines += [
+            f"\nKept although others imply it: {c}. {why}" for c, why in family.implied.items()
+        ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from test_planted_defects import FAMILIES
+
+    PAGE.write_text(page(FAMILIES.values()))

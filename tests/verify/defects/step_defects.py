@@ -1,0 +1,408 @@
+"""Errors in the steps of the four constructions, each with the check of its own step.
+
+A defect in `STEPS` is planted in every construction whose outline has the step. What one has alone
+stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from defect_matrix import Defect, Family, Fired, column, failing
+from flint import fmpq_mat
+from support import built
+from support.built import (
+    HEAD,
+    Built,
+    affine,
+    blind,
+    bumped,
+    changed,
+    claims,
+    consistent,
+    generic,
+    measured,
+    measured_logits,
+    one_end_tied,
+    paper,
+    rebuilt,
+    record,
+    said,
+    tied,
+    tied_consistently,
+    weights,
+    width_one,
+    with_ties,
+)  # fmt: skip
+
+from attncert.constructions.construction import SteeringHead
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims import ids
+from attncert.verify.claims.ids import ClaimId, Step, of_head
+from attncert.verify.methods import registry
+from attncert.verify.steps import shared
+
+Spoil = Callable[[Built], Built]
+
+
+def fired(run: Built) -> Fired:
+    return failing(claims(run))
+
+
+# In every construction that has the step.
+
+
+def other_logits(run: Built) -> Built:
+    return record(run, logits=((9, 0, 0), *run.head().logits[1:]))
+
+
+def forgotten(run: Built, count: int) -> Built:
+    """So many of the earlier examples; all three: as if this were the first head."""
+    head = run.head()
+    parts: dict[str, Any] = {"earlier": head.earlier[count:]}
+    if isinstance(head, SteeringHead):
+        parts["targets"] = head.targets[count:]
+        parts["selector"] = head.selector if parts["earlier"] else None
+    return record(run, **parts)
+
+
+def regrouped(run: Built, change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Built:
+    *groups, last = run.construction.groups
+    return said(run, groups=(*groups, change(last)))
+
+
+def tie_at_the_unused_end(run: Built) -> Built:
+    """Where no earlier example is sent: the targets still lead, and ranks do not suffer."""
+    head = run.head()
+    return next(
+        spoilt
+        for spoilt in tied_consistently(run, head.earlier)
+        if one_end_tied(spoilt, head.earlier)
+        and not shared.tied(run.data, spoilt.head().separator, head.group)
+    )
+
+
+def entry(run: Built, name: str) -> Built:
+    """One more in the first entry of the key or the query."""
+    return weights(run, **{name: changed(getattr(run.layer.heads[HEAD], name), 0, 0, 1)})
+
+
+def heads_exchanged(run: Built) -> Built:
+    first, second, third, *rest = run.layer.heads
+    return said(run, layer=replace(run.layer, heads=(first, third, second, *rest)))
+
+
+def half_the_key(run: Built) -> Built:
+    return weights(run, key=run.layer.heads[HEAD].key / 2)
+
+
+def gap(run: Built, by: int) -> Built:
+    return record(run, gap_bits=run.head().gap_bits + by)
+
+
+def other_target(run: Built) -> Built:
+    first, *rest = run.head().targets
+    return record(run, targets=((first + 1) % run.data.n, *rest))
+
+
+def earlier_rows_turned(run: Built) -> Built:
+    """The rows of an earlier example's context, in another order after the build."""
+    contexts = run.data.contexts.fractions()
+    s = run.head(HEAD + 1).earlier[-1]
+    contexts[s] = contexts[s][1:] + contexts[s][:1]
+    return replace(run, data=Dataset.of(contexts, run.data.queries, run.data.labels))
+
+
+GROUPS, SECOND = ids.GROUPS, partial(of_head, 2)
+STEERS = (ids.SELECTOR, ids.SEPARATOR)  # what the construction must have besides
+
+STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[Step, ...]], ...] = (
+    ("group off by one", GROUPS,
+     lambda b: record(b, group=(b.head().group[0], b.head().group[1] + 1))),
+    ("an earlier example forgotten", GROUPS, partial(forgotten, count=1)),
+    ("all earlier examples forgotten", GROUPS, partial(forgotten, count=3)),
+    ("an example in no group", GROUPS, partial(regrouped, change=lambda last: last[:-1])),
+    ("an example in two groups", GROUPS, partial(regrouped, change=lambda last: (0, *last[1:]))),
+    ("a head without a record", GROUPS, lambda b: said(b, heads=b.construction.heads[:2])),
+    ("other logits on record", SECOND(ids.LOGITS), other_logits),
+    ("selector not orthogonal to the group", SECOND(ids.SELECTOR),
+     lambda b: rebuilt(b, selector=bumped(b.head().selector, 2))),
+    ("the same, all else made from it", SECOND(ids.SELECTOR),
+     lambda b: consistent(b, selector=bumped(b.head().selector, 2))),
+    ("selector vanishing on an earlier query", SECOND(ids.SELECTOR),
+     lambda b: rebuilt(b, selector=blind(b))),
+    ("the same, in the record only", SECOND(ids.SELECTOR), lambda b: record(b, selector=blind(b))),
+    ("tie at the top of Eu", SECOND(ids.SEPARATOR),
+     lambda b: rebuilt(b, separator=tied(b, top=True))),
+    ("tie at the bottom of Eu", SECOND(ids.SEPARATOR),
+     lambda b: rebuilt(b, separator=tied(b, top=False))),
+    ("tie of Eu at the end that no example uses", SECOND(ids.SEPARATOR), tie_at_the_unused_end),
+    ("separator rescaled in the record", SECOND(ids.WEIGHTS),
+     lambda b: record(b, separator=b.head().separator * 3), STEERS),
+    ("c off by one in the record", SECOND(ids.WEIGHTS),
+     lambda b: record(b, c=b.head().c + 1), STEERS),
+    ("a key entry off by one", SECOND(ids.WEIGHTS), partial(entry, name="key")),
+    ("a query entry off by one", SECOND(ids.WEIGHTS), partial(entry, name="query")),
+    ("weights of two heads exchanged", SECOND(ids.WEIGHTS), heads_exchanged),
+    ("half the key: logits not whole", SECOND(ids.INTEGRAL), half_the_key),
+    ("selector over 7: logits not whole", SECOND(ids.INTEGRAL),
+     lambda b: rebuilt(b, selector=b.head().selector / 7), STEERS),
+    ("gap overstated", SECOND(ids.SATURATION), partial(gap, by=1)),
+    ("gap understated", SECOND(ids.SATURATION), partial(gap, by=-1)),
+    ("gap left out", SECOND(ids.SATURATION), lambda b: record(b, gap_bits=None)),
+    ("gap of another c", SECOND(ids.SATURATION), lambda b: rebuilt(b, c=b.head().c + 1)),
+    ("wrong target row", SECOND(ids.SATURATION), other_target),
+    ("wrong sign of the selector, hence of every target row", SECOND(ids.SATURATION),
+     lambda b: rebuilt(b, selector=-b.head().selector)),
+    ("rows of an earlier context turned", of_head(3, ids.SATURATION), earlier_rows_turned),
+)  # fmt: skip
+
+
+def family(
+    name: str, usual: str, own: tuple[Defect, ...], implied: Mapping[str, str] | None = None
+) -> Family:
+    """The construction's family: its own defects, and those of the steps that it shares, planted in
+    its run `usual`, whose head `HEAD` has two examples, and three before it."""
+    method = registry.method(name)
+    has = {ids.GROUPS, *method.outline.steps}
+    common = [
+        Defect(what, check, lambda spoil=spoil: spoil(built.run(name, usual)))
+        for what, check, spoil, *asks in STEPS
+        if {column(check), *(asks[0] if asks else ())} <= has
+    ]
+    steps = (ids.GROUPS, *method.outline.steps, *(column(defect.check) for defect in own))
+    checks = tuple(dict.fromkeys(steps))
+    return Family(
+        title=f"Steps of {method.voice.title}",
+        checks=checks,
+        fired=fired,
+        correct={kind: partial(built.run, name, kind) for kind in built.RUNS[name]},
+        defects=tuple(sorted([*own, *common], key=lambda d: checks.index(column(d.check)))),
+        implied=implied or {},
+    )
+
+
+# The paper's.
+
+
+def first_off(run: Built, part: str, by: int = 1) -> dict[str, Any]:
+    """The first dual or steering vector of the head, one entry changed."""
+    first, *rest = getattr(run.head(), part)
+    return {part: (bumped(first, by), *rest)}
+
+
+def exchanged(run: Built, part: str) -> Built:
+    """Queries or contexts of an example of the group and of a later one, after the build.
+
+    Its logits differ, so that they depend on both its query and its context.
+    """
+    head, order = run.head(), list(range(run.data.T))
+    a = next(t for t, row in zip(head.group, head.logits, strict=True) if len(set(row)) > 1)
+    b = run.head(HEAD + 1).group[0]
+    order[a], order[b] = order[b], order[a]
+    parts: dict[str, Any] = {part: getattr(run.data, part)[order]}
+    return replace(run, data=replace(run.data, **parts))
+
+
+def extra_column() -> Built:
+    """A fourth independent key column in a layer of d_h = 5: M of rank 4 > r = 3."""
+    run = paper("wide")
+    key, query = fmpq_mat(run.layer.heads[HEAD].key), fmpq_mat(run.layer.heads[HEAD].query)
+    for i in range(run.data.d):
+        key[i, 3], query[i, 3] = i * i + 1, i + 2
+    return weights(run, key=key, query=query)
+
+
+def greedy_choice_skipped() -> Built:
+    """Step 7: each vertex alone leaves the span of the earlier rows, both together do not."""
+    w, to_e4 = fmpq_mat([[0], [0], [0], [60], [0]]), (0, 60, 0)
+    return rebuilt(paper("trap"), steering=(w, w), logits=(to_e4, to_e4))
+
+
+def vertices(run: Built, h: int, rows: tuple[int, ...]) -> Built:
+    """The group's examples sent to these rows by steering vectors, whatever that does: one shared
+    context, and two of them sent to one row; finite c may hide that only the limit is deficient."""
+    steering, logits = [], []
+    for t, row in zip(run.head(h).group, rows, strict=True):
+        context = run.data.context(t)
+        gram = (context * context.transpose()).inv()
+        size = int(gram.numer_denom()[1])
+        target = tuple(size * (i == row) for i in range(run.data.n))
+        steering.append(context.transpose() * gram * fmpq_mat(run.data.n, 1, list(target)))
+        logits.append(target)
+    parts = {"steering": tuple(steering), "logits": tuple(logits)}
+    return rebuilt(run, h, **parts) if h == 0 else consistent(run, h, **parts)
+
+
+PAPER = family("paper", "interior", (
+    Defect("a dual vector off by one, in the record", SECOND(ids.DUALS),
+           lambda: record(b := paper("vertices"), **first_off(b, "duals"))),
+    Defect("a dual vector off by one, and used", SECOND(ids.DUALS),
+           lambda: rebuilt(b := paper("vertices"), **first_off(b, "duals", 6))),
+    Defect("the dual of an example without steering: no weight shows it", SECOND(ids.DUALS),
+           lambda: rebuilt(b := paper("interior"), **first_off(b, "duals"))),
+    Defect("two duals exchanged", SECOND(ids.DUALS),
+           lambda: record(b := paper("vertices"), duals=b.head().duals[::-1])),
+    Defect("queries of two groups exchanged in the data", SECOND(ids.DUALS),
+           lambda: exchanged(paper("vertices"), "queries")),
+    Defect("a steering vector off by one, in the record", SECOND(ids.STEERING),
+           lambda: record(b := paper("vertices"), **first_off(b, "steering"))),
+    Defect("a steering vector off by one, and used", SECOND(ids.STEERING),
+           lambda: consistent(b := paper("vertices"), **first_off(b, "steering"))),
+    Defect("other logits on record", SECOND(ids.STEERING),
+           lambda: other_logits(paper("interior"))),
+    Defect("contexts of two groups exchanged in the data", SECOND(ids.STEERING),
+           lambda: exchanged(paper("vertices"), "contexts")),
+    Defect("rank of M above r", SECOND(ids.WEIGHTS), extra_column),
+    Defect("c one too small everywhere", SECOND(ids.SATURATION),
+           lambda: measured(rebuilt(b := paper("vertices"), c=b.head().c - 1))),
+    Defect("greedy choice of step 7 skipped", SECOND(ids.INDEPENDENCE), greedy_choice_skipped),
+    Defect("the same where finite c hides it", SECOND(ids.INDEPENDENCE),
+           lambda: vertices(paper("shared"), HEAD, (0, 0))),
+    Defect("two examples of the only group sent to one row", of_head(1, ids.RANK_SO_FAR),
+           lambda: vertices(paper("one head"), 0, (0, 0, 1))),
+    Defect("groups larger than r allows", GROUPS, lambda: said(paper("interior"), r=2)),
+))  # fmt: skip
+
+
+# Heads of width one, and for contexts of any rank.
+
+
+def alphas_exchanged(run: Built) -> Built:
+    return record(run, 0, alphas=run.head(0).alphas[::-1])
+
+
+def tie_in_the_group(run: Built) -> Built:
+    """Only the curve lemma asks for distinct entries of the group; its logits are made from u."""
+    head = run.head()
+    ties = tied_consistently(run, head.group)
+    return next(spoilt for spoilt in ties if not one_end_tied(spoilt, head.earlier))
+
+
+def second_column() -> Built:
+    """M of rank 2, from key and query of width 2."""
+    run = width_one("distinct")
+    head = run.layer.heads[HEAD]
+    parts = {}
+    for name, matrix in (("key", head.key), ("query", head.query)):
+        rows = [[row[0], i + (name == "key")] for i, row in enumerate(matrix.tolist())]
+        parts[name] = fmpq_mat(rows)
+    return weights(run, **parts)
+
+
+def one_alpha(run: Built, h: int) -> Built:
+    """All of a group at one point of the curve of a shared context: one direction for all."""
+    head, data = run.head(h), run.data
+    rows, ones = data.queries[list(head.group)].matrix(), [1] * len(head.group)
+    gram = (rows * rows.transpose()).inv()
+    v1 = rows.transpose() * gram * fmpq_mat(len(ones), 1, ones)
+    u = head.separator * v1.numer_denom()[1]  # whole logits for all examples
+    logits = tuple(tuple(int(x) for x in (data.context(t) * u).entries()) for t in head.group)
+    parts = {"separator": u, "v1": v1, "alphas": tuple(ones), "logits": logits}
+    return rebuilt(run, h, **parts) if h == 0 else consistent(run, h, **parts)
+
+
+def on_a_curve(run: Callable[[str], Built]) -> tuple[Defect, ...]:
+    """What both have."""
+    return (
+        Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS),
+               lambda: alphas_exchanged(run("shared"))),
+        Defect("tie of Eu within the group", SECOND(ids.CURVE),
+               lambda: tie_in_the_group(run("distinct"))),
+        Defect("one α for a whole group", SECOND(ids.INDEPENDENCE),
+               lambda: one_alpha(run("shared"), 1)),
+        Defect("one α for the only group", of_head(1, ids.RANK_SO_FAR),
+               lambda: one_alpha(run("one head"), 0)),
+    )  # fmt: skip
+
+
+WIDTH_ONE = family("width-one", "distinct", (
+    *on_a_curve(width_one),
+    Defect("v1 off by one in the record", SECOND(ids.COEFFICIENTS),
+           lambda: record(b := width_one("distinct"), v1=bumped(b.head().v1))),
+    Defect("v1 off by one, and used", SECOND(ids.COEFFICIENTS),
+           lambda: consistent(b := width_one("distinct"), v1=bumped(b.head().v1))),
+    Defect("other logits on record", SECOND(ids.COEFFICIENTS),
+           lambda: other_logits(width_one("distinct"))),
+    Defect("queries of two groups exchanged in the data", SECOND(ids.COEFFICIENTS),
+           lambda: exchanged(width_one("several alphas"), "queries")),
+    Defect("contexts of two groups exchanged in the data", SECOND(ids.COEFFICIENTS),
+           lambda: exchanged(width_one("several alphas"), "contexts")),
+    Defect("M of rank two", SECOND(ids.WEIGHTS), second_column),
+))  # fmt: skip
+
+
+def other_context(place: int, rows: tuple[int, ...]) -> Built:
+    """The context of one member of the head's group made of these of its rows, after the build."""
+    run = affine("distinct")
+    contexts = run.data.contexts.fractions()
+    t = run.head().group[place]
+    contexts[t] = [contexts[t][i] for i in rows]
+    return replace(run, data=Dataset.of(contexts, run.data.queries, run.data.labels))
+
+
+def turned_order() -> Built:
+    """The members with their α and logits, the one of least dimension last."""
+    run = affine("ragged")
+    turned = {x: getattr(run.head(0), x)[::-1] for x in ("group", "alphas", "logits")}
+    groups = (turned["group"], *run.construction.groups[1:])
+    return said(record(run, 0, **turned), groups=groups)
+
+
+def repeated_as_another() -> Built:
+    """Targets have equal rows beside them: a gap as if these were others."""
+    run = affine("ragged")
+    numbers = range(len(run.construction.heads))
+    h = next(h for h in numbers if run.head(h).gap_bits not in (None, 0))
+    return record(run, h, gap_bits=0)
+
+
+AFFINE = family("affine", "distinct", (
+    *on_a_curve(affine),
+    Defect("a context of affine dimension 1 in the second place", SECOND(ids.DIMENSIONS),
+           lambda: other_context(1, (0, 1, 0))),
+    Defect("a context of equal rows in a later group", SECOND(ids.DIMENSIONS),
+           lambda: other_context(0, (0, 0, 0))),
+    Defect("the example of least dimension last in its group", of_head(1, ids.DIMENSIONS),
+           turned_order),
+    Defect("lead over an equal row as the gap", SECOND(ids.SATURATION), repeated_as_another),
+))  # fmt: skip
+
+
+# Generic weights: drawn, not derived step by step.
+
+
+def entry_not_drawn() -> Built:
+    """In the weights, and in the logits on record that they give."""
+    return measured_logits(entry(generic("distinct"), "key"))
+
+
+def tie_in_the_shared_context() -> Built:
+    """In a head that has one example only: the ranks do not suffer."""
+    run, last = generic("spare"), 3
+    key = next(with_ties(run.data, (0,)))
+    bound = max(abs(int(x)) for x in key.entries())
+    return measured_logits(weights(record(run, last, key=key, bound=bound), last, key=key), last)
+
+
+def head_twice() -> Built:
+    """The weights of the first head again, and the record says so: nothing new is added."""
+    run = generic("distinct")
+    first = run.head(0)
+    spoilt = record(run, key=first.key, query=first.query, bound=first.bound)
+    return measured_logits(weights(spoilt, key=first.key, query=first.query))
+
+
+GENERIC = family("generic", "distinct", (
+    Defect("bound understated in the record", SECOND(ids.SMALL),
+           lambda: record(b := generic("wide"), bound=b.head().bound - 1)),
+    Defect("a key entry that was not drawn", SECOND(ids.SMALL), entry_not_drawn),
+    Defect("tie of Eu in a shared context", of_head(4, ids.DISTINCT), tie_in_the_shared_context),
+    Defect("a head twice", SECOND(ids.RANK_SO_FAR), head_twice),
+), {
+    "integral": "Small implies it: integers times the denominators give whole logits. Without it "
+    "the logits could not be read.",
+})  # fmt: skip

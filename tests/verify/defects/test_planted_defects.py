@@ -1,0 +1,124 @@
+"""Planted defects: each is caught by the check of its own step, and every check is needed.
+
+The families stand beside this file. Certificates have no steps: that no rejection of a checker is
+without a case is tested with the checkers. Beside that, it is shown here that the test can fail.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import step_defects as steps
+from defect_matrix import PAGE, Defect, Family, column, page
+from other_defects import HYPOTHESES, LAYERS, ROUTES
+from support.built import RUNS, claims, rebuilt, run, weights
+from support.paths import ROOT
+from trace_defects import TRACES
+
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.methods import registry
+
+STEPS = {
+    "paper": steps.PAPER,
+    "width-one": steps.WIDTH_ONE,
+    "affine": steps.AFFINE,
+    "generic": steps.GENERIC,
+}
+FAMILIES = {
+    "hypotheses": HYPOTHESES, **STEPS, "layer": LAYERS, "routes": ROUTES, "trace": TRACES,
+}  # fmt: skip
+HEAD_DEFECTS = {
+    f"{name}: {defect.name}": defect for name in STEPS for defect in STEPS[name].defects
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_defect_is_caught_and_every_check_is_needed(name: str) -> None:
+    assert FAMILIES[name].complaints == []
+    names = [defect.name for defect in FAMILIES[name].defects]
+    assert len(set(names)) == len(names)
+
+
+def test_every_construction_of_ours_has_its_family() -> None:
+    assert set(STEPS) == set(RUNS) == {method.name for method in registry._OURS}
+
+
+def test_the_page_is_made_from_the_matrix() -> None:
+    """After a change: `python tests/verify/defects/defect_matrix.py`, and read the diff."""
+    assert PAGE.read_text() == page(FAMILIES.values())
+    text = (ROOT / "docs" / "robustness.md").read_text()
+    counts = [f"| {len(f.defects)} | {len(f.checks)} |\n" for f in FAMILIES.values()]
+    places = [text.index(row) for row in counts]
+    assert places == sorted(places)
+    assert f"\n{sum(len(f.defects) for f in FAMILIES.values())} deliberate errors" in text
+
+
+# Errors in heads: refuted with a witness, and not before the head that was spoilt.
+
+
+@pytest.mark.parametrize("defect", HEAD_DEFECTS.values(), ids=HEAD_DEFECTS)
+def test_what_fires_has_its_level_and_a_witness(defect: Defect) -> None:
+    against: list[Claim] = [c for c in claims(defect.plant()) if not c.level.holds]
+    assert against
+    for claim in against:
+        undecided = claim.id.endswith((".rank", ".independence"))
+        assert claim.level is (Level.UNDECIDED if undecided else Level.REFUTED)
+        assert claim.witness
+        json.dumps(claim.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(("name", "least"), [("paper", 20), ("width-one", 20), ("generic", 6)])
+def test_no_earlier_head_is_blamed(name: str, least: int) -> None:
+    """Where the record or the weights of one head were spoilt, and not the data of all."""
+    right = [run(name, kind).data for kind in RUNS[name]]
+    count = 0
+    for defect, fired in STEPS[name].caught:
+        spoilt = defect.plant()
+        if defect.check != "groups" and any(spoilt.data is data for data in right):
+            own = int(defect.check.split(".")[1])
+            heads = {int(x.split(".")[1]) for x in fired - {"groups"}}
+            assert min(heads) == own, defect.name
+            count += 1
+    assert count >= least
+
+
+def test_what_is_no_defect_is_not_seen() -> None:
+    """The same matrix in other factors, key times 2 and query by 2; weights computed again."""
+    right = run("paper", "interior")
+    head = right.layer.heads[1]
+    assert steps.fired(weights(right, key=head.key * 2, query=head.query / 2)) == frozenset()
+    assert steps.fired(rebuilt(right)) == frozenset()
+
+
+# The test can fail.
+
+
+def without(family: Family, check: str) -> Family:
+    """With this check finding everything right, and no correct runs."""
+    return replace(
+        family,
+        fired=lambda run: frozenset(x for x in family.fired(run) if column(x) != check),
+        correct={},
+    )
+
+
+@pytest.mark.parametrize("check", steps.PAPER.checks)
+def test_without_a_check_its_defects_are_not_seen(check: str) -> None:
+    own = {f"not seen: {d.name}" for d in steps.PAPER.defects if column(d.check) == check}
+    complaints = without(steps.PAPER, check).complaints
+    assert own and own < set(complaints)
+    assert f"not needed, or not implied: {check}" in complaints
+
+
+def test_a_false_alarm_is_reported() -> None:
+    first = TRACES.defects[0]
+    (complaint,) = replace(TRACES, correct={"spoilt": first.plant}).complaints
+    assert complaint == "on spoilt: frozenset({'trace.once'})"
+
+
+def test_an_unneeded_check_is_reported() -> None:
+    few = tuple(defect for defect in TRACES.defects if defect.check != "trace.primes")
+    complaints = replace(TRACES, defects=few, correct={}).complaints
+    assert "not needed, or not implied: trace.primes" in complaints

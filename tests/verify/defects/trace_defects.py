@@ -1,0 +1,271 @@
+"""Errors in what is said about a proof: claims, their levels, edges, numbers, and standings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, partial
+from typing import Any
+from unittest.mock import patch
+
+from defect_matrix import Defect, Family, Fired, failing
+from other_defects import dependent_across_groups, dependent_context
+from support.built import paper, width_one
+
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, of_head
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.rules import trace_claims
+from attncert.verify.claims.trace import ProofTrace, TraceError
+from attncert.verify.prove import Settings, prove
+from attncert.verify.steps import hypotheses
+
+_ERRORS = {"given twice": ids.TRACE_ONCE, "which is missing": ids.TRACE_PREMISES,
+           "circular": ids.TRACE_ACYCLIC}  # fmt: skip
+FULL = "interpolation"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A proof and the claims that are to be its trace; `kind` derives their standings."""
+
+    proof: Proof
+    claims: tuple[Claim, ...]
+    kind: type[ProofTrace] = ProofTrace
+
+
+def fired(told: Told) -> Fired:
+    """Why no trace is made of the claims; else the rules that the trace breaks."""
+    try:
+        trace = told.kind(told.claims)
+    except TraceError as error:
+        return frozenset(name for words, name in _ERRORS.items() if words in str(error))
+    return failing(trace_claims(replace(told.proof, trace=trace)))
+
+
+def _few_sets(**settings: Any) -> Proof:
+    """A1 not decided by going through all sets."""
+    with patch.object(hypotheses, "_EXHAUSTIVE", 10):
+        return prove(paper("interior").data, Settings(**settings))
+
+
+PROOFS: dict[str, Callable[[], Proof]] = {
+    FULL: lambda: prove(paper("interior").data),
+    "rank alone": lambda: prove(paper("interior").data, Settings(claim="full-rank", head_width=2)),
+    "sampled": partial(_few_sets, a1_work=0),
+    "decided": _few_sets,
+    "width one": lambda: prove(width_one("shared").data, Settings(construction="width-one")),
+    "saturated": lambda: prove(paper("shared").data, Settings(claim="full-rank", saturate=4)),
+    "rounded": lambda: prove(paper("interior").data, Settings(round_to="1")),
+    "A1 false": lambda: prove(dependent_across_groups()),
+    "A2 false": lambda: prove(dependent_context()),
+    "too many examples": lambda: prove(paper("interior").data, Settings(heads=2)),
+}
+
+
+@cache
+def told(name: str = FULL) -> Told:
+    proof = PROOFS[name]()
+    return Told(proof, tuple(proof.trace))
+
+
+def edited(claim_id: ClaimId, change: Callable[[Claim], Claim | None], on: str = FULL) -> Told:
+    """One claim changed, or left out."""
+    run = told(on)
+    claims = [change(claim) if claim.id == claim_id else claim for claim in run.claims]
+    return replace(run, claims=tuple(claim for claim in claims if claim is not None))
+
+
+def level(claim_id: ClaimId, to: Level, on: str = FULL, **more: Any) -> Told:
+    return edited(claim_id, lambda claim: replace(claim, level=to, **more), on)
+
+
+def without_edge(claim_id: ClaimId, premise: ClaimId, on: str = FULL) -> Told:
+    def cut(claim: Claim) -> Claim:
+        assert premise in claim.rests_on
+        return replace(claim, rests_on=tuple(p for p in claim.rests_on if p != premise))
+
+    return edited(claim_id, cut, on)
+
+
+def with_edge(claim_id: ClaimId, premise: ClaimId) -> Told:
+    return edited(claim_id, lambda claim: replace(claim, rests_on=(*claim.rests_on, premise)))
+
+
+def left_out(claim_id: ClaimId, on: str = FULL) -> Told:
+    """With the edges to it, so that no premise is missing."""
+    run = edited(claim_id, lambda claim: None, on)
+    claims = (
+        replace(claim, rests_on=tuple(p for p in claim.rests_on if p != claim_id))
+        for claim in run.claims
+    )
+    return replace(run, claims=tuple(claims))
+
+
+def twice(claim_id: ClaimId) -> Told:
+    run = told()
+    return replace(run, claims=(*run.claims, run.proof.trace[claim_id]))
+
+
+def number(claim_id: ClaimId, key: str, to: Any, on: str = FULL) -> Told:
+    def change(claim: Claim) -> Claim:
+        assert key in claim.numbers
+        return replace(claim, numbers=dict(claim.numbers) | {key: to})
+
+    return edited(claim_id, change, on)
+
+
+def witness(
+    claim_id: ClaimId, on: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
+) -> Told:
+    def changed(claim: Claim) -> Claim:
+        assert claim.level is Level.REFUTED and claim.witness is not None
+        return replace(claim, witness=change(dict(claim.witness)))
+
+    return edited(claim_id, changed, on)
+
+
+def first_doubled(shown: dict[str, Any]) -> dict[str, Any]:
+    """The first coefficient twice as large: no relation any more."""
+    first, *rest = shown["coefficients"]
+    return shown | {"coefficients": [str(2 * Fraction(first)), *rest]}
+
+
+def all_zero(shown: dict[str, Any]) -> dict[str, Any]:
+    return shown | {"coefficients": ["0"] * len(shown["coefficients"])}
+
+
+def a1_at_n_minus_one() -> Told:
+    """On data of Kruskal rank n - 1 it would be found true."""
+    data = told().proof.data
+    claim = hypotheses.kruskal_at_least(data, data.n - 1, ids.A1, 0)
+    return edited(ids.A1, lambda _: claim)
+
+
+def sampled_called_proved() -> Told:
+    """With the words "random subsets" taken out of the claim as well."""
+    assert told("sampled").proof.trace[ids.A1].level is Level.SAMPLED
+    return level(ids.A1, Level.PROVED, "sampled", arithmetic="exact")
+
+
+def modulo(p: int) -> Told:
+    """The rank taken modulo another number."""
+
+    def change(claim: Claim) -> Claim:
+        words = claim.arithmetic.replace("2147483579", str(p))
+        return replace(claim, arithmetic=words, numbers=dict(claim.numbers) | {"prime": p})
+
+    return edited(ids.RANK, change)
+
+
+class Credulous(ProofTrace):
+    """Takes the level that a claim names for its standing."""
+
+    def _derive(self, claim: Claim) -> Level:
+        return claim.level
+
+
+class Optimistic(ProofTrace):
+    """Takes the strongest premise for the weakest."""
+
+    def _derive(self, claim: Claim) -> Level:
+        if not claim.level.holds:
+            return claim.level
+        return max([claim.level, *(self._standing[p] for p in claim.rests_on)])
+
+
+def failed_premise_ignored() -> Told:
+    """A2 refuted, and what rests on it still called proved."""
+    return replace(level(ids.A2, Level.REFUTED), kind=Credulous)
+
+
+def another_data_set() -> Told:
+    """The proof of five examples, told of seven."""
+    run = told()
+    return replace(run, proof=replace(run.proof, data=run.proof.data.take(5)))
+
+
+SECOND = partial(of_head, 2)
+EDGES: dict[str, tuple[ClaimId, ClaimId, str]] = {
+    "selector no longer under saturation": (SECOND(ids.SATURATION), SECOND(ids.SELECTOR), FULL),
+    "the theorem without A1": (ids.THEOREM, ids.A1, FULL),
+    "universal without the reduction": (ids.UNIVERSAL, ids.REDUCTION, FULL),
+    "the answer without its rank": (ids.MEMORIZATION, ids.RANK, "rank alone"),
+    "weights of width one without coefficients": (
+        of_head(1, ids.WEIGHTS), of_head(1, ids.COEFFICIENTS), "width one",
+    ),
+    "saturation as asked, without its inequality": (
+        ids.SATURATION_ASKED, ids.SATURATION_RATIONAL, "saturated",
+    ),
+    "the least c without the formula of head 2": (
+        ids.SATURATION_LEAST, SECOND(ids.WEIGHTS), "saturated",
+    ),
+    "an answer on rounded data, without the rounding": (ids.MEMORIZATION, ids.ROUNDING, "rounded"),
+}  # fmt: skip
+
+TRACES = Family(
+    title="What a proof says of itself",
+    checks=(
+        ids.TRACE_ONCE, ids.TRACE_PREMISES, ids.TRACE_ACYCLIC, ids.TRACE_EDGES,
+        ids.TRACE_COMPLETE, ids.TRACE_LEVELS, ids.TRACE_STANDING, ids.TRACE_NUMBERS,
+        ids.TRACE_PRIMES, ids.TRACE_WITNESSES,
+    ),
+    fired=fired,
+    correct={name: partial(told, name) for name in PROOFS},
+    defects=(
+        Defect("a claim given twice", ids.TRACE_ONCE, partial(twice, ids.RANK)),
+        Defect("a premise that no claim states", ids.TRACE_PREMISES,
+               partial(edited, ids.REDUCTION, lambda claim: None)),
+        Defect("a cycle: the duals rest on the rank they lead to", ids.TRACE_ACYCLIC,
+               partial(with_edge, ids.A2, SECOND(ids.INDEPENDENCE))),
+        *(Defect(f"edge removed: {name}", ids.TRACE_EDGES, partial(without_edge, *places))
+          for name, places in EDGES.items()),
+        Defect("saturation asked for, the limit left out", ids.TRACE_COMPLETE,
+               partial(left_out, ids.SATURATION_SYMBOLIC, "saturated")),
+        Defect("a step left out with its edges", ids.TRACE_COMPLETE,
+               partial(left_out, SECOND(ids.SEPARATOR))),
+        Defect("a hypothesis left out with its edges", ids.TRACE_COMPLETE,
+               partial(left_out, ids.A2)),
+        Defect("saturation by floats called proved", ids.TRACE_LEVELS,
+               partial(level, ids.SATURATION_MULTIPRECISION, Level.PROVED, "saturated")),
+        Defect("sampled called proved", ids.TRACE_LEVELS, sampled_called_proved),
+        Defect("A1 called proved after all sets of one query fewer", ids.TRACE_LEVELS,
+               partial(number, ids.A1, "sets", 21, "decided")),
+        Defect("A1 called proved because smaller sets are independent", ids.TRACE_LEVELS,
+               partial(number, ids.A1, "every", 2, "decided")),
+        Defect("A1 called proved by comparing pairs", ids.TRACE_LEVELS,
+               partial(number, ids.A1, "method", "parallel", "decided")),
+        Defect("numerical called proved", ids.TRACE_LEVELS,
+               partial(level, ids.MULTIPRECISION, Level.PROVED)),
+        Defect("proved called a theorem of Coq", ids.TRACE_LEVELS,
+               partial(level, ids.RANK, Level.KERNEL)),
+        Defect("enclosed called proved", ids.TRACE_LEVELS,
+               partial(level, ids.ENCLOSURE_ERROR, Level.PROVED, "rank alone")),
+        Defect("a refuted premise ignored", ids.TRACE_STANDING, failed_premise_ignored),
+        Defect("the strongest premise taken for the weakest", ids.TRACE_STANDING,
+               lambda: replace(told("sampled"), kind=Optimistic)),
+        Defect("saturation of one pair too few", ids.TRACE_NUMBERS,
+               partial(number, ids.SATURATION_RATIONAL, "pairs", 7, "saturated")),
+        Defect("rank claimed one too high", ids.TRACE_NUMBERS,
+               partial(number, ids.RANK, "rank", 8)),
+        Defect("rank of one head claimed one too high", ids.TRACE_NUMBERS,
+               partial(number, SECOND(ids.RANK_SO_FAR), "rank", 6)),
+        Defect("capacity formula off by one: one head fewer would be enough", ids.TRACE_NUMBERS,
+               partial(number, ids.CAPACITY, "asked", "T at most 8 (H = 3, r = 3)")),
+        Defect("parameter count off by one head's output", ids.TRACE_NUMBERS,
+               partial(number, ids.PARAMETERS, "parameters", 86)),
+        Defect("A1 checked at n - 1", ids.TRACE_NUMBERS, a1_at_n_minus_one),
+        Defect("the proof of another data set", ids.TRACE_NUMBERS, another_data_set),
+        Defect("rank modulo a composite number", ids.TRACE_PRIMES, partial(modulo, 2147483577)),
+        Defect("rank modulo 2^61 - 1, where 2 has order 61", ids.TRACE_PRIMES,
+               partial(modulo, 2**61 - 1)),
+        Defect("a refutation without a witness", ids.TRACE_WITNESSES,
+               partial(witness, ids.A1, "A1 false", lambda shown: None)),
+        Defect("dependent queries: a false witness", ids.TRACE_WITNESSES,
+               partial(witness, ids.A1, "A1 false", first_doubled)),
+        Defect("a dependent context: the zero relation as witness", ids.TRACE_WITNESSES,
+               partial(witness, ids.A2, "A2 false", all_zero)),
+    ),
+)  # fmt: skip
