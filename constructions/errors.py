@@ -98,7 +98,7 @@ def require_positive(**values: int) -> None:
             raise InputError(argument, "a positive integer", value)
 
 
-def require_sizes(settings: object, most: int) -> None:
+def require_sizes(settings: object, most: int = 2**14) -> None:
     """Raise InputError unless heads, head_width and value_width of a record of settings are each
     None or a whole number from 1 to `most`."""
     for name in ("heads", "head_width", "value_width"):

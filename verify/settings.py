@@ -22,7 +22,7 @@ from attncert.verify.steps.hypotheses import A1_WORK
 
 Asked = Kind | Literal["auto"]
 CLAIMS: tuple[str, ...] = ("auto", *get_args(Kind))
-_GRID = re.compile("[1-9][0-9]{0,17}(/[1-9][0-9]{0,17})?", re.ASCII)
+GRID = re.compile("[1-9][0-9]{0,17}(/[1-9][0-9]{0,17})?", re.ASCII)
 MOST_BITS = 10**5  # of saturation that a command line asks for
 
 
@@ -85,7 +85,7 @@ class Settings:
             raise InputError("--head-width", only, self.head_width)
         require_seed(self.seed)
         self._require_saturation(method)
-        if self.round_to not in (None, "auto") and not _GRID.fullmatch(str(self.round_to)):
+        if self.round_to not in (None, "auto") and not GRID.fullmatch(str(self.round_to)):
             must = "auto, or a step above 0 of at most 18 digits, like 1/64"
             raise InputError("--round", must, self.round_to)
         if self.mix and self.round_to is not None:

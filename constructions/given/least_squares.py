@@ -160,7 +160,11 @@ def fit(
         slow = slow + 1 if lower > 0.9 * squares else 0
         level *= _EASIER if gain > 0.75 else 1.0 if gain > 0.25 else _HARDER
         x, f, squares, error = trial, tried, lower, largest
-    return Fit(shape, x * factors, error <= tolerance, error * units.y, tuple(steps), why)
+    with np.errstate(all="ignore"):  # for denormal data 1/E is infinite
+        weights, found = x * factors, error <= tolerance
+    if found and not bool(xp.all(xp.isfinite(weights))):
+        found, why = False, "in the scale of the data the weights are beyond the range of float64"
+    return Fit(shape, weights, found, error * units.y, tuple(steps), why)
 
 
 def start(shape: Shape, seed: int) -> FloatArray:

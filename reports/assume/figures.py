@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.numbers import BEYOND
 from attncert.verify.assume.assume import Assumed
 from attncert.verify.assume.spectra import EPSILON, Spectrum
 from attncert.verify.kruskal.sampling.sampled import Sweep
@@ -60,15 +61,21 @@ def _spectra(made: Assumed) -> Figure | None:
         _panel(panel, found)
         panel.set_title(name)
     panels[0].set_ylabel("singular value")
-    panels[-1].legend(frameon=False, fontsize=7.5)
+    if labelled := [panel for panel in panels if panel.get_lines()]:
+        labelled[-1].legend(frameon=False, fontsize=7.5)
     return drawn
 
 
 def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
-    """All spectra as a band between least and largest, the median in it."""
+    """All spectra as a band between least and largest, the median in it; a word where Matplotlib's
+    ticks would leave the floats."""
     floor = 1e-3 * min(min(s.tolerance, s.rounding) or s.singular[0] * 1e-12 for s in found)
     by_index = [[max(x, floor) for x in column if x is not None]
                 for column in zip_longest(*(s.singular for s in found))]  # fmt: skip
+    if not 1 / BEYOND < min(map(min, by_index)) <= max(map(max, by_index)) < BEYOND:
+        axes.text(0.5, 0.5, "beyond $10^{\\pm 200}$:\nsee spectra.csv", ha="center",
+                  transform=axes.transAxes)  # fmt: skip
+        return
     at = np.arange(1, len(by_index) + 1)
     axes.fill_between(at, [*map(min, by_index)], [*map(max, by_index)], color=BLUE, alpha=0.25,
                       linewidth=0)  # fmt: skip

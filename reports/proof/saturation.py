@@ -96,7 +96,7 @@ def figure(heads: Sequence[HeadSummary]) -> Figure | None:
     None where no head steers, or all contexts are one token.
     """
     drawn = [(h, s) for h, s, _ in _steering(heads) if s.curve]
-    drawn = [(h, s) for h, s in drawn if -s.curve[-1][1] < BEYOND]
+    drawn = [(h, s) for h, s in drawn if max(s.curve[-1][0], -s.curve[-1][1]) < BEYOND]
     if not drawn:
         return None
     figure = Figure(figsize=(8.0, 3.4), layout="constrained")

@@ -17,7 +17,7 @@ from attncert.constructions.numerals import fraction
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _LONG = 12  # digits of an integer that is written in full
-BEYOND = 10**250  # exponents above it are not drawn nor told: floats end soon after
+BEYOND = 10**200  # numbers above it are not drawn nor told: Matplotlib's ticks go on to 10^300
 _SHOWN = 8  # items of a list that are written
 
 

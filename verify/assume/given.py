@@ -115,7 +115,7 @@ def load_given(
         heads=found.heads if heads is None else heads,
         head_width=found.head_width if head_width is None else head_width,
     )
-    require_sizes(_Sizes(stated.heads, stated.head_width), _MOST_WIDTH)
+    require_sizes(_Sizes(stated.heads, stated.head_width))
     return stated
 
 

@@ -12,8 +12,6 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.labelling.labelled import Labelled
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRank
 
-_MOST_HEADS = 2**14
-
 
 @dataclass(frozen=True)
 class DataCapacitySettings:
@@ -25,7 +23,7 @@ class DataCapacitySettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_sizes(self, _MOST_HEADS)
+        require_sizes(self)
         require_seed(self.seed)
 
 

@@ -33,7 +33,6 @@ from attncert.verify.tightness.limits import impossible, label_limits
 
 TRIES = 2  # starts for each number of heads
 OPTIMIZERS = ("lm", "adam")
-_MOST_HEADS = 2**14
 _MOST_STEPS = 10**9
 
 
@@ -65,7 +64,7 @@ class FitSettings:
                 raise InputError("--steps", "left out without --optimizer adam", self.steps)
             if not (whole(self.steps) and 1 <= self.steps <= _MOST_STEPS):
                 raise InputError("--steps", f"a whole number from 1 to {_MOST_STEPS}", self.steps)
-        require_sizes(self, _MOST_HEADS)
+        require_sizes(self)
         require_seed(self.seed)
 
 

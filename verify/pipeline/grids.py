@@ -26,6 +26,7 @@ from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.pipeline.run import Run
+from attncert.verify.settings import GRID
 from attncert.verify.steps.shared import timed
 
 MOST_SECONDS = 60.0  # of a run that `auto` allows, as estimated
@@ -84,7 +85,9 @@ def remedied(run: Run, claim: Claim) -> Claim:
     found = finest(data, partial(_built, run))
     if found is None:
         return claim
-    settings = replace(run.settings, round_to=str(found.rounding.grid), claim="auto")
+    grid = str(found.rounding.grid)
+    again = grid if GRID.fullmatch(grid) else "auto"  # numbers near 1e-310 need a longer step
+    settings = replace(run.settings, round_to=again, claim="auto")
     told = {
         "to interpolate rounded data": settings.command(data.T),
         "largest change": at_most(found.rounding.largest_change),
@@ -181,9 +184,12 @@ def at_most(change: Fraction) -> str:
 
     >>> at_most(Fraction(1, 128)), at_most(Fraction(1, 3)), at_most(Fraction(0))
     ('0.0078125', '0.33334', '0')
+    >>> at_most(Fraction(1, 3 * 10**300))
+    '3.3334e-301'
     """
     up = Context(prec=5, rounding=ROUND_UP)
-    return f"{up.divide(Decimal(change.numerator), Decimal(change.denominator)).normalize():f}"
+    number = up.divide(Decimal(change.numerator), Decimal(change.denominator)).normalize()
+    return f"{number:f}" if number.adjusted() > -20 else f"{number:e}"
 
 
 def seconds(bits: int, examples: int, weights: int) -> float:

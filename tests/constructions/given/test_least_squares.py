@@ -146,3 +146,12 @@ def test_the_same_code_runs_on_any_array_library() -> None:
     plain = fitted(20, 3, Shape(4, 1, 3, 1, 1))
     assert len(plain.steps) == len(found.steps)
     assert np.allclose(plain.weights, np.asarray(found.weights), rtol=1e-6, atol=1e-8)
+
+
+def test_weights_beyond_floats_are_not_found() -> None:
+    """Contexts of denormal numbers: values of size 1/E are above the largest float."""
+    shape = SHAPES[1]
+    contexts, queries, labels = arrays(4, 3, shape.d, shape.m, 1)
+    assert fit(contexts, queries, labels, shape, 0).found
+    tried = fit(contexts * 1e-310, queries, labels, shape, 0)
+    assert not tried.found and "beyond the range of float64" in tried.why

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import support.figures
 from flint import fmpz_mat
 from support.embedding_cases import random_states, write_folder
 
 import attncert
 from attncert.constructions.errors import InputError
-from attncert.reports.assume import rows
+from attncert.reports.assume import figures, rows
 from attncert.reports.assume.page import assume_dict, general_position, render, sentences
 from attncert.verify.assume.assume import Assumed, AssumeSettings, assume
 from attncert.verify.assume.given import Given, load_given
@@ -242,6 +243,7 @@ def test_contexts_of_smaller_rank_are_not_said_to_be_refuted_for_none(tmp_path: 
         ({"queries": np.eye(3), "contexts": np.ones((3, 2, 3)) * np.inf}, [], "finite"),
         ({"queries": np.eye(3)}, ["--tokens", "0"], "--tokens"),
         ({"queries": np.eye(3)}, ["--tokens", "2", "--heads", "0"], "--heads"),
+        ({"queries": np.eye(3)}, ["--tokens", "2", "--heads", "1000000"], "from 1 to 16,384"),
         ({"queries": np.eye(3)}, ["--tokens", "2", "--subsets", "-1"], "--subsets"),
     ],
 )
@@ -257,6 +259,16 @@ def test_bad_input_is_one_line(
     assert attncert.main(["assume", str(tmp_path / "x.npz"), *options, *out]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and not (tmp_path / "o").exists()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of norms: the numbers are beyond float64's middle
+def test_scales_that_no_ticks_reach_leave_a_word(tmp_path: Path) -> None:
+    """Matplotlib's ticks overflow on axes that span nearly all floats."""
+    scales = 10.0 ** np.random.default_rng(0).uniform(-300, 300, (4, 3, 3))
+    made = judged(random_states(4, 3, 3) * scales, [0, 1, 2, 3], tmp_path)
+    with support.figures.drawn():
+        assert b"</svg>" in render(made)["figures/spectra.svg"]
+        assert figures._spectra(made).axes[0].texts[0].get_text().endswith("see spectra.csv")  # type: ignore[union-attr]
 
 
 def test_vectors_alone_leave_contexts_open() -> None:

@@ -114,6 +114,13 @@ def test_full_rank_on_floats_ends_with_the_command() -> None:
     assert told[0] in said and "hypotheses not counted" in said
 
 
+def test_denormal_floats_end_with_a_command_that_is_taken() -> None:
+    """Their grid has more digits than --round takes."""
+    contexts, queries = (x.floats() * 1e-310 for x in (FLOATS.contexts, FLOATS.queries))
+    told = remedy(prove(Dataset.of(contexts, queries, FLOATS.labels.floats())))
+    assert told is not None and "--round auto" in told[0] and len(told[1]) < 20
+
+
 @pytest.mark.parametrize("grid", ["0", "-1", "1/0", "1.5", "nan", "", "1/64x", "1" * 40])
 def test_what_is_no_grid(grid: str) -> None:
     with pytest.raises(InputError, match="--round: must be auto, or a step above 0"):
