@@ -22,14 +22,11 @@ from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.weights.load import load_weights
 from attncert.reports.audit import page as audit_page
-from attncert.reports.capacity import page as capacity_page
 from attncert.reports.proof.page import render
 from attncert.reports.report import MARK
 from attncert.reports.tightness import page as tightness_page
 from attncert.reports.words.jsonable import readable_json
 from attncert.verify.audit.layer.section import audit_weights
-from attncert.verify.capacity.constants import growth
-from attncert.verify.capacity.sweeps import sweep
 from attncert.verify.prove import Settings, prove
 from attncert.verify.tightness.studies import cases
 
@@ -110,11 +107,15 @@ def digits_all() -> Files:
 
 
 def capacity() -> Files:
-    return capacity_page.render(capacity=sweep())
+    import capacity_page
+
+    return capacity_page.render()
 
 
 def constants() -> Files:
-    return capacity_page.render(constants=growth())
+    import constants_page
+
+    return constants_page.render()
 
 
 def experiments() -> Files:

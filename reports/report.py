@@ -93,15 +93,7 @@ KRUSKAL = Kind(
     ("kruskal.json", "witness.json", "timings.json"),
     checkers={"witness.json": _CHECKERS},
 )
-CAPACITY = Kind(
-    "capacity",
-    "report.md",
-    ("capacity.json",),
-    (
-        "capacity-heads", "capacity-context", "capacity-head-width", "capacity-parameters",
-        "constants-bits", "constants-condition", "constants-saturation",
-    ),
-)  # fmt: skip
+CAPACITY = Kind("capacity", "report.md", ("capacity.json",))
 AUDIT = Kind(
     "audit",
     "audit.md",

@@ -110,7 +110,7 @@ BAD_OPTIONS = {
     "memory nan": ["prove", "digits", "--memory", "nan"],
     "memory too small": ["prove", "digits", "--memory", "0.001"],
     "seed": ["prove", "digits", "--seed", "-1"],
-    "seed of a sweep": ["capacity", "--quick", "--seed", "-1"],
+    "seed of the weights": ["capacity", "digits", "--examples", "2", "--seed", "-1"],
     "a folder as certificate": ["check", "."],
     "attack what": ["attack", "--construction", "other"],
     "no cases": ["attack", "--cases", "0"],
@@ -224,13 +224,6 @@ def test_a_wrong_certificate_is_status_1(proved: Path, tmp_path: Path) -> None:
     right, path = (proved / "certificate.json").read_text(), tmp_path / "certificate.json"
     path.write_text(right.replace('"labels":[["5"]', '"labels":[["6"]'))
     assert attncert.main(["check", str(path)]) == 1
-
-
-def test_capacity_writes_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "capacity"
-    assert attncert.main(["capacity", "--quick", "--out", str(out), "--json"]) == 0
-    points = json.loads(capsys.readouterr().out)["points"]
-    assert len(points) > 10 and (out / "report.md").exists()
 
 
 def test_attack_counts_what_it_tried(capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,6 @@ CASES = [
 ]
 NOT_HERE = {
     "fit": {"optimizer", "steps"},  # with torch: test_fit.py
-    "capacity": {"constants", "quick"},  # without DATA
 }
 
 

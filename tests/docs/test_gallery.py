@@ -103,9 +103,9 @@ def test_differences_fires(tmp_path: Path) -> None:
     assert gallery.differences("constants", files, there) == []
     changed = files | {"report.md": files["report.md"] + b"!"}
     assert gallery.differences("constants", changed, there) == ["constants/report.md"]
-    fewer = {k: v for k, v in files.items() if k != "capacity.json"}
-    assert gallery.differences("constants", fewer, there) == ["constants/capacity.json"]
-    svg = "figures/constants-bits.svg"
+    fewer = {k: v for k, v in files.items() if k != "constants.json"}
+    assert gallery.differences("constants", fewer, there) == ["constants/constants.json"]
+    svg = "figures/constants-cost.svg"
     assert gallery.differences("constants", files | {svg: b"<svg/>"}, there) == [f"constants/{svg}"]
     (there / "made-with.json").write_text('{"matplotlib": "0"}')
     assert gallery.differences("constants", files | {svg: b"<svg/>"}, there) == []

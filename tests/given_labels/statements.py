@@ -46,7 +46,7 @@ from support.given_oracle import (
     zero_groups,
 )  # fmt: skip
 
-from attncert.verify.capacity.of_data import DataCapacitySettings, data_capacity
+from attncert.verify.capacity.capacity import DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import LabellingSettings, Way, label_all
 

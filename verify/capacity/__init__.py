@@ -1,1 +1,1 @@
-"""How many examples H heads memorize: measured, counted, and beside the published bounds."""
+"""How much H heads can do on these data: the capacity law, from both sides."""

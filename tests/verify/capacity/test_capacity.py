@@ -1,240 +1,142 @@
-"""Capacity: certified from below by ranks, bounded from above, and told as what it is."""
+"""The capacity law on data: against the oracle of the attack, over all subsets of contexts."""
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
-from functools import cache
+import dataclasses
+import json
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
-from flint import fmpq_mat
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from support import given_oracle as oracle
+from support.given_oracle import dataset, draw_groups
 
 import attncert
-from attncert.constructions import layer as exact_layer
-from attncert.constructions.construction import capacity as theorem
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family
-from attncert.constructions.errors import InputError
-from attncert.constructions.layer import Head, Layer
-from attncert.reports.capacity.page import holds, markdown_page, one_line, report
-from attncert.reports.folder import strange, write
-from attncert.verify.capacity.published_bounds import BOUNDS as PUBLISHED
-from attncert.verify.capacity.published_bounds import Kind
-from attncert.verify.capacity.sweeps import (
-    BOUNDS,
-    Capacity,
-    Setting,
-    SweepSettings,
-    certify,
-    examples_of,
-    independent_prefix,
-    sweep,
-)
+from attncert.constructions.data.generators import signed_pairs
+from attncert.reports.capacity.page import one_line, render
+from attncert.verify.capacity.capacity import DataCapacity, DataCapacitySettings, data_capacity
 from attncert.verify.claims.evidence import Level
-from attncert.verify.rank.primes import order_of_two
-from attncert.verify.tightness.relations.probes import random_layer
+from attncert.verify.labelling.labelled import LabellingSettings, label_all
 
-TINY = SweepSettings(Setting(2, 2, 1, 3, False), heads=(1, 2), context=(1, 2), head_width=(1, 2))
-by_key = {bound.key: bound for bound in PUBLISHED}
+SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
 
 
-@cache
-def tiny() -> Capacity:
-    return sweep(TINY)
+def levels(made: DataCapacity) -> dict[str, Level]:
+    return {claim.id: claim.level for claim in made.claims}
 
 
-def exact_features(data: Dataset, layer: Layer) -> fmpq_mat:
-    """Z over ℚ by the builders' exact forward pass, which shares nothing with verify/."""
-    blocks = [exact_layer.features(head, data).tolist() for head in layer.heads]
-    rows = [[x for block in blocks for x in block[t]] for t in range(data.T)]
-    return fmpq_mat(data.T, len(rows[0]), [x for row in rows for x in row])
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_of_contexts_of_every_kind(seed: int) -> None:
+    """The least bound and the rank are those over all subsets of the groups."""
+    rng = random.Random(seed)
+    while True:
+        groups = draw_groups(rng, 4, [rng.choice((1, 3, 9, 30)) for _ in range(3)], 4)
+        sizes = {len(context) for group in groups for context, _ in group}
+        if len(sizes) == 1:
+            break
+    examples = [x for group in groups for x in group]
+    H, w = rng.randint(1, 2), rng.randint(1, 3)
+    made = data_capacity(dataset(examples), DataCapacitySettings(H, w))
+    assert made.rank.rank == made.uppers[0].bound == oracle.bound(groups, H, w, 1, 1)
+    assert made.decided and made.exit_status == 0
 
 
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize(("H", "n", "d_h", "d"), [(1, 1, 1, 2), (2, 2, 1, 3), (2, 3, 2, 3)])
-def test_what_is_certified_is_the_rank_over_the_rationals(
-    H: int, n: int, d_h: int, d: int, shared: bool
-) -> None:
-    setting = Setting(H, n, d_h, d, shared, seed=3)
-    point, data = certify(setting), examples_of(setting)
-    rng = np.random.default_rng(setting.seed)
-    for draw in range(point.draw):
-        layer = random_layer(data, H, d_h, BOUNDS[draw % len(BOUNDS)], rng)
-    first = exact_features(data.take(point.certified), layer)
-    assert first.rank() == point.certified
-    assert all(head.key.rank() <= d_h for head in layer.heads)
-    assert exact_features(data, layer).rank() <= point.upper
-
-
-def test_shared_contexts_reach_the_bound_and_distinct_ones_all_columns_at_width_one() -> None:
-    shared, distinct = (certify(Setting(3, 4, 1, 6, kind)) for kind in (True, False))
-    assert (shared.certified, shared.upper, shared.met) == (10, 10, True)
-    assert (distinct.certified, distinct.upper, distinct.met) == (18, 18, True)
-    assert shared.setting.paper == 1
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    heads=st.integers(1, 3),
-    context=st.integers(1, 3),
-    extra=st.integers(0, 2),
-    width=st.integers(1, 4),
-    shared=st.booleans(),
-    seed=st.integers(0, 1000),
-)
-def test_never_more_than_any_weights_allow(
-    heads: int, context: int, extra: int, width: int, shared: bool, seed: int
-) -> None:
-    setting = Setting(heads, context, width, context + extra, shared, seed)
-    point = certify(setting)
-    assert 1 <= point.certified <= point.upper <= heads * setting.width
-    assert point.upper < examples_of(setting).T  # the data do not end before the bound
-    if shared:
-        assert point.upper == theorem(heads, context, context)
-    assert point.met == (point.certified == point.upper)
-
-
-def test_a_repeated_example_ends_the_prefix() -> None:
-    """Rank alone would not see it: the examples after it are independent again."""
-    data = family(9, 2, 5)
-    layer = random_layer(data, 2, 1, 9, np.random.default_rng(0))
-    assert independent_prefix(data, layer)[0] == 9
-    again = data.take([0, 1, 2, 3, 1, 4, 5, 6, 7])
-    assert independent_prefix(again, layer)[0] == 4
-
-
-def test_heads_without_weights_serve_one_example_of_a_shared_context() -> None:
-    data = family(5, 3, 4, shared=True)
-    zero = fmpq_mat(4, 1)
-    assert independent_prefix(data, Layer((Head(zero, zero),) * 3))[0] == 1
-
-
-def test_the_primes_are_no_trap() -> None:
-    primes = {point.prime for point in tiny().points.values()}
-    assert primes and all(order_of_two(p) == p - 1 for p in primes)
-
-
-def test_a_sweep_builds_what_the_theorems_promise() -> None:
-    found = tiny()
-    assert found.unbuilt == () and found.open == ()
-    for setting, point in found.points.items():
-        ranks = {b.construction: (b.rank, b.examples) for b in point.built}
-        assert ranks["paper"] == (setting.paper,) * 2
-        assert ranks["width-one"] == (setting.width_one,) * 2
-        assert {b.head_width for b in point.built if b.construction == "width-one"} == {1}
-
-
-def test_the_seed_of_a_sweep_counts() -> None:
-    base = TINY.base
-    assert examples_of(base).sha256 != examples_of(replace(base, seed=1)).sha256
-
-
-def test_levels_are_kept_apart() -> None:
-    below, above = certify(Setting(2, 2, 1, 3, True)).claims()
-    assert (below.level, above.level) == (Level.PROVED, Level.ARGUED)
-    assert below.numbers["T"] == above.numbers["bound"] == 3
-    assert "docs/tightness.md" in above.source
+def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
+    """Twenty examples on a context worth 11 and on a scaled copy, among others: N alone is 22."""
+    rng = random.Random(2)
+    queries = oracle.draw_matrix(rng, 26, 4, 99)
+    double = [[2 * x for x in row] for row in SMALL]
+    contexts = [SMALL] * 18 + [double] * 2 + [oracle.draw_matrix(rng, 3, 4, 9) for _ in range(6)]
+    made = data_capacity(
+        dataset(list(zip(contexts, queries, strict=True))), DataCapacitySettings(2)
+    )
+    least = made.uppers[0]
+    assert (least.name, least.examples) == ("the examples in relations", 20)
+    assert least.law is not None
+    assert made.rank.rank == least.bound == least.law + 6 < min(26, made.law)
+    assert "**Finding:**" in render(made)["report.md"].decode()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"heads": 0}, "heads"),
-        ({"context": 5}, "context"),
-        ({"head_width": -1}, "head_width"),
-        ({"heads": 10**6}, "heads"),
-        ({"seed": -1}, "seed"),
-    ],
+    ("T", "H", "w", "d_v", "rank"),
+    [(13, 1, 2, 4, 23), (8, 2, 1, 2, 16), (40, 1, 1, 2, 12)],
 )
-def test_settings_without_sense(arguments: dict[str, int], named: str) -> None:
-    good = {"heads": 2, "context": 3, "head_width": 1, "width": 4, "shared": True}
-    with pytest.raises(InputError) as refused:
-        Setting(**(good | arguments))
-    assert refused.value.argument == named
+def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> None:
+    """n = 2, d = 5: the first is the case of the page where the simple formula says 26."""
+    rng = np.random.default_rng(1)
+    d = 3 if T == 40 else 5
+    data = Dataset.of(
+        rng.integers(-9, 10, (T, 2, d)), rng.integers(-9, 10, (T, d)), np.ones((T, 2))
+    )
+    made = data_capacity(data, DataCapacitySettings(H, w, d_v))
+    assert made.rank.rank == rank if T != 40 else made.rank.rank == made.uppers[0].bound
+    assert made.decided
 
 
-def test_an_axis_is_checked_before_anything_runs() -> None:
-    with pytest.raises(InputError):
-        SweepSettings(Setting(2, 2, 1, 3, False), context=(2, 4))
-    with pytest.raises(InputError):
-        SweepSettings(Setting(2, 2, 1, 3, False), heads=())
+def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
+    made = data_capacity(signed_pairs())
+    assert (made.rank.rank, made.uppers[0].bound) == (3, 3)
+    assert levels(made)["law.every-labelling"] is Level.REFUTED
+    assert levels(made)["law.universal"] is Level.REFUTED
 
 
-def test_published_bounds_by_hand() -> None:
-    setting = Setting(20, 32, 8, 64, True)
-    values = {key: bound.in_setting(setting) for key, bound in by_key.items()}
-    assert values == {
-        "paper": 141, "width-one": 621, "shared": 621, "columns": 1280, "dana2025": 224,
-        "kim2023": None, "kajitsuka2025": None,
-    }  # fmt: skip
-    assert by_key["shared"].in_setting(replace(setting, shared=False)) is None
+def test_what_the_bounds_do_not_explain_is_undecided() -> None:
+    """Without the relation between the four queries, which is known, the rank would stay open."""
+    made = data_capacity(signed_pairs())
+    uppers = tuple(u for u in made.uppers if u.name != "relations for all weights")
+    open_ = dataclasses.replace(made, uppers=uppers)
+    assert not open_.decided and open_.exit_status == 3
+    assert "undecided: between 3 (certified) and 4" in one_line(open_)
+    assert "No bound here explains it in full" in render(open_)["report.md"].decode()
 
 
-def test_no_published_bound_of_another_setting_passes_for_ours() -> None:
-    for bound in PUBLISHED:
-        assert bound.same_setting != ("another setting" in bound.assumes)
-        assert not (bound.kind is Kind.ORDER and bound.same_setting)
-        assert bound.same_setting or "not rebuilt" in bound.source
+def test_the_three_notions_are_told_apart() -> None:
+    rng = np.random.default_rng(3)
+
+    def found(T: int, heads: int) -> dict[str, Level]:
+        data = Dataset.of(
+            rng.integers(-9, 10, (T, 3, 4)), rng.integers(-9, 10, (T, 4)), np.zeros(T, int)
+        )
+        return levels(data_capacity(data, DataCapacitySettings(heads)))
+
+    few, some, many = found(11, 2), found(20, 2), found(23, 2)
+    assert few["law.labellings"] is few["law.every-labelling"] is Level.PROVED
+    assert few["law.universal"] is Level.REFUTED  # 2 heads have 8 features
+    assert some["law.labellings"] is some["law.twice-the-heads"] is Level.PROVED
+    assert some["law.every-labelling"] is Level.UNDECIDED
+    assert many["law.every-labelling"] is Level.REFUTED and "law.twice-the-heads" not in many
 
 
-def test_a_gap_is_told_and_nothing_claimed_about_it() -> None:
-    found = tiny()
-    setting, point = next(iter(found.points.items()))
-    wide = replace(point, upper=point.upper + 1)
-    gap = Capacity(found.settings, found.points | {setting: wide})
-    page = markdown_page(gap).decode()
-    assert gap.open == (setting,)
-    assert "do not meet in 1 setting; nothing is claimed about the gap" in page
-    assert "do not meet" not in markdown_page(found).decode()
-    assert one_line(gap) != one_line(found)
+def test_what_narrow_heads_cannot_do_is_said_of_narrow_heads() -> None:
+    """Wider heads can: 14 labels, N = 11 at width one and 20 at width four."""
+    rng = np.random.default_rng(3)
+    data = Dataset.of(
+        rng.integers(-3, 4, (14, 4, 4)), rng.integers(-3, 4, (14, 4)), np.zeros(14, int)
+    )
+    for width, level in ((1, Level.ARGUED), (4, Level.PROVED)):
+        made = data_capacity(data, DataCapacitySettings(1, width))
+        who = f"1 head of width {width} (values: 1)"
+        assert who in one_line(made)
+        told = {claim.id: claim for claim in made.claims}
+        assert told["law.labellings"].level is level
+        for name in ("law.bound", "law.labellings", "law.every-labelling"):
+            assert who in told[name].statement
+    narrow = label_all(data, LabellingSettings(1, 1))
+    assert "1 head of width 1 (values: 1)" in narrow.claims[-1].statement
 
 
-def test_a_promise_that_is_not_kept_shows() -> None:
-    found = tiny()
-    setting, point = next((s, p) for s, p in found.points.items() if s.width_one > 1)
-    short = replace(point.built[1], rank=point.built[1].rank - 1)
-    broken = replace(point, built=(point.built[0], short))
-    less = Capacity(found.settings, found.points | {setting: broken})
-    assert less.unbuilt == ((setting, short),)
-    assert not holds(less)
-    assert holds(found)
-    assert f"{short.rank} only" in markdown_page(less).decode()
-
-
-def test_equal_sweeps_are_written_with_equal_bytes(tmp_path: Path) -> None:
-    again = sweep(TINY)
-    assert again.points == tiny().points
-    first = write(report(tiny()), tmp_path / "out")
-    before = {path: path.read_bytes() for path in first}
-    second = write(report(again), tmp_path / "out")
-    assert strange(tmp_path / "out") == ""
-    assert {path: path.read_bytes() for path in second} == before
-    assert {path.name for path in first} == {
-        "report.md", "report.html", "capacity.json", "capacity-heads.svg",
-        "capacity-context.svg", "capacity-head-width.svg", "capacity-parameters.svg",
-    }  # fmt: skip
-    for path, content in before.items():
-        if path.suffix == ".svg":
-            assert ElementTree.fromstring(content).tag.endswith("svg")
-
-
-def test_every_number_of_the_table_is_the_measured_one() -> None:
-    page = markdown_page(tiny()).decode()
-    for point in tiny().along("head_width", False):
-        start = f"| {point.setting.head_width} | distinct | {point.certified} | {point.upper} |"
-        assert start in page
-
-
-def test_another_folder_is_refused_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "mine.txt").write_text("keep")
-    done: list[object] = []
-    monkeypatch.setattr("attncert.verify.capacity.sweeps.sweep", lambda *_: done.append(_))
-    assert attncert.main(["capacity", "--quick", "--out", str(tmp_path)]) == 2
-    assert "folder" in capsys.readouterr().err
-    assert done == [] and (tmp_path / "mine.txt").read_text() == "keep"
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "data.json", tmp_path / "report"
+    file.write_text(json.dumps({"contexts": SMALL, "queries": [[1, 2, 3, 4], [0, 1, 0, 1]]}))
+    line = ["capacity", str(file), "--out", str(out)]
+    assert attncert.main(line) == 0
+    assert capsys.readouterr().out.startswith(
+        "Capacity of these examples, 1 head of width 1 (values: 1): 2 of 2 labels"
+    )
+    assert {"report.md", "capacity.json"} <= {path.name for path in out.iterdir()}
+    for wrong in (["--heads", "0"], ["--head-width", "0"]):
+        assert attncert.main([*line, *wrong]) == 2
+    assert attncert.main(["capacity", "--heads", "2"]) == 2
+    assert attncert.main([*line, "--heads", "16000", "--head-width", "16000"]) == 2

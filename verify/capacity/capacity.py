@@ -37,8 +37,8 @@ from attncert.constructions.given.law import spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.capacity.data_claims import claims_of
-from attncert.verify.capacity.data_records import DataCapacity, DataCapacitySettings, Upper
+from attncert.verify.capacity.claims import claims_of
+from attncert.verify.capacity.records import DataCapacity, DataCapacitySettings, Upper
 from attncert.verify.claims.evidence import counted
 from attncert.verify.labelling.labelled import LabellingSettings, label_all
 from attncert.verify.rank.residues import to_host

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncert.verify.capacity.data_records import DataCapacity
+from attncert.verify.capacity.records import DataCapacity
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
 
