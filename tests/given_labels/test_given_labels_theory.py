@@ -174,6 +174,25 @@ def test_opposite_queries_and_dependent_sets_bound_the_pairs() -> None:
     assert rank_mod(J) == matroid_rank([e for _, e in examples], 2) == 5
 
 
+@pytest.mark.parametrize("H", [1, 2, 3])
+def test_one_example_with_query_zero_counts_by_the_mean_of_its_rows(H: int) -> None:
+    rng = random.Random(16)
+    for context, rank in (([[1], [-1]], 0), ([[1], [2]], 1)):
+        assert generic_rank(rng, [(context, [0])], H, 1, 1, 1) == rank
+        assert generic_rank(rng, [(context, [1])], H, 1, 1, 1) == 1
+
+
+def test_a_coordinate_without_heads_of_its_own_lacks_b() -> None:
+    """Theorem 9 (4), values of width one: the features are v_h·z_h, of rank H and not H + b."""
+    rng, H = random.Random(17), 3
+    context = [[1, 0, 2, 1], [0, 1, 1, 0]]
+    examples = [(context, e) for e in queries(rng, 9)]
+    heads = [draw_head(rng, 4, 1, 1, 1) for _ in range(H)]
+    alone = [[row[0] for row in outputs(examples, [head])] for head in heads]
+    a, b = Span.of(examples).a, Span.of(examples).b
+    assert (a, b, rank_mod(alone)) == (1, 1, H)
+
+
 def test_one_head_cannot_meet_two_signs() -> None:
     """Contexts {x, 2x} and {x, 3x}: outputs of one sign, so two heads are needed for (1, -1)."""
     x = [1, 2]
