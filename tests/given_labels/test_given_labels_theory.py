@@ -151,6 +151,9 @@ def test_figures_of_the_page() -> None:
     assert group_count(2, 1, d, d) == 3 * d - 1
     n = 197  # shared, rank n: a pair counts 2n + d - 3, and 1 for all
     assert group_count(2, 1, n - 1, d) == 2 * n + d - 3
+    assert law(Span(n - 1, 1, d), H, 1, 1, 1) == 13909
+    assert law(Span(d, 0, d), H, 0, 1, 1) == H * d == 9216  # universal: keys and queries fixed
+    assert law(Span(n - 1, 1, d), H, 0, 1, 1) == H * (n - 1) + 1 == 2353
 
 
 def test_halving_stops_before_N_and_no_zero_is_nondegenerate_there() -> None:
