@@ -23,7 +23,6 @@ from attncert.commands.embed import embed
 from attncert.commands.every_labelling import every_labelling
 from attncert.commands.fit import fit
 from attncert.commands.kruskal import kruskal
-from attncert.commands.merge import merge
 from attncert.commands.prove import prove
 from attncert.commands.tightness import tightness
 from attncert.constructions.errors import InputError
@@ -43,7 +42,7 @@ app = typer.Typer(
     help="Exact attention weights from memorization proofs, every step verified.",
 )
 for _command in (
-    prove, check, explain, audit, kruskal, merge, tightness, capacity, fit, attack, embed,
+    prove, check, explain, audit, kruskal, tightness, capacity, fit, attack, embed,
     assume,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)

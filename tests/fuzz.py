@@ -25,8 +25,8 @@ from pathlib import Path
 
 NAMES = ("json", "npz", "npz-arrays", "layer", "mask", "state", "property", "vectors",
          "certificate", "fast-check", "mutants", "near", "near-mutants", "labelling",
-         "labelling-mutants", "first-layer", "first-layer-mutants", "log", "log-mutants",
-         "name", "file-name")  # fmt: skip
+         "labelling-mutants", "first-layer", "first-layer-mutants", "name",
+         "file-name")  # fmt: skip
 PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "constructions/data/conversion.py",
            "constructions/weights/own.py", "constructions/weights/load.py",
@@ -34,8 +34,7 @@ PARSERS = ("constructions/data/loading.py", "constructions/data/archives.py",
            "verify/checker.py", "verify/fast/full_rank.py",
            "verify/checker_data.py", "verify/checker_near.py", "verify/checker_rank.py",
            "verify/checker_labelling.py", "verify/checker_mixing.py", "verify/fast/near.py",
-           "verify/fast/labelling.py",
-           "verify/scale/log.py", "verify/kruskal/records.py")  # fmt: skip
+           "verify/fast/labelling.py")  # fmt: skip
 ROOMS = ("constructions", "verify")
 INSTRUMENTED = [*(f"attncert.{room}" for room in ROOMS), "json", "zipfile"]
 LONGEST = 8192  # bytes of an input

@@ -12,11 +12,12 @@ import typer
 
 from attncert.constructions.errors import InputError
 from attncert.terminal.durations import seconds
-from attncert.terminal.output import Interrupted, deliver, print_json, report_folder, say
+from attncert.terminal.output import Interrupted, deliver, report_folder
 
 if TYPE_CHECKING:
     from attncert.reports.report import Report
     from attncert.verify.kruskal.bounds import Interval
+    from attncert.verify.scale.log import Log
 
 _DEFAULT_BUDGET = "60s"
 
@@ -40,13 +41,11 @@ def kruskal(
         ),
     ] = None,
     bases: Annotated[int, typer.Option(help="further random bases, as shards")] = 0,
-    all_sets: Annotated[
-        bool, typer.Option("--all-sets", help="all sets of --k as shards, however long it takes")
-    ] = False,
     device: Annotated[str, typer.Option(help="for the subsets: auto | cpu | cuda")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
-    shard: Annotated[str | None, typer.Option(help="i/k: run only part i of the shards")] = None,
-    log: Annotated[str | None, typer.Option(help="keep finished shards here, and resume")] = None,
+    log: Annotated[
+        str | None, typer.Option(help="file (SQLite) that keeps finished shards; to go on from it")
+    ] = None,
     dask: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
     seed: Annotated[int, typer.Option(help="random seed of subsets and bases")] = 0,
@@ -56,14 +55,12 @@ def kruskal(
     from attncert.reports.kruskal.page import report
     from attncert.reports.kruskal.sentences import outlook
     from attncert.terminal.progress import Stages
-    from attncert.verify.kruskal.bounds import Contradiction
     from attncert.verify.kruskal.examine import examine
-    from attncert.verify.kruskal.records import rules
-    from attncert.verify.kruskal.sampling.jobs import Question, identity, run_part
+    from attncert.verify.kruskal.sampling.jobs import Question
     from attncert.verify.kruskal.vectors import load_vectors
     from attncert.verify.scale.engine import dask as connected
-    from attncert.verify.scale.log import ShardLog
-    from attncert.verify.scale.shards import Part
+    from attncert.verify.scale.engine import threads_of
+    from attncert.verify.scale.log import Log
 
     if budget is not None and work is not None:
         raise InputError("--work", "left out where --budget is given", work)
@@ -75,72 +72,47 @@ def kruskal(
         work=None if work is None else seconds(work, "--work"),
         subsets=subsets,
         bases=bases,
-        all_sets=all_sets,
         seed=seed,
         device=cast(Any, device),
         jobs=jobs,
     )
-    part = None if shard is None else Part.parse(shard)
-    if part is not None and log is None:
-        raise InputError("--shard", "given with --log FILE, which keeps what it finds", "alone")
     vectors = load_vectors(data).first(examples)
     question.require(vectors)
     folder = report_folder(out, f"{vectors.name}-kruskal")
 
-    told: list[str] = []
-
-    @contextmanager
-    def tools() -> Iterator[tuple[ShardLog | None, Any]]:
-        """The log of shards and the cluster, where asked for; on Ctrl-C it says what was kept."""
-        with ExitStack() as stack:
-            kept = None
-            if log is not None:
-                run = identity(vectors, question)
-                kept = stack.enter_context(ShardLog(log, run, rules(vectors)))
-            try:
-                yield kept, None if dask is None else stack.enter_context(connected(dask))
-            except Contradiction:  # a witness holds, exactly; what a shard says may not
-                if log is None:
-                    raise
-                got = f"one that contradicts a witness: {log}"
-                raise InputError("--log", "a log whose results are true", got) from None
-            except KeyboardInterrupt:
-                lines = (
-                    []
-                    if kept is None
-                    else [f"{len(kept.finished)} finished shards are kept in {log}"]
-                )
-                lines += [f"proved so far: {told[-1]}"] if told else []
-                if not lines:
-                    raise
-                raise Interrupted("; ".join(["no report was written", *lines])) from None
-
     def made(progress: Stages) -> Report:
-        def tell(interval: Interval) -> None:
-            told.append(_closing(interval))
-            progress.say(told[-1])
+        proved: list[str] = []
+
+        def watch(interval: Interval) -> None:
+            proved.append(_closing(interval))
+            progress.say(proved[-1])
 
         _require_apart(log, folder)
-        progress.say(outlook(vectors, question))
-        with tools() as (kept, cluster):
-            found = examine(
-                vectors,
-                question,
-                log=kept,
-                cluster=cluster,
-                progress=progress,
-                watch=tell,
+        with ExitStack() as stack:
+            file = None if log is None else stack.enter_context(Log(log))
+            cluster = None if dask is None else stack.enter_context(connected(dask))
+            stack.enter_context(_interrupted(proved, file))
+            progress.say(outlook(vectors, question, threads_of(cluster)))
+            return report(
+                examine(
+                    vectors, question, log=file, cluster=cluster, progress=progress, watch=watch
+                )
             )
-        return report(found)
 
-    if part is None:
-        return deliver(made, folder, as_json)
-    with Stages() as progress, tools() as (kept, cluster):
-        progress.say(outlook(vectors, question))
-        assert kept is not None
-        done = run_part(vectors, question, part, kept, cluster=cluster, progress=progress)
-    _print_part(part.number, part.of, done, str(log), as_json)
-    return 0
+    return deliver(made, folder, as_json)
+
+
+@contextmanager
+def _interrupted(proved: list[str], log: Log | None) -> Iterator[None]:
+    """Ctrl-C says what was proved, and what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        lines = [] if log is None else [f"{len(log)} finished shards are kept in {log.path}"]
+        lines += [f"proved so far: {line}" for line in proved[-1:]]
+        if not lines:
+            raise
+        raise Interrupted("; ".join(["no report was written", *lines])) from None
 
 
 def _require_apart(log: str | None, folder: str | Path) -> None:
@@ -154,10 +126,3 @@ def _closing(interval: Interval) -> str:
     low, high = interval.lower, interval.upper
     latest = interval.trail[-1]
     return f"{low.value} <= Kruskal rank <= {high.value}   ({latest.method})"
-
-
-def _print_part(number: int, of: int, done: int, log: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"part": number, "of": of, "shards": done, "log": log})
-    else:
-        say(f"Part {number} of {of}: {done} shards in {log}; unite with attncert merge.")

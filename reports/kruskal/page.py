@@ -32,8 +32,7 @@ _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
 def report(found: Findings) -> Report:
-    sets = () if found.sets is None else (found.sets,)
-    sentences = (one_line(found), *shard_lines(found.sampled, found.searched, sets))
+    sentences = (one_line(found), *shard_lines(found.sampled, found.searched))
     return Report(KRUSKAL, render(found), kruskal_dict(found), sentences, found.exit_status)
 
 
@@ -73,7 +72,6 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
             "work": question.work,
             "subsets": question.drawn,
             "bases": question.bases,
-            "all sets": question.all_sets,
             "seed": question.seed,
             "command": question.command(found.vectors),
         },
@@ -81,7 +79,6 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
         "interval": found.interval.as_dict(),
         "sampled": None if found.sampled is None else found.sampled.as_dict(),
         "bases": None if found.searched is None else found.searched.as_dict(),
-        "sets": None if found.sets is None else found.sets.as_dict(),
         "rounding": [
             {
                 "subset": r.number,

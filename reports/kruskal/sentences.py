@@ -6,18 +6,15 @@ No sentence claims more than what it is about: a sample bounds no Kruskal rank.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from attncert.reports.words.numbers import count
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.methods import exhaustive
-from attncert.verify.kruskal.sampling.all_sets import SetsSearched
 from attncert.verify.kruskal.sampling.bases import BasesSearched
 from attncert.verify.kruskal.sampling.jobs import Question, affordable
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.engines.cpu import available_threads
 
 
 def one_line(found: Findings) -> str:
@@ -58,17 +55,16 @@ def one_line(found: Findings) -> str:
     return f"Undecided whether every {k} are independent: {between}"
 
 
-def outlook(vectors: Vectors, question: Question) -> str:
-    """What a run is estimated to take, said before it begins.
+def outlook(vectors: Vectors, question: Question, threads: int) -> str:
+    """What a run is estimated to take on so many threads, said before it begins.
 
     >>> digits = Vectors.of([[1] * 16] * 1782)
-    >>> print(outlook(digits, Question(budget=None, work=20.0)))
+    >>> print(outlook(digits, Question(budget=None, work=20.0), 8))
     Estimated for 2 free cores: all sets of 3 take 0.05 s, all sets of 4 take 6 s and 1 MB; \
 all sets of 5 would take 100 s.
     """
-    shape, cores = (vectors.N, vectors.d), available_threads() if question.budget else 2
-    asked = question.all_sets and question.k is not None
-    ready = [question.k or 0] if asked else affordable(vectors, question, cores)
+    shape, cores = (vectors.N, vectors.d), threads if question.budget else 2
+    ready = affordable(vectors, question, cores)
     further = max(ready, default=2) + 1
 
     def price(k: int) -> str:
@@ -83,17 +79,10 @@ all sets of 5 would take 100 s.
     return f"Estimated for {count(cores, 'free core')}: {found.removesuffix('; ') or 'nothing'}."
 
 
-def shard_lines(
-    sampled: Samples | Sweep | None,
-    searched: BasesSearched | None,
-    sets: Sequence[SetsSearched] = (),
-    *,
-    verified: bool = True,
-) -> tuple[str, ...]:
-    """What subsets, bases and all sets as shards showed, where there were some: a sentence each."""
+def shard_lines(sampled: Samples | Sweep | None, searched: BasesSearched | None) -> tuple[str, ...]:
+    """What random subsets and bases showed, where there were some: a sentence each."""
     lines: tuple[str, ...] = () if sampled is None else (_sampled_line(sampled),)
-    lines += () if searched is None else (bases_line(searched, verified=verified),)
-    return (*lines, *(sets_line(found, verified=verified) for found in sets))
+    return lines if searched is None else (*lines, bases_line(searched))
 
 
 def _sampled_line(sampled: Samples | Sweep) -> str:
@@ -114,31 +103,11 @@ def _sampled_line(sampled: Samples | Sweep) -> str:
     )
 
 
-def bases_line(searched: BasesSearched, *, verified: bool = True) -> str:
-    """What random bases showed, in one sentence. verified: what they showed was not left out."""
-    if not verified:
-        return f"{_bases(searched.bases)} searched."
+def bases_line(searched: BasesSearched) -> str:
+    """What random bases showed, in one sentence."""
     if searched.witness is None:
         return f"{_bases(searched.bases)} showed no circuit, which proves nothing."
     return f"{_bases(searched.bases)} showed {searched.witness.size} dependent vectors (proved)."
-
-
-def sets_line(sets: SetsSearched, *, verified: bool = True) -> str:
-    """What is known of all sets. verified: a witness, if there was one, was not left out.
-
-    What a log says is not called proved: no reader can tell that a set was looked at.
-    """
-    what = f"Of all sets of {sets.k} vectors {100 * sets.pieces // sets.planned} % were looked at"
-    if sets.witness is not None:
-        return f"{what}: {sets.witness.size} are dependent (proved)."
-    if not verified:
-        return f"{what}."
-    if sets.settled < sets.pieces:
-        return f"{what}, and {sets.pieces - sets.settled:,} of {sets.pieces:,} parts not decided."
-    if not sets.complete:
-        return f"{what}: none is dependent, which proves nothing before the rest is."
-    every = f"{what}: none is dependent, so every {sets.k} are independent"
-    return f"{every}, if the log is right. {sets.in_log}" if sets.logged else f"{every} (proved)."
 
 
 def percent(x: float) -> str:

@@ -130,7 +130,7 @@ FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
 @pytest.mark.parametrize(
     "words",
     [["check"], ["check", "--fast"], ["explain"], ["explain", "--no-check"], ["prove"],
-     ["kruskal"], ["merge"], ["tightness"], ["audit", "--quick"]],
+     ["kruskal"], ["tightness"], ["audit", "--quick"]],
 )  # fmt: skip
 @pytest.mark.parametrize("content", [None, b"[", b'{"\\ud800\\u001b\\nholds: yes": 1}'])
 def test_a_file_name_prints_no_line_of_its_own(
@@ -169,7 +169,7 @@ def test_the_name_of_a_layer_s_file_is_no_mathematics(tmp_path: Path) -> None:
     assert load_weights(path).name == "x-b"
 
 
-COMMANDS = ["check", "explain", "prove", "kruskal", "merge", "audit", "tightness", ""]
+COMMANDS = ["check", "explain", "prove", "kruskal", "audit", "tightness", ""]
 
 
 @settings(

@@ -11,7 +11,6 @@ from fuzz import NAMES
 from support import fuzz_targets
 from support.fuzz_measure import Finding, bounded
 from support.fuzz_targets import TARGETS
-from support.shard_logs import contents, sealed
 from support.small_certificates import CASES, changed
 
 from attncert.constructions.data.dataset import Dataset
@@ -85,21 +84,6 @@ def test_too_much_memory_is_a_finding() -> None:
     with pytest.raises(Finding, match=r"took 9[0-9] MiB for 1 bytes"):
         bounded(lambda content: str(len(b"x" * size)))(b"x")
     assert bounded(lambda content: str(len(b"x" * size)))(b"x" * 2**17) == str(size)
-
-
-@pytest.mark.parametrize("plant", ["unverified", "traceback"])
-def test_a_log_read_wrongly_is_a_finding(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the rules of results, a false witness is read, and a missing key raises."""
-    monkeypatch.setattr("attncert.verify.kruskal.records._require_result", lambda *_: None)
-    monkeypatch.setattr("attncert.verify.kruskal.dependency.Dependency.holds", lambda *_: True)
-    lines = contents(TARGETS["log"].seeds()[0])
-    result = next(x["result"] for x in lines[1:] if x["result"]["witness"])
-    if plant == "unverified":
-        result["witness"]["coefficients"][-1] = "7"
-    else:
-        del result["witness"]
-    with pytest.raises(Finding, match="not sound" if plant == "unverified" else "KeyError"):
-        TARGETS["log"].run(sealed(lines))
 
 
 @pytest.mark.parametrize("name", ["../up", "a\nb", "\x1b[31m", "\ud800"])

@@ -1,7 +1,6 @@
-"""Targets of the fuzzer beside the parsers: logs of shards, names inside files, names of files.
+"""Targets of the fuzzer beside the parsers: names inside files, names of files.
 
-A log: what is read is sound (`shard_logs.is_sound`), with the vectors at hand and without. A name:
-whatever it is, the command ends as it does with a plain one, prints as many lines, each of them
+Whatever a name is, the command ends as it does with a plain one, prints as many lines, each of them
 printable, and means the same one folder.
 """
 
@@ -12,100 +11,16 @@ import json
 import os
 import re
 from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from support.file_strategies import mutated
-from support.fuzz_measure import Finding, loaded, timed
-from support.shard_logs import VECTORS, contents, is_sound, sealed, write_logs, write_sets
+from support.fuzz_measure import Finding, timed
 from support.small_certificates import CASES
 
 import attncert
-from attncert.verify.kruskal.records import rules
-from attncert.verify.kruskal.sampling.jobs import Shown, shown_by
-from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale.merge import United, unite
-
-# Logs of shards.
-
-
-def log(content: bytes, scratch: Path) -> str:
-    """The lines as they are, and those that are JSON with checksums computed afresh."""
-    return [_log(raw, scratch) for raw in (content, _resealed(content))][-1]
-
-
-def log_seeds(scratch: Path) -> list[bytes]:
-    subsets, prefixes = (path.read_bytes() for path in write_logs(scratch))
-    header, *_ = subsets.splitlines(keepends=True)
-    return [subsets, prefixes, subsets[:-9], header, write_sets(scratch).read_bytes()]
-
-
-def log_mutant(content: bytes, scratch: Path) -> str:
-    """The bytes as the choices of a hypothesis strategy: logs with lines changed in structure."""
-    _CHOSEN.clear()
-    _mutants.hypothesis.fuzz_one_input(content)
-    return _log(sealed(_CHOSEN), scratch) if _CHOSEN else "too short"
-
-
-_CHOSEN: list[Any] = []
-
-
-@settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.data())
-def _mutants(data: st.DataObject) -> None:
-    lines = data.draw(st.sampled_from(_written()))
-    number = data.draw(st.integers(0, len(lines) - 1))
-    changed = [*lines[:number], data.draw(mutated(lines[number])), *lines[number + 1 :]]
-    _CHOSEN[:] = data.draw(st.sampled_from([lines, changed, changed, changed]))
-
-
-@cache
-def _written() -> list[list[Any]]:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [*write_logs(Path(folder)), write_sets(Path(folder))]
-        return [contents(path.read_bytes()) for path in paths]
-
-
-def _log(raw: bytes, scratch: Path) -> str:
-    path = scratch / "log"
-    path.write_bytes(raw)
-
-    def read(known: Vectors | None) -> tuple[United, Shown]:
-        united = unite([path], rules(known))
-        return united, shown_by(united, verified=known is not None)
-
-    def sound(found: tuple[United, Shown], verified: bool) -> bool:
-        united, shown = found
-        return is_sound(united.finished, shown.as_dict(), verified)
-
-    words = [
-        timed(
-            lambda known=known: loaded(
-                lambda: read(known), lambda found: sound(found, known is not None)
-            )
-        )
-        for known in (None, VECTORS)
-    ]
-    return words[-1]
-
-
-def _resealed(content: bytes) -> bytes:
-    lines = []
-    for line in content.splitlines():
-        with suppress(ValueError, RecursionError):
-            value = json.loads(line)
-            lines.append(value.get("content", value) if isinstance(value, dict) else value)
-    with suppress(ValueError, RecursionError):  # lone surrogates are written, too deep ones are not
-        return sealed(lines)
-    return content
-
 
 # Names.
 
@@ -176,7 +91,6 @@ def _commands(name: str, scratch: Path) -> list[tuple[int, int, int]]:
                 ["check", str(path)],
                 ["explain", str(path)],
                 ["kruskal", str(path), "--work", "1"],
-                ["merge", str(path)],
                 ["check", str(folder / f"{name}-missing")],
             ):
                 status, out, err = command(words, terminal=True)

@@ -283,9 +283,6 @@ _CERTIFICATE = ('"0"', '"-1/2"', '"1/0"', "null", "[[", "]]", '"full-rank"', '"i
                 '"prime":', '"3"', '"7"', "8388608", '"' + "9" * 60 + '"')  # fmt: skip
 
 _NEAR = (*_CERTIFICATE, '"radius":', '"unknowns":', '"inverse":', '"1/1000"', '"1"', "0", "-1")
-_LOG = ('"content":', '"shard":', '"result":', '"witness":', '"indices":', '"coefficients":',
-        '"lengths":', '"independent":', '"bases":', '"plans":', '"settings":', "-1", "true", "1.0",
-        "null", "[[", '"-1"', "\\n", '"' + "9" * 60 + '"')  # fmt: skip
 _NAME = (
     "../",
     "/",
@@ -336,10 +333,6 @@ _TARGETS = {
     "first-layer-mutants": Target(
         partial(first_layers.pair_mutant, scratch=_SCRATCH), random_seeds
     ),
-    "log": Target(
-        partial(foreign.log, scratch=_SCRATCH), partial(foreign.log_seeds, _SCRATCH), _LOG
-    ),
-    "log-mutants": Target(partial(foreign.log_mutant, scratch=_SCRATCH), random_seeds),
     "name": Target(partial(foreign.name_in_file, scratch=_SCRATCH), foreign.name_seeds, _NAME),
     "file-name": Target(partial(foreign.file_name, scratch=_SCRATCH), foreign.name_seeds, _NAME),
 }

@@ -7,26 +7,17 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from attncert.verify.scale.engine import run
-from attncert.verify.scale.log import Judge, ShardLog
-from attncert.verify.scale.shards import Identity, Plan, Shard
+from attncert.verify.scale.log import Log
+from attncert.verify.scale.shards import Plan, Record, Shard
 
 PLAN = Plan("digests", seed=3, count=40, size=3)
-IDENTITY = {
-    "version": "1",
-    "input_sha256": "0" * 64,
-    "settings": {"digests": {}},
-    "plans": [PLAN.as_dict()],
-}
-
-
-def anything(identity: Identity, plans: tuple[Plan, ...]) -> Judge:
-    """Rules of a log that may say anything."""
-    return lambda shard, result: None
+SUBJECT = "digests, version 1"
 
 
 def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
@@ -39,22 +30,36 @@ def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def ends_its_worker(shard: Shard) -> dict[str, str]:
+def ends_its_worker(shard: Shard) -> dict[str, Any]:
     """One shard ends every process that takes it, as a lack of memory does."""
     if shard.start == 0:
         os._exit(1)
     return digests(shard)
 
 
-def united(results: dict[Shard, Any]) -> bytes:
+def ends_one_worker(shard: Shard, mark: str) -> dict[str, Any]:
+    """A shard in the middle ends the first process that takes it: there is no mark before."""
+    if shard.start == 15 and not Path(mark).exists():
+        Path(mark).touch()
+        os._exit(1)
+    return digests(shard, 0.05)
+
+
+def logged(log: Log, work: Any = digests, **how: Any) -> dict[Shard, Record]:
+    """All shards, with a log."""
+    finished, keep = log.finished(SUBJECT, PLAN), partial(log.add, SUBJECT)
+    return run(PLAN.shards(), work, finished=finished, keep=keep, **how)
+
+
+def united(records: Mapping[Shard, Record]) -> bytes:
     """What a run reports: every item, in order."""
-    return json.dumps([item for result in results.values() for item in result["items"]]).encode()
+    return json.dumps([item for record in records.values() for item in record["items"]]).encode()
 
 
 def main(log: str, out: str, pause: float, jobs: int) -> None:
-    with ShardLog(log, IDENTITY, anything) as kept:
-        results = run(PLAN.shards(), partial(digests, pause=pause), jobs=jobs, log=kept)
-    Path(out).write_bytes(united(results))
+    with Log(log) as file:
+        records = logged(file, partial(digests, pause=pause), jobs=jobs)
+    Path(out).write_bytes(united(records))
 
 
 if __name__ == "__main__":

@@ -29,9 +29,8 @@ from attncert.verify.assume.spectra import Spectrum, exact_rank, spectra
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.kruskal.examine import Findings, examine
 from attncert.verify.kruskal.sampling.draws import sequences
-from attncert.verify.kruskal.sampling.jobs import Question, jobs_of, run_job
+from attncert.verify.kruskal.sampling.jobs import Question, sampling_job
 from attncert.verify.kruskal.sampling.sampled import Samples
-from attncert.verify.kruskal.sampling.subsets import sampled_of
 from attncert.verify.kruskal.vectors import Vectors
 
 _BASES = 4
@@ -185,13 +184,14 @@ def _told(found: Iterable[Spectrum], count: int, progress: StageProgress) -> Ite
 def _sample(
     vectors: Vectors, k: int, settings: AssumeSettings, progress: StageProgress
 ) -> Samples | None:
-    if settings.subsets == 0:
-        return None
     question = Question(
         k=k, budget=None, work=1.0, subsets=settings.subsets, seed=settings.seed, device="cpu"
     )
-    (job,) = jobs_of(vectors, question)
-    sampled = sampled_of(job.plan, job.settings, run_job(job, vectors, question, progress=progress))
+    job = sampling_job(vectors, question)
+    if job is None:
+        return None
+    records = job.run(question, progress=progress)
+    sampled = job.work.summary(vectors, job.plan, records.values())
     assert isinstance(sampled, Samples)
     return sampled
 

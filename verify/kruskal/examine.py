@@ -11,9 +11,8 @@ search and the shards are fixed in advance, and so is every result.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,29 +21,23 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
+from attncert.verify.kruskal.bounds import Bound, Contradiction, Interval, witnessed
 from attncert.verify.kruskal.interval import Watch, close, known, settled
-from attncert.verify.kruskal.sampling.all_sets import (
-    SETS,
-    AllSets,
-    SetsSearched,
-    sets_of,
-)
-from attncert.verify.kruskal.sampling.bases import BASES, BasesSearched, searched_of
+from attncert.verify.kruskal.sampling.bases import BasesSearched, BasisSearch
 from attncert.verify.kruskal.sampling.draws import sequences
-from attncert.verify.kruskal.sampling.jobs import Job, Question, jobs_of, run_job
+from attncert.verify.kruskal.sampling.jobs import Job, Question, basis_job, sampling_job
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.sizes import SizesAsShards
-from attncert.verify.kruskal.sampling.subsets import sampled_of
+from attncert.verify.kruskal.sampling.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import NumericalRank, Robustness, numerical_rank, robustness
 from attncert.verify.scale.engine import Cluster
-from attncert.verify.scale.log import ShardLog
+from attncert.verify.scale.log import Log
+from attncert.verify.scale.shards import Record
 
 _SHARE = 0.25  # of a budget, at most, for subsets and for bases
 _MARGIN, _START = 4.0, 2.0  # times their price, and seconds to begin with
-_SETS_SHARE = 0.45  # so that something is left for the search, and for subsets and bases
 _ROUNDED_SUBSETS = 8
 _MOST_FLOAT32 = 1e37  # above it there is no float32 rank to compare with
 _ROUNDED_WORK = 10**10  # k^2 d, summed over the subsets whose spectrum is computed
@@ -63,10 +56,9 @@ class Rounding:
 class Findings:
     """What is known.
 
-    interval: proved. sampled, searched, sets: subsets, bases and all sets of k as shards; None
-    where none were asked for, or nothing was left to ask. rounding: of some random subsets, where k
-    is given and the vectors are floats. device, seconds: where subsets were tested, and times by
-    stage; for timings.json alone.
+    interval: proved. sampled, searched: random subsets and bases; None where there were none to
+    look at. rounding: of some random subsets, where k is given and the vectors are floats. device,
+    seconds: where subsets were tested, and times by stage; for timings.json alone.
     """
 
     vectors: Vectors
@@ -74,7 +66,6 @@ class Findings:
     interval: Interval
     sampled: Samples | Sweep | None
     searched: BasesSearched | None = None
-    sets: SetsSearched | None = None
     rounding: tuple[Rounding, ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -99,15 +90,15 @@ class Findings:
     @property
     def timed(self) -> bool:
         """Whether the clock has decided where something ended: another run may end elsewhere."""
-        shards = [x for x in (self.sampled, self.searched, self.sets) if x is not None]
-        return self.interval.timed or not all(found.complete for found in shards)
+        shards = [x for x in (self.sampled, self.searched) if x is not None]
+        return self.interval.timed or not all(each.complete for each in shards)
 
 
 def examine(
     vectors: Vectors,
     question: Question,
     *,
-    log: ShardLog | None = None,
+    log: Log | None = None,
     cluster: Cluster | None = None,
     progress: StageProgress = silent,
     watch: Watch = lambda interval: None,
@@ -115,7 +106,8 @@ def examine(
     """Close the interval, then run the shards, until the budget is used.
 
     log: where finished shards are kept and found again. cluster: for shards
-    (`verify.scale.engine.dask`). watch: called with each narrower interval. Raises InputError.
+    (`verify.scale.engine.dask`). watch: called with each narrower interval. Raises InputError, also
+    for a log that contradicts what is proved here.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
     >>> found = examine(vectors, Question(k=2, budget=None, work=1.0, subsets=100, device="cpu"))
@@ -123,92 +115,81 @@ def examine(
     (True, 100, False)
     """
     question.require(vectors)
-    jobs = jobs_of(vectors, question, cluster)
-    jobs.sort(key=lambda job: job.plan.kind != SETS)  # what may settle the question goes first
+    try:
+        return _examined(vectors, question, log, cluster, progress, watch)
+    except Contradiction:
+        if log is None:
+            raise
+        got = f"one that contradicts what is proved: {log.path}"
+        raise InputError("--log", "a log whose records are true", got) from None
+
+
+def _examined(
+    vectors: Vectors,
+    question: Question,
+    log: Log | None,
+    cluster: Cluster | None,
+    progress: StageProgress,
+    watch: Watch,
+) -> Findings:
+    sampling = sampling_job(vectors, question, log, cluster)
+    bases = basis_job(vectors, question, log, cluster)
     start = time.monotonic()
-    logged = frozenset() if log is None else frozenset(log.finished)
     interval = close(
         vectors,
         k=question.k,
         budget_s=question.budget,
-        kept=_kept(jobs, question.budget),
+        kept=_share(sampling, question.budget) + _share(bases, question.budget),
         work=question.work,
-        sets=None if question.all_sets else SizesAsShards.of(vectors, question, log, cluster),
+        sets=SizesAsShards(vectors, question, log, cluster),
         seed=question.seed,
         progress=progress,
         watch=watch,
     )
     closed = time.monotonic()
-    sampled, searched, sets = None, None, None
-    for left, job in zip(range(len(jobs), 0, -1), jobs, strict=True):
-        if settled(interval, question.k) and _needless(job, question):
-            continue
-        limit = None
+
+    def records(job: Job[Any], jobs: int) -> Collection[Record]:
+        """Of as many shards as are done in an equal part of the time that is left."""
+        now, deadline = time.monotonic(), None
         if question.budget is not None:
-            end = start + question.budget
-            limit = time.monotonic() + (end - time.monotonic()) / left
-            if job.plan.kind == SETS:
-                limit = end - _kept(jobs[1:], question.budget) * question.budget
-        results = run_job(
-            job, vectors, question, log=log, cluster=cluster, deadline=limit, progress=progress
-        )
-        bound = None
-        if job.plan.kind == BASES:
-            searched = searched_of(job.plan, job.settings, results)
-        elif job.plan.kind == SETS:
-            sets = sets_of(job.plan, job.settings, results, logged)
-            bound = sets.bound
-        else:
-            sampled = sampled_of(job.plan, job.settings, results)
-        interval = _tightened(interval, bound, question.k, watch)
-    interval = _tightened(interval, _met(vectors, sampled, searched), question.k, watch)
+            deadline = now + (start + question.budget - now) / jobs
+        return job.run(question, cluster, deadline=deadline, progress=progress).values()
+
+    sampled, searched = None, None
+    if sampling is not None and not (settled(interval, question.k) and question.subsets is None):
+        drawn = records(sampling, 1 if bases is None else 2)
+        sampled = sampling.work.summary(vectors, sampling.plan, drawn)
+    if bases is not None:
+        searched = bases.work.summary(vectors, bases.plan, records(bases, 1))
+    interval = _tightened(interval, _met(sampled, searched), question.k, watch)
     rounding = _rounding(vectors, question)
     seconds = {"interval": closed - start, "shards": time.monotonic() - closed}
-    device = choose_device(question.device)
-    return Findings(
-        vectors, question, interval, sampled, searched, sets, rounding, device.as_dict(), seconds
-    )
+    device = choose_device(question.device).as_dict()
+    return Findings(vectors, question, interval, sampled, searched, rounding, device, seconds)
 
 
-def _kept(jobs: list[Job], budget: float | None) -> float:
+def _share(job: Job[Sampler] | Job[BasisSearch] | None, budget: float | None) -> float:
     """The fraction of a budget in seconds that is kept for shards: what they take, at most a
-    fourth for subsets, another for bases, and nearly half for all sets."""
-    return sum(map(partial(_share, budget=budget), jobs))
-
-
-def _share(job: Job, budget: float | None) -> float:
-    if isinstance(job.work, AllSets):
-        return _SETS_SHARE
+    fourth."""
+    if job is None or budget is None:
+        return 0.0 if job is None else _SHARE
     price = _MARGIN * job.plan.count * job.work.nominal_seconds() + _START
-    return _SHARE if budget is None else min(_SHARE, price / budget)
+    return min(_SHARE, price / budget)
 
 
-def _needless(job: Job, question: Question) -> bool:
-    """Whether there is nothing left to ask of it once the question is settled."""
-    return job.plan.kind == SETS or (job.plan.kind != BASES and question.subsets is None)
-
-
-def _met(
-    vectors: Vectors, sampled: Samples | Sweep | None, searched: BasesSearched | None
-) -> Bound | None:
+def _met(sampled: Samples | Sweep | None, searched: BasesSearched | None) -> Bound | None:
     """The upper bound that a dependent set met by the shards proves."""
     met = [
-        witnessed(found.witness.circuit(vectors), method)
-        for found, method in ((sampled, "sampling"), (searched, "circuits"))
-        if found is not None and found.witness is not None
+        witnessed(each.witness, method)
+        for each, method in ((sampled, "sampling"), (searched, "circuits"))
+        if each is not None and each.witness is not None
     ]
     return min(met, key=lambda bound: bound.value, default=None)
 
 
 def _tightened(interval: Interval, met: Bound | None, k: int | None, watch: Watch) -> Interval:
     """With what the shards met, which may answer what the search left open."""
-    try:
-        narrower = interval.tighten(met)
-    except ArithmeticError:
-        if interval.lower.level is not Level.ASSUMED or met is None or met.dependency is None:
-            raise
-        got = f"one that hides {met.dependency.size} of them"
-        raise InputError("--log", "a log that names all sets that are dependent", got) from None
+    narrower = interval.tighten(met)
     if narrower is interval:
         return interval
     if settled(narrower, k) and narrower.lower.level is not Level.ASSUMED:

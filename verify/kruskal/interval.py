@@ -42,6 +42,11 @@ Watch = Callable[[Interval], None]
 class Sets(Protocol):
     """How all sets of one size are looked at."""
 
+    @property
+    def threads(self) -> int:
+        """That are at work on them."""
+        ...
+
     def left(self, k: int) -> float:
         """Which part of the sets of k is not looked at yet, 0 to 1."""
         ...
@@ -55,6 +60,10 @@ class Sets(Protocol):
 
 class Here:
     """In this process, from the beginning."""
+
+    @property
+    def threads(self) -> int:
+        return available_threads()
 
     def left(self, k: int) -> float:
         return 1.0
@@ -77,7 +86,7 @@ def close(
     k: int | None = None,
     budget_s: float | None = 60.0,
     work: float | None = None,
-    sets: Sets | None = HERE,
+    sets: Sets = HERE,
     seed: int = 0,
     kept: float = 0.0,
     progress: StageProgress = silent,
@@ -89,7 +98,7 @@ def close(
         search ends when `Interval.answers(k)` is known, and methods that cannot help are left out.
     budget_s: seconds by the clock; None for no limit. work: nominal seconds (`budget.Budget`), for
         a result that does not depend on the machine; give budget_s=None then.
-    sets:     how all sets of one size are looked at; None where that is not for this search.
+    sets:     how all sets of one size are looked at.
     seed:     of the random bases: they decide what is found, never whether it is true.
     kept:     the fraction of budget_s that is not for this search (0 <= kept < 1).
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
@@ -133,12 +142,10 @@ def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interv
     begun = [size for size, at in search.weighed.items() if at.begun]
     size = search.k or max([interval.lower.value + 1, *begun])
     weighed = search.weighed.get(size, Weighed(search.budget.left))
-    if search.sets is None:
-        why = f"All sets of {size} vectors are looked at as shards."
-    elif limit is None:
+    if limit is None:
         why = f"The search of all sets of {size} vectors did not finish."
     else:
-        why = limit.fall_short(size, search.price(size), weighed, search.threads)
+        why = limit.fall_short(size, search.price(size), weighed, search.at_work)
     return replace(interval, stopped=why, timed=search.budget.timed)
 
 
@@ -166,7 +173,7 @@ class _Search:
     budget: Budget
     seed: int
     progress: StageProgress
-    sets: Sets | None
+    sets: Sets
     weighed: dict[int, Weighed] = field(default_factory=dict)  # sizes the budget fell short of
     passed: set[int] = field(default_factory=set)  # sizes left to the search of the next one
 
@@ -175,19 +182,22 @@ class _Search:
         """Of the cost models: those there are, or two where the clock has no say."""
         return available_threads() if self.budget.timed else 2
 
+    @property
+    def at_work(self) -> int:
+        """The same, of those that look at all sets: more of them where there is a cluster."""
+        return self.sets.threads if self.budget.timed else 2
+
     def price(self, size: int) -> float:
         """Seconds for all sets of a size. Of them a log may have some: that is time gained, but
         with counted work equal runs must end alike."""
         v = self.vectors
-        price = exhaustive.nominal_seconds(v.N, v.d, size, self.threads)
-        left = self.sets.left(size) if self.sets is not None and self.budget.timed else 1.0
+        price = exhaustive.nominal_seconds(v.N, v.d, size, self.at_work)
+        left = self.sets.left(size) if self.budget.timed else 1.0
         return price * left if left else 0.0
 
     def next_size(self, lower: int, upper: int, share: float = 1.0) -> int | None:
         """Of which all sets are best looked at next: the size asked for, where a share of what is
         left affords it."""
-        if self.sets is None:
-            return None
         left, tried = self.budget.left, {s for s, at in self.weighed.items() if at.begun}
         if self.k is not None:
             upper = min(upper, self.k)
@@ -271,7 +281,7 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
     lower, upper = interval.lower.value, interval.upper.value
     if search.k is not None:
         search.weighed.setdefault(search.k, Weighed(search.budget.left))
-    while (size := search.next_size(lower, upper, share)) is not None and search.sets is not None:
+    while (size := search.next_size(lower, upper, share)) is not None:
         left, price = search.budget.left, search.price(size)
         if price > share * left:
             search.weighed[size] = Weighed(left)

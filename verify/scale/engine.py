@@ -1,15 +1,11 @@
 """Running shards: here, on processes through joblib, or on a Dask cluster.
 
-A shard's result depends on the shard alone, so what runs where, and in which order results arrive,
-changes nothing but the time. Each finished shard goes to the log at once.
+A shard's record depends on the shard alone, so what runs where, and in which order records arrive,
+changes nothing but the time. Each is kept as soon as it is there.
 
 A cluster loses workers. Dask runs the shards of a worker that died elsewhere, and gives a shard up
 that ended too many (`allowed-failures`); joblib's own backend for Dask does not hear of that, and
-waits for ever; so does whoever asks for a finished result that died with its worker, where no
-other is left. So shards are submitted here, and nothing is waited for without a limit: a shard that
-was given up or cancelled, or a cluster that is without workers for too long, ends the run in one
-line. What every shard needs is itself a task, not data scattered to a worker, which would be
-lost with it: a task is done again.
+waits for ever. So shards are submitted here, and what Dask gives up ends the run in one line.
 """
 
 from __future__ import annotations
@@ -18,7 +14,6 @@ import asyncio
 import contextlib
 import json
 import os
-import queue
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,17 +24,16 @@ from typing import Any
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.scale.log import ShardLog
-from attncert.verify.scale.shards import Result, Shard
+from attncert.verify.scale.shards import Record, Shard
 
-Work = Callable[..., Result]
+Work = Callable[..., Record]
 """work(shard, *shared): a function that a process can import (picklable)."""
 
 Cluster = Any
 """A `distributed.Client`, from `dask`."""
 
-_ALONE = 60.0  # seconds without workers, or without the scheduler, after which a run ends
-_POLL, _FETCH = 0.5, 5.0  # seconds between looks at the cluster; for a result to come
+_ALIVE = "run by workers that stay alive (fewer at a time, or larger ones, if memory is short)"
+_PATIENCE = 60.0  # seconds in which a cluster must have a worker
 
 
 def run(
@@ -49,43 +43,45 @@ def run(
     *,
     jobs: int = 1,
     cluster: Cluster | None = None,
-    log: ShardLog | None = None,
+    finished: Mapping[Shard, Record] | None = None,
+    keep: Callable[[Shard, Record], None] = lambda shard, record: None,
     deadline: float | None = None,
-    enough: Callable[[Result], bool] = lambda result: False,
+    enough: Callable[[Record], bool] = lambda record: False,
     progress: StageProgress = silent,
-) -> dict[Shard, Result]:
-    """The results of these shards, in their order; those in the log are not done again.
+) -> dict[Shard, Record]:
+    """The records of these shards, in their order; those that are finished are not done again.
 
     shared:  what every shard needs, e.g. the table of vectors; sent to a process once if large.
     jobs:    processes; 1: in this one. cluster: see `dask`; `jobs` does not matter then.
-    deadline: of `time.monotonic`; no shard is begun after it, and the result lacks those left out.
-    enough:  of a result: no shard after the first of this kind is wanted. The results up to it do
+    keep:    called in this process with each shard that was done, as soon as it is.
+    deadline: of `time.monotonic`; no shard is begun after it, and those left out have no record.
+    enough:  of a record: no shard after the first of this kind is wanted. The records up to it do
         not depend on the number of processes.
     """
     if jobs < 1:
         raise InputError("--jobs", "a positive integer", jobs)
-    finished = {} if log is None else dict(log.finished)
-    wanted = _up_to(enough, list(dict.fromkeys(shards)), finished)
-    pending = [shard for shard in wanted if shard not in finished]
+    records = dict(finished or {})
+    wanted = _up_to(enough, list(dict.fromkeys(shards)), records)
+    pending = [shard for shard in wanted if shard not in records]
     done, stopped = len(wanted) - len(pending), False
     progress("shards", done, len(wanted))
     going = _until(deadline, pending, lambda: stopped)
-    for shard, result in _results(going, work, shared, jobs, cluster):
-        if log is not None:
-            log.append(shard, result)
-        finished[shard] = result
-        stopped |= enough(result)  # those before it are begun, and end
+    for shard, record in _records(going, work, shared, jobs, cluster):
+        keep(shard, record)
+        records[shard] = record
+        stopped |= enough(record)  # those before it are begun, and end
         done += 1
         progress("shards", done, len(wanted))
-    wanted = _up_to(enough, wanted, finished)
-    return {shard: finished[shard] for shard in wanted if shard in finished}
+    wanted = _up_to(enough, wanted, records)
+    return {shard: records[shard] for shard in wanted if shard in records}
 
 
 @contextlib.contextmanager
 def dask(address: str) -> Iterator[Cluster]:
     """A client that is connected to the Dask scheduler at this address.
 
-    Raises InputError where the `dask` extra is missing or nothing answers in ten seconds.
+    Raises InputError where the `dask` extra is missing, nothing answers in ten seconds, or the
+    cluster has no worker in a minute.
     """
     try:
         import distributed
@@ -106,13 +102,19 @@ def dask(address: str) -> Iterator[Cluster]:
         got = f"{address} ({error})"
         raise InputError("--dask", "the address of a Dask scheduler", got) from None
     with client:
-        yield client
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            got = f"of one without any for {_PATIENCE:g} s"
+            raise InputError("--dask", "the address of a cluster that has workers", got) from None
+        with _given_up():
+            yield client
 
 
-def _results(
+def _records(
     shards: Iterator[Shard], work: Work, shared: Sequence[Any], jobs: int, cluster: Cluster | None
-) -> Iterator[tuple[Shard, Result]]:
-    """(shard, result) as they arrive."""
+) -> Iterator[tuple[Shard, Record]]:
+    """(shard, record) as they arrive."""
     if cluster is not None:
         yield from _on_cluster(shards, work, shared, cluster)
         return
@@ -135,71 +137,56 @@ def _results(
 
 def _on_cluster(
     shards: Iterator[Shard], work: Work, shared: Sequence[Any], cluster: Cluster
-) -> Iterator[tuple[Shard, Result]]:
-    """Two shards at most for each thread of the workers, so that a deadline is kept."""
+) -> Iterator[tuple[Shard, Record]]:
+    """Two shards at most for each thread of the workers, so that a deadline is kept.
+
+    What every shard needs is itself a task, not data scattered to a worker, which would be lost
+    with it: a task is done again.
+    """
+    from distributed import as_completed
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a table is large
         tables = [cluster.submit(_same, x, pure=False) for x in shared]
-    finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    running: set[Any] = set()
-    alone_since: float | None = None
+    running = as_completed(loop=cluster.loop, with_results=True)
+
+    def begin() -> None:
+        free = 2 * threads_of(cluster) - running.count()
+        for shard in islice(shards, max(0, free)):
+            running.add(cluster.submit(_one, work, shard, *tables, pure=False))
+
     try:
-        while True:
-            threads = _threads(cluster)
-            for shard in islice(shards, max(0, 2 * threads - len(running))):
-                future = cluster.submit(_one, work, shard, *tables, pure=False)
-                running.add(future)
-                future.add_done_callback(finished.put)
-            if threads:
-                alone_since = None
-            elif alone_since is None:
-                alone_since = time.monotonic()
-            elif time.monotonic() - alone_since > _ALONE:
-                must = "the address of a cluster that has workers"
-                raise InputError("--dask", must, f"of one without any for {_ALONE:g} s")
-            if threads and not running:
-                return
-            with contextlib.suppress(queue.Empty):
-                future = finished.get(timeout=_POLL)
-                try:
-                    outcome = _outcome(future)
-                except TimeoutError:  # the worker that holds it died: it is done again
-                    finished.put(future)
-                    continue
-                running.discard(future)
-                yield outcome
+        begin()
+        for future, outcome in running:
+            if future.cancelled():
+                raise InputError("shards", _ALIVE, "cancelled by the Dask cluster")
+            yield outcome
+            begin()
     finally:
         with contextlib.suppress(Exception):  # of a cluster that is gone
-            cluster.cancel([*running, *tables])
+            cluster.cancel([*running.futures, *tables])
 
 
-def _threads(cluster: Cluster) -> int:
-    """Of all workers; 0 also while there is no connection to the scheduler."""
-    if cluster.status != "running":
-        return 0
-    try:
-        return sum(cluster.nthreads().values())
-    except (OSError, TimeoutError):
-        return 0
-
-
-def _outcome(future: Any) -> tuple[Shard, Result]:
-    """The result, or what the shard raised; one line where Dask gave it up. TimeoutError where the
-    result does not come."""
-    must = "run by workers that stay alive (larger ones, if memory is short)"
-    if future.status == "cancelled":
-        raise InputError("shards", must, "cancelled by the Dask cluster")
-    if future.status == "error":
-        error = future.exception()
-        if type(error).__name__ == "KilledWorker":
-            raise InputError("shards", must, "given up: several workers ended over one") from None
-        raise error
-    found: tuple[Shard, Result] = future.result(timeout=_FETCH)
-    return found
+def threads_of(cluster: Cluster | None) -> int:
+    """Of all workers of a cluster that has some; without one, of this machine."""
+    return available_threads() if cluster is None else max(1, sum(cluster.nthreads().values()))
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+@contextlib.contextmanager
+def _given_up() -> Iterator[None]:
+    """What Dask raises where a shard ended too many workers, or the scheduler is lost, in one line.
+    What a shard raises is passed on."""
+    try:
+        yield
+    except Exception as error:
+        if not (isinstance(error, OSError) or type(error).__module__.startswith("distributed.")):
+            raise
+        got = f"given up by Dask ({type(error).__name__}: {error})"
+        raise InputError("shards", _ALIVE, got) from None
 
 
 @contextlib.contextmanager
@@ -208,8 +195,7 @@ def _lost_workers() -> Iterator[None]:
     try:
         yield
     except BrokenExecutor as error:  # loky's is one of these
-        must = "run by workers that stay alive (fewer at a time need less memory)"
-        raise InputError("shards", must, "lost with one of them") from error
+        raise InputError("shards", _ALIVE, "lost with one of them") from error
 
 
 _HELPERS = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
@@ -234,15 +220,15 @@ def _helpers_apart() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _one(work: Work, shard: Shard, *shared: Any) -> tuple[Shard, Result]:
-    """The result as JSON gives it back, so that it is the same whether it was logged or not."""
+def _one(work: Work, shard: Shard, *shared: Any) -> tuple[Shard, Record]:
+    """The record as JSON gives it back, so that it is the same whether it was logged or not."""
     return shard, json.loads(json.dumps(work(shard, *shared)))
 
 
 def _up_to(
-    enough: Callable[[Result], bool], shards: list[Shard], finished: Mapping[Shard, Result]
+    enough: Callable[[Record], bool], shards: list[Shard], finished: Mapping[Shard, Record]
 ) -> list[Shard]:
-    """The shards, cut after the first whose result is enough."""
+    """The shards, cut after the first whose record is enough."""
     for place, shard in enumerate(shards):
         if shard in finished and enough(finished[shard]):
             return shards[: place + 1]

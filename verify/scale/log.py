@@ -1,318 +1,134 @@
-"""Finished shards in a file that survives a kill: append-only JSON lines, each with its checksum.
+"""Finished shards in one SQLite file, which survives a kill; a run goes on from it.
 
-    {"content":{"format":...,"run":{...}},"sha256":"..."}          the header
-    {"content":{"result":{...},"shard":[...]},"sha256":"..."}      one line for each shard
+One process writes: the one that hands out the shards, wherever they are run. A shard is on the disk
+when `add` returns, so that a kill costs the shards under way and no other; SQLite sees to that with
+its journal, and to it that two runs at once do not harm the file.
 
-A line is appended in one write and forced to the disk before the shard counts as finished, so a
-process that is killed can leave at most one torn line, the last. That line is dropped, and its
-shard is done again. A line in the middle that is not what was written was changed by something
-else: then no line can be trusted, and the file is refused. A shard that occurs twice counts once.
+A record is filed under its shard and its *subject*, a text that says all else it depends on
+(version, vectors, settings). So one file serves any number of runs: each finds its own shards there
+and no others, and nothing of another version, other vectors or other settings is ever taken.
 
-A checksum shows that a line is as it was written, not that we wrote it. So every line is judged
-before anything is taken from it: here its form, and that the header plans the shard; by `Rules`,
-which whoever makes the shards supplies, what a header and a result may say.
+Whoever has the file can write into it. So what is read is judged by its reader (`fits`), and what
+rests on it says so.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
-from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
-from attncert.constructions.endings import endings_wait
-from attncert.constructions.errors import InputError, path_errors
-from attncert.verify.scale.shards import Identity, Plan, Result, Shard, plans_of
+from attncert.constructions.data.loading import json_value
+from attncert.constructions.errors import InputError, ending, path_errors
+from attncert.verify.scale.shards import Plan, Record, Shard
 
-FORMAT = "attncert-shards/1"
-_ARGUMENT = "--log"
-_VECTORS = "SHA-256 of the vectors"
-_USABLE = {  # what a path must be, by what messages call it
-    "--log": "a file that can be read and written",
-    "--out": "a file that can be written",
-    "FILE": "a log of shards that can be read",
-}
-
-
-Judge = Callable[[Shard, Result], None]
-"""judge(shard, result) raises Unfit where the result is none of that shard."""
-
-Rules = Callable[[Identity, tuple[Plan, ...]], Judge]
-"""rules(identity, plans) raises Unfit where no run has this header; else it judges the results."""
+_ARGUMENT, _USABLE = "--log", "a file that can be read and written"
+_APPLICATION = 0x41544E43  # "ATNC": whose file it is, in the header of an SQLite file
+_PATIENCE = 60.0  # seconds that another process may take to write
+_TABLE = f"""
+BEGIN IMMEDIATE;
+PRAGMA application_id = {_APPLICATION};
+CREATE TABLE IF NOT EXISTS finished (
+    subject TEXT, kind TEXT, seed INTEGER, start INTEGER, stop INTEGER, record TEXT,
+    PRIMARY KEY (subject, kind, seed, start, stop)
+);
+COMMIT;
+"""
 
 
-class Unfit(Exception):
-    """A header or a result that no run of ours writes: Unfit(must, got), as in InputError."""
+class Log:
+    """The log at this path, open; made where there is none.
 
+    Raises InputError, one line, for a file that is none of ours, which is left as it is, and for
+    one that cannot be read or written, then or later.
 
-@dataclass(frozen=True)
-class LogContent:
-    """What a log says. whole: bytes up to the end of the last good line."""
-
-    identity: Identity
-    plans: tuple[Plan, ...]
-    finished: dict[Shard, Result]
-    whole: int
-
-
-class ShardLog:
-    """The log of one run, open for appending; one process at a time may hold it.
-
-    A file that is there is resumed if it belongs to the run; otherwise InputError says in one line
-    what differs. What it held is in `finished`, and grows with `append`.
+    >>> import tempfile
+    >>> plan = Plan("squares", 0, count=4, size=2)
+    >>> with tempfile.TemporaryDirectory() as folder, Log(f"{folder}/log") as log:
+    ...     log.add("of 5", plan.shards()[1], {"sum": 13})
+    ...     list(log.finished("of 5", plan).values()), log.finished("of 6", plan), len(log)
+    ([{'sum': 13}], {}, 1)
     """
 
-    def __init__(self, path: str | os.PathLike[str], identity: Identity, rules: Rules) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
-            _require_file(self.path)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        with self._one_line():
+            if self.path.exists() and not self.path.is_file():  # a device may never end
+                raise InputError(_ARGUMENT, "a file", f"something else: {ending(path, 80)}")
+            self._require_new_or_sqlite()
+            self._file = sqlite3.connect(self.path.absolute(), timeout=_PATIENCE)
         try:
-            with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
-                _lock(self._file, self.path, _ARGUMENT)
-                self.finished = self._resume(identity, rules)
+            with self._one_line():
+                self._require_ours()
+                self._file.executescript(_TABLE)
         except BaseException:
-            os.close(self._file)
+            self._file.close()
             raise
 
-    def append(self, shard: Shard, result: Result) -> None:
-        """Record a finished shard; on return it is on the disk."""
-        line = _line({"shard": shard.as_list(), "result": result})
-        if len(line) > MAX_JSON_BYTES:
-            must = f"left out where a result takes over {MAX_JSON_BYTES} bytes"
-            raise InputError(_ARGUMENT, must, "given")
-        with path_errors(_ARGUMENT, _USABLE[_ARGUMENT], self.path):
-            self._write(line)
-        self.finished[shard] = result
+    def finished(
+        self, subject: str, plan: Plan, fits: Callable[[Shard, Any], bool] = lambda *_: True
+    ) -> dict[Shard, Record]:
+        """The shards of a plan that are there, in their order. Raises InputError where a record
+        does not fit its shard."""
+        query = "SELECT start, stop, record FROM finished WHERE (subject, kind, seed) = (?, ?, ?)"
+        with self._one_line():
+            rows = self._file.execute(query, (subject, plan.kind, plan.seed)).fetchall()
+        texts = {(start, stop): text for start, stop, text in rows}
+        finished: dict[Shard, Record] = {}
+        for shard in plan.shards() if texts else []:
+            if (shard.start, shard.stop) in texts:
+                text = str(texts[shard.start, shard.stop])
+                record = json_value(text.encode("utf-8", "replace"), f"a record of {self.path}")
+                if not fits(shard, record):
+                    got = f"one with another: {ending(self.path, 80)}"
+                    raise InputError(_ARGUMENT, "a log whose records are those of its shards", got)
+                finished[shard] = record
+        return finished
 
-    def __enter__(self) -> ShardLog:
+    def add(self, subject: str, shard: Shard, record: Record) -> None:
+        """Keep what a shard yielded; on return it is on the disk."""
+        row = subject, shard.kind, shard.seed, shard.start, shard.stop, json.dumps(record)
+        with self._one_line(), self._file:
+            self._file.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def __len__(self) -> int:
+        """Finished shards, of all runs."""
+        with self._one_line():
+            (count,) = self._file.execute("SELECT count(*) FROM finished").fetchone()
+        return int(count)
+
+    def __enter__(self) -> Log:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        os.close(self._file)
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
-    def _resume(self, identity: Identity, rules: Rules) -> dict[Shard, Result]:
-        header = _line({"format": FORMAT, "run": dict(identity)})
-        with self.path.open("rb") as file:
-            begun = file.read(len(header))
-        if header.startswith(begun) and begun != header:  # new, or killed before it was whole
-            os.ftruncate(self._file, 0)
-            self._write(header)
-            return {}
-        content = read_log(self.path, rules, ours=identity)
-        os.ftruncate(self._file, content.whole)
-        return content.finished
+    def _require_new_or_sqlite(self) -> None:
+        """SQLite itself would take some short files for empty ones."""
+        content = b""
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                content = file.read(16)
+        if content and content != b"SQLite format 3\0":
+            raise sqlite3.DatabaseError("file is not a database")
 
-    def _write(self, line: bytes) -> None:
-        written = os.write(self._file, line)
-        if written != len(line):  # a full disk; what is there is a torn line
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(self._file)
+    def _require_ours(self) -> None:
+        (application,) = self._file.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application != _APPLICATION and (application or tables):
+            raise sqlite3.DatabaseError("another program's file")
 
-
-def read_log(
-    path: str | os.PathLike[str],
-    rules: Rules,
-    argument: str = _ARGUMENT,
-    ours: Identity | None = None,
-) -> LogContent:
-    """What a log holds, torn last line left out; raises InputError for what is no log.
-
-    argument: what a message calls the path. ours: the run that it must belong to, if given.
-    """
-    place = Path(path)
-    with path_errors(argument, _USABLE[argument], place):
-        _require_file(place, argument)
-        with place.open("rb") as file:
-            return _read(file, place, rules, argument, ours)
-
-
-def write_log(
-    path: str | os.PathLike[str], identity: Identity, finished: dict[Shard, Result]
-) -> None:
-    """A log with these shards in their order: equal contents give equal bytes. Moved into place.
-
-    Raises InputError where something other than a log is there: it would be lost.
-    """
-    target, argument = Path(path), "--out"
-    lines = [_line({"format": FORMAT, "run": dict(identity)})]
-    lines += [_line({"shard": s.as_list(), "result": finished[s]}) for s in sorted(finished)]
-    with path_errors(argument, _USABLE[argument], target):
-        _require_file(target, argument)
-        if target.exists():
-            with target.open("rb") as file:
-                _lock(file.fileno(), target, argument)  # a run would go on in a file without a name
-                _header(_body(file.readline(MAX_JSON_BYTES)), target, argument)
-        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-        with endings_wait():
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        """What goes wrong with the file, as InputError."""
+        with path_errors(_ARGUMENT, _USABLE, self.path):
             try:
-                partial.write_bytes(b"".join(lines))
-                os.replace(partial, target)
-            finally:
-                partial.unlink(missing_ok=True)
-
-
-def _lock(file: int, path: Path, argument: str) -> None:
-    """For this process alone, until the file is closed. Raises InputError where another has it."""
-    try:
-        import fcntl
-    except ImportError:  # no POSIX: two runs at once would still not count anything twice
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(argument, "a file that no other run is writing", path) from None
-    except OSError as error:  # some network file systems have no locks
-        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
-            raise
-
-
-def _line(content: dict[str, Any]) -> bytes:
-    """The content and its checksum, canonical, with the line break that makes the line whole."""
-    return _sealed(json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii"))
-
-
-def _sealed(body: bytes) -> bytes:
-    digest = hashlib.sha256(body).hexdigest().encode("ascii")
-    return b'{"content":%b,"sha256":"%b"}\n' % (body, digest)
-
-
-_BEFORE, _AFTER = len(b'{"content":'), len(_sealed(b"")) - len(b'{"content":')
-
-
-def _body(line: bytes) -> bytes | None:
-    """The content of a whole line whose checksum is right, else None; nothing is parsed yet."""
-    body = line[_BEFORE:-_AFTER]
-    return body if line == _sealed(body) else None
-
-
-def _read(
-    file: BinaryIO, path: Path, rules: Rules, argument: str, ours: Identity | None
-) -> LogContent:
-    """Line by line, each judged before the next is read."""
-    first = file.readline(MAX_JSON_BYTES)
-    identity, plans = _header(_body(first), path, argument)
-    if ours is not None:
-        _require_same(identity, ours, path)
-    finished: dict[Shard, Result] = {}
-    with _refusals(path, 1):
-        judge = rules(identity, plans)
-    whole, bad = len(first), 0
-    for number, line in enumerate(iter(lambda: file.readline(MAX_JSON_BYTES), b""), start=2):
-        if bad:  # and not the last
-            got = f"one with a corrupted line {bad}: {path}"
-            raise InputError(argument, "a log whose lines are as they were written", got)
-        body = _body(line)
-        if body is None:
-            bad = number
-            continue
-        with _refusals(path, number):
-            shard, result = _result(json_value(body, _place(path, number)), plans)
-            judge(shard, result)
-        if finished.setdefault(shard, result) != result:
-            got = f"one with two results of shard {shard.as_list()}: {path}"
-            raise InputError(argument, "a log with one result for each shard", got)
-        whole += len(line)
-    return LogContent(identity, plans, finished, whole)
-
-
-def _header(body: bytes | None, path: Path, argument: str) -> tuple[Identity, tuple[Plan, ...]]:
-    """What the first line says of the run, with a plan for each kind of its settings."""
-    value = None if body is None else json_value(body, _place(path, 1))
-    if type(value) is not dict or value.get("format") != FORMAT:
-        must = f"{'' if argument == 'FILE' else 'new, or '}a log of shards ({FORMAT})"
-        raise InputError(argument, must, f"another file: {path}")
-    plans = plans_of(value.get("run"))
-    if plans is None or set(value) != {"format", "run"}:
-        must = "a header with version, input_sha256, and plans and settings for the same kinds"
-        raise InputError(_place(path, 1), must, "another")
-    return value["run"], plans
-
-
-def _result(value: Any, plans: tuple[Plan, ...]) -> tuple[Shard, Result]:
-    """The shard of a line, which one of the plans has, and its result."""
-    if type(value) is not dict or set(value) != {"result", "shard"}:
-        raise Unfit("an object with shard and result", "another")
-    fields, result = value["shard"], value["result"]
-    fits = type(fields) is list and [type(x) for x in fields] == [str, int, int, int]
-    if not fits or type(result) is not dict:
-        raise Unfit("a shard [kind, seed, start, stop] and an object", "others")
-    shard = Shard(*fields)
-    if not any(plan.has(shard) for plan in plans):
-        raise Unfit("a shard that the header plans", shard.as_list())
-    return shard, result
-
-
-@contextlib.contextmanager
-def _refusals(path: Path, number: int) -> Iterator[None]:
-    try:
-        yield
-    except Unfit as error:
-        must, got = error.args
-        raise InputError(_place(path, number), must, got) from None
-
-
-def _place(path: Path, number: int) -> str:
-    return f"line {number} of {path}"
-
-
-def difference(one: Identity, other: Identity) -> tuple[str, str] | None:
-    """The first setting in which two runs differ, in words for each; None where in none.
-
-    >>> def run(sha256, count):
-    ...     plans = [{"kind": "subsets", "count": count, "seed": 0}]
-    ...     return {"version": "1", "input_sha256": sha256, "plans": plans, "settings": {}}
-    >>> difference(run("ab", 1000), run("ab", 20001))
-    ('subsets: count 1,000', 'subsets: count 20,001')
-    >>> difference(run("ab", 1000), run("cd", 1000))
-    ('SHA-256 of the vectors ab', 'SHA-256 of the vectors cd')
-    """
-    first, second = _settings(one), _settings(other)
-    causes = ["version", _VECTORS, "shards of"]  # the others may follow from these
-    rest = sorted({*first, *second} - {*causes}, key=lambda name: ("draws" in name, name))
-    for name in causes + rest:
-        if first.get(name) != second.get(name):
-            return _said(name, first), _said(name, second)
-    return None
-
-
-def _settings(identity: Identity) -> dict[str, Any]:
-    """Settings by name: each plan and each kind's settings taken apart."""
-    plans, kinds = identity["plans"], identity["settings"]
-    found: dict[str, Any] = {"version": identity["version"], _VECTORS: identity["input_sha256"]}
-    found["shards of"] = " and ".join(plan["kind"] for plan in plans)
-    for kind, values in [*((plan["kind"], plan) for plan in plans), *kinds.items()]:
-        found |= {f"{kind}: {name}": x for name, x in values.items() if name != "kind"}
-    return found
-
-
-def _said(name: str, settings: Mapping[str, Any]) -> str:
-    if name not in settings:
-        return f"no {name}"
-    value = settings[name]
-    text = f"{value:,}" if type(value) is int else str(value)
-    return f"{name} {text if len(text) <= 20 else text[:19] + '…'}"
-
-
-def _require_same(found: Identity, wanted: Identity, path: Path) -> None:
-    differ = difference(wanted, found)
-    if differ is not None:
-        must = f"new, or the log of this run ({differ[0]})"
-        raise InputError(_ARGUMENT, must, f"the log of another ({differ[1]}): {path}")
-
-
-def _require_file(path: Path, argument: str = _ARGUMENT) -> None:
-    if path.exists() and not path.is_file():  # a device may never end
-        raise InputError(argument, "a file", f"something else: {path}")
+                yield
+            except sqlite3.Error as error:
+                must = "new, or a log of attncert that can be read and written"
+                got = f"{ending(self.path, 80)} ({error})"
+                raise InputError(_ARGUMENT, must, got) from None

@@ -1,4 +1,4 @@
-"""attncert kruskal and merge as a user runs them: verdicts, files, statuses, refusals."""
+"""attncert kruskal as a user runs it: verdicts, files, statuses, refusals."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from support.dask_cluster import two_workers
 from support.paths import ROOT
 
 import attncert
-from attncert.verify.kruskal.records import rules
-from attncert.verify.scale.log import read_log
+from attncert.verify.scale.log import Log
 
 QUICK = ["--work", "1", "--subsets", "200", "--bases", "8", "--device", "cpu"]
 
@@ -210,10 +209,6 @@ BAD_OPTIONS = {
     "jobs 0": ["--jobs", "0"],
     "seed -1": ["--seed", "-1"],
     "device": ["--device", "tpu"],
-    "shard 0/3": ["--shard", "0/3", "--log", "log"],
-    "shard 4/3": ["--shard", "4/3", "--log", "log"],
-    "shard without a log": ["--shard", "1/3"],
-    "shards of nothing": ["--log", "log", "--subsets", "0"],
     "a folder as log": ["--log", "."],
     "no scheduler": ["--dask", "nonsense://"],
     "empty out": ["--out", ""],
@@ -233,7 +228,7 @@ def test_bad_options_are_one_line_and_status_2(
     assert attncert.main(["kruskal", planted, *options]) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1 and printed.out == ""
-    named = options[0] if options[0] not in ("--shard", "--device", "--subsets") else "attncert: "
+    named = options[0] if options[0] not in ("--device", "--subsets") else "attncert: "
     assert named in printed.err
     assert not list(Path().iterdir())
 
@@ -295,21 +290,19 @@ def test_bad_data_is_one_line_and_nothing_is_written(
     assert not out.exists()
 
 
-def test_a_log_of_other_data_is_refused(
-    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_log_serves_other_data_and_seeds_and_gives_each_its_own(
+    planted: str, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.npz"
     np.savez(other, vectors=table(seed=1))
-    kept = ["--log", str(tmp_path / "log"), "--out", str(tmp_path / "o")]
-    assert attncert.main(["kruskal", planted, *QUICK, *kept]) == 0
-    before = (tmp_path / "log").read_bytes()
-    capsys.readouterr()
-    assert attncert.main(["kruskal", str(other), *QUICK, *kept]) == 2
-    assert attncert.main(["kruskal", planted, *QUICK, *kept, "--seed", "1"]) == 2
-    of_data, of_seed = capsys.readouterr().err.splitlines()
-    assert "must be new, or the log of this run (SHA-256 of the vectors " in of_data
-    assert "this run (bases: seed 1), not the log of another (bases: seed 0): " in of_seed
-    assert (tmp_path / "log").read_bytes() == before
+    kept = ["--log", str(tmp_path / "log")]
+    runs = [[planted], [str(other)], [planted, "--seed", "1"], [planted, "--k", "3"]]
+    for run in (runs := [["kruskal", *words, *QUICK] for words in runs]):
+        attncert.main([*run, "--out", str(tmp_path / "o"), *kept])
+    for run in runs:
+        attncert.main([*run, "--out", str(tmp_path / "o"), *kept])
+        attncert.main([*run, "--out", str(tmp_path / "plain")])
+        assert files(tmp_path / "o") == files(tmp_path / "plain")
 
 
 # The same result, however it is run.
@@ -353,85 +346,41 @@ def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -
     victim = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     end = time.monotonic() + 60
     while victim.poll() is None and time.monotonic() < end:
-        if log.exists() and log.read_bytes().count(b"\n") >= 3:
+        if log.exists() and shards(log) >= 2:
             break
         time.sleep(0.002)
     victim.send_signal(signal.SIGKILL)
     victim.wait()
-    assert 2 <= len(read_log(log, rules(None)).finished) < 20 and not resumed.exists()
+    assert 2 <= shards(log) < 20 and not resumed.exists()
     assert attncert.main([*words, "--out", str(resumed), "--log", str(log)]) == 0
     assert files(resumed) == files(plain)
 
 
-def test_parts_merged_are_the_whole(
-    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["kruskal", planted, "--k", "3", *QUICK]
-    whole = [*words, "--out", str(tmp_path / "whole"), "--log", str(tmp_path / "whole.log")]
-    assert attncert.main(whole) in (0, 1, 3)
-    logs = [str(tmp_path / f"{i}.log") for i in (1, 2, 3)]
-    for i, log in enumerate(logs, start=1):
-        assert attncert.main([*words, "--shard", f"{i}/3", "--log", log]) == 0
-    capsys.readouterr()
-    assert attncert.main(["merge", *logs[:2], "--json"]) == 3
-    partial = json.loads(capsys.readouterr().out)
-    assert partial["sampled"]["subsets"] < 200 and len(partial["shards"]["missing"]) > 0
-    united = str(tmp_path / "united.log")
-    assert attncert.main(["merge", *logs, "--out", united, "--json", "--data", planted]) == 0
-    merged = json.loads(capsys.readouterr().out)
-    single = json.loads((tmp_path / "whole" / "kruskal.json").read_text())
-    assert merged["shards"]["missing"] == []
-    assert (merged["sampled"], merged["bases"]) == (single["sampled"], single["bases"])
-    assert attncert.main(["merge", str(tmp_path / "whole.log"), "--json", "--data", planted]) == 0
-    assert json.loads(capsys.readouterr().out) == merged
-    attncert.main([*words, "--out", str(tmp_path / "again"), "--log", united])
-    assert files(tmp_path / "again") == files(tmp_path / "whole")
-
-
-def test_merge_refuses_what_does_not_belong_together(
-    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first, second = str(tmp_path / "1"), str(tmp_path / "2")
-    words = ["kruskal", planted, *QUICK, "--shard"]
-    attncert.main([*words, "1/2", "--log", first])
-    attncert.main([*words, "2/2", "--log", second, "--seed", "9"])
-    capsys.readouterr()
-    for bad in ([first, second], [first, planted], [str(tmp_path / "none")], [], ["--out", "x"]):
-        assert attncert.main(["merge", *bad]) == 2
-        printed = capsys.readouterr()
-        assert printed.err.count("\n") == 1 and printed.out == ""
-
-
-def test_a_log_that_is_not_there_is_called_what_the_command_calls_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert attncert.main(["merge", "my/*.json"]) == 2
-    assert capsys.readouterr().err == (
-        "attncert: FILE: must be a log of shards that can be read, not my/*.json "
-        "(No such file or directory)\n"
-    )
+def shards(log: Path) -> int:
+    with Log(log) as file:
+        return len(file)
 
 
 def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:
     log = str(tmp_path / "log")
     words = ["kruskal", planted, "--subsets", "100000000", "--log", log, "--budget", "1h"]
     program = (
-        "import os, signal, sys, threading, time, attncert\n"
+        "import os, signal, sys, attncert\n"
+        "from attncert.verify.scale.log import Log\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's & ignores it
-        "def interrupt():\n"
-        f"    while not (os.path.exists({log!r}) and open({log!r}).read().count('\\n') > 2):\n"
-        "        time.sleep(0.05)\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "threading.Thread(target=interrupt).start()\n"
+        "add = Log.add\n"
+        "def adding(log, *row):\n"
+        "    add(log, *row)\n"
+        "    if len(log) == 2: os.kill(os.getpid(), signal.SIGINT)\n"
+        "Log.add = adding\n"
         f"sys.exit(attncert.main({[*words, '--out', str(tmp_path / 'o'), '--device', 'cpu']!r}))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 130 and done.stdout == ""
     assert re.fullmatch(
-        r"interrupted: no report was written; [0-9]+ finished shards are kept in .*\n", done.stderr
+        r"interrupted: no report was written; 2 finished shards are kept in .*\n", done.stderr
     )
-    assert not (tmp_path / "o").exists() and len(read_log(log, rules(None)).finished) >= 2
+    assert not (tmp_path / "o").exists() and shards(Path(log)) == 2
 
 
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -34,7 +34,11 @@ from attncert.verify.scale.shards import Plan, Shard
 def sampled(vectors: Vectors, k: int | None, count: int, seed: int = 0, **how: Any) -> Any:
     sampler = Sampler.of(vectors, k, count, device="cpu")
     plan = sampler.plan(seed)
-    return sampler.summary(plan, run(plan.shards(), sampler, (vectors.array,), **how))
+    return summary(sampler, vectors, plan, run(plan.shards(), sampler, (vectors.array,), **how))
+
+
+def summary(sampler: Sampler, vectors: Vectors, plan: Plan, records: dict[Shard, Any]) -> Any:
+    return sampler.summary(vectors, plan, records.values())
 
 
 def planted(N: int = 60, d: int = 12, size: int = 3, seed: int = 0) -> Vectors:
@@ -126,8 +130,10 @@ def test_results_do_not_depend_on_the_cut_the_order_or_the_processes() -> None:
     for size in (64, 50, 700):
         plan = Plan(SUBSETS, 3, 700, size)
         for shards in (plan.shards(), plan.shards()[::-1]):
-            results.append(sampler.summary(plan, run(shards, sampler, (vectors.array,))))
-    parallel = sampler.summary(plan, run(plan.shards(), sampler, (vectors.array,), jobs=2))
+            results.append(summary(sampler, vectors, plan, run(shards, sampler, (vectors.array,))))
+    parallel = summary(
+        sampler, vectors, plan, run(plan.shards(), sampler, (vectors.array,), jobs=2)
+    )
     assert all(result == parallel for result in results) and parallel.dependent > 0
 
 
@@ -184,12 +190,12 @@ def test_a_part_of_the_shards_says_how_many_it_is() -> None:
     vectors = planted()
     sampler = Sampler.of(vectors, 5, 640, device="cpu")
     plan = sampler.plan(0)
-    some = sampler.summary(plan, run(plan.shards()[:3], sampler, (vectors.array,)))
+    some = summary(sampler, vectors, plan, run(plan.shards()[:3], sampler, (vectors.array,)))
     assert isinstance(some, Samples) and (some.subsets, some.planned) == (192, 640)
-    none = sampler.summary(plan, {})
+    none = summary(sampler, vectors, plan, {})
     assert isinstance(none, Samples) and none.failing_at_most == 1.0
     sweep = Sampler.of(vectors, None, 64, device="cpu")
-    empty = sweep.summary(sweep.plan(0), {})
+    empty = summary(sweep, vectors, sweep.plan(0), {})
     assert isinstance(empty, Sweep) and empty.failing_at_most(3) == 1.0
 
 
@@ -218,9 +224,9 @@ def test_a_log_is_about_these_numbers_and_these_draws() -> None:
 
 
 @pytest.mark.parametrize("kind", [SUBSETS, PREFIXES])
-def test_a_shard_result_is_json_and_a_function_of_the_shard(kind: str) -> None:
+def test_a_record_is_json_and_a_function_of_the_shard(kind: str) -> None:
     vectors = planted(N=20)
     sampler = Sampler.of(vectors, 6 if kind == SUBSETS else None, 500, device="cpu")
     shard = Shard(kind, 1, 37, 215)
     first, second = sampler(shard, vectors.array), sampler(shard, vectors.array)
-    assert first == second and first["witness"]["indices"] == [0, 1, 2]
+    assert first == second and first["circuit"] == [0, 1, 2]

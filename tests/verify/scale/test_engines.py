@@ -7,29 +7,38 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.dask_cluster import mortal_workers, two_workers
+from support.dask_cluster import two_workers
 from support.paths import ROOT
 from support.shares import share
-from support.slow_shards import IDENTITY, PLAN, anything, digests, ends_its_worker, united
+from support.slow_shards import (
+    PLAN,
+    SUBJECT,
+    digests,
+    ends_its_worker,
+    ends_one_worker,
+    logged,
+    united,
+)
 
 from attncert.constructions.errors import InputError
 from attncert.verify.scale import engine
 from attncert.verify.scale.engine import dask, run
-from attncert.verify.scale.log import ShardLog, read_log
+from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Shard
 
 WHOLE = united(run(PLAN.shards(), digests))
 
 
 def test_processes_agree_with_one_process(tmp_path: Path) -> None:
-    with ShardLog(tmp_path / "log", IDENTITY, anything) as log:
-        results = run(PLAN.shards(), digests, jobs=2, log=log)
-        assert log.finished == results
-    assert list(results) == PLAN.shards() and united(results) == WHOLE
+    with Log(tmp_path / "log") as log:
+        records = logged(log, jobs=2)
+        assert log.finished(SUBJECT, PLAN) == records
+    assert list(records) == PLAN.shards() and united(records) == WHOLE
 
 
 JOBS = """
@@ -81,11 +90,11 @@ def refuse(shard: Shard) -> dict[str, Any]:
 
 
 def test_a_worker_that_is_killed_is_one_line_and_what_was_done_is_kept(tmp_path: Path) -> None:
-    with ShardLog(tmp_path / "log", IDENTITY, anything) as log:
+    with Log(tmp_path / "log") as log:
         with pytest.raises(InputError, match="shards: must be run by workers that stay alive"):
-            run(PLAN.shards(), die_at_the_end, jobs=2, log=log)
-        assert 1 <= len(log.finished) < 14
-        assert united(run(PLAN.shards(), digests, log=log)) == WHOLE
+            logged(log, die_at_the_end, jobs=2)
+        assert 1 <= len(log) < 14
+        assert united(logged(log)) == WHOLE
 
 
 def die_at_the_end(shard: Shard) -> dict[str, Any]:
@@ -107,105 +116,69 @@ def test_jobs_are_positive(jobs: int) -> None:
         run(PLAN.shards(), digests, jobs=jobs)
 
 
+# A cluster.
+
+
 def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
     with (
         two_workers(tmp_path) as address,
-        ShardLog(tmp_path / "log", IDENTITY, anything) as log,
+        Log(tmp_path / "log") as log,
         dask(address) as cluster,
     ):
-        results = run(PLAN.shards(), digests, cluster=cluster, log=log)
+        records = logged(log, cluster=cluster)
+        assert engine.threads_of(cluster) == 2
         with pytest.raises(InputError, match="shard: must be other"):
             run(PLAN.shards(), refuse, cluster=cluster)
-    assert united(results) == WHOLE
-    assert read_log(tmp_path / "log", anything).finished == log.finished == results
-
-
-class Fake:
-    """A cluster in this thread: `die` says what becomes of a shard, `threads` what is left."""
-
-    def __init__(self, threads: int = 1, die: str = "", status: str = "running") -> None:
-        self.threads, self.die, self.status, self.cancelled = threads, die, status, 0
-
-    def nthreads(self) -> dict[str, int]:
-        return {"worker": self.threads}
-
-    def submit(self, function: Any, *args: Any, pure: bool) -> Any:
-        if function is engine._same:
-            return args[0]
-        done: dict[str, Any] = {
-            "add_done_callback": lambda put: None if self.die == "never" else put(future)
-        }
-        if self.die == "error":
-            killed = type("KilledWorker", (Exception,), {})
-            done |= {"status": "error", "exception": lambda: killed("task")}
-        elif self.die == "cancelled":
-            done["status"] = "cancelled"
-        else:
-            done |= {"status": "finished", "result": lambda timeout: function(*args)}
-        future = Future(**done)
-        return future
-
-    def cancel(self, futures: list[Any]) -> None:
-        self.cancelled += len(futures)
-
-
-class Future:
-    def __init__(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-
-def test_shards_on_a_cluster_are_those_of_one_process() -> None:
-    assert united(run(PLAN.shards(), digests, cluster=Fake())) == WHOLE
-    assert run([], digests, cluster=Fake()) == {}
-
-
-@pytest.mark.parametrize(
-    ("cluster", "line"),
-    [
-        (Fake(die="error"), "shards: must be run by workers that stay alive .* given up"),
-        (Fake(die="cancelled"), "shards: must be run by workers that stay alive .* cancelled"),
-        (Fake(threads=0), "--dask: must be the address of a cluster that has workers"),
-        (Fake(status="connecting"), "--dask: must be the address of a cluster that has workers"),
-    ],
-)
-def test_a_cluster_that_loses_workers_ends_the_run_in_one_line(
-    cluster: Fake, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "_ALONE", 0.05)
-    monkeypatch.setattr(engine, "_POLL", 0.01)
-    with pytest.raises(InputError, match=line):
-        run(PLAN.shards(), digests, cluster=cluster)
-
-
-def test_workers_that_go_while_shards_run_are_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(engine, "_ALONE", 0.05)
-    monkeypatch.setattr(engine, "_POLL", 0.01)
-    cluster = Fake(die="never")
-    left = iter([1, 1])
-    monkeypatch.setattr(cluster, "nthreads", lambda: {"worker": next(left, 0)})
-    with pytest.raises(InputError, match="without any"):
-        run(PLAN.shards(), digests, cluster=cluster)
-    assert cluster.cancelled > 0
+        assert run(PLAN.shards(), digests, cluster=cluster, deadline=time.monotonic()) == {}
+        assert log.finished(SUBJECT, PLAN) == records and united(records) == WHOLE
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("restarted", [True, False])
-def test_workers_that_die_one_after_another(
-    tmp_path: Path, restarted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A shard ends every worker that takes it: they are replaced until Dask gives the shard up, or
-    are not, until none is left."""
-    monkeypatch.setattr(engine, "_ALONE", 50.0 if restarted else 3.0)
-    started = two_workers(tmp_path, processes=True) if restarted else mortal_workers(tmp_path)
-    line = "given up" if restarted else "without any"
+def test_a_worker_that_dies_costs_its_shard_and_nothing_else(tmp_path: Path) -> None:
+    """What it held goes elsewhere, the table too; every shard is kept once, and as it should be."""
     with (
-        started as address,
+        two_workers(tmp_path, processes=True) as address,
+        Log(tmp_path / "log") as log,
         dask(address) as cluster,
-        pytest.raises(InputError, match=line),
+    ):
+        work = partial(ends_one_worker, mark=str(tmp_path / "mark"))
+        assert united(logged(log, work, cluster=cluster)) == WHOLE
+        assert (tmp_path / "mark").exists() and len(log) == len(PLAN.shards())
+
+
+@pytest.mark.slow
+def test_a_shard_that_ends_every_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match=r"stay alive .* given up by Dask \(KilledWorker"),
+        two_workers(tmp_path, processes=True) as address,
+        dask(address) as cluster,
     ):
         run(PLAN.shards(), ends_its_worker, cluster=cluster)
+
+
+def test_a_cluster_without_workers_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_PATIENCE", 0.1)
+    with (
+        two_workers(tmp_path, workers=0) as address,
+        pytest.raises(InputError, match="--dask: must be the address of a cluster that has"),
+        dask(address),
+    ):
+        raise AssertionError("has workers")
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="shards: must be run by workers that stay alive"):
+        with two_workers(tmp_path) as address:
+            connection = dask(address)
+            cluster = connection.__enter__()
+        try:
+            run(PLAN.shards(), digests, cluster=cluster)
+        except Exception as error:
+            connection.__exit__(type(error), error, error.__traceback__)
+            raise
 
 
 def test_a_dask_address_that_does_not_answer_is_one_line() -> None:

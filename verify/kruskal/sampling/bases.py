@@ -6,7 +6,7 @@ result depends on the shard alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,9 @@ from attncert.verify.kruskal.methods.circuits import (
     nominal_seconds,
     small_circuits,
 )
-from attncert.verify.kruskal.sampling.sampled import smallest
+from attncert.verify.kruskal.sampling.sampled import is_record, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale.shards import Plan, Result, Shard
+from attncert.verify.scale.shards import Plan, Record, Shard
 
 BASES = "bases"
 _LARGEST_SHARD = 256
@@ -93,11 +93,15 @@ class BasisSearch:
         depth = depth_for(self.vectors, min(self.vectors, self.width))
         return nominal_seconds(self.vectors, self.width, depth)
 
-    def settings(self) -> dict[str, Any]:
-        """What a log of these shards is about."""
-        return {"vectors": self.vectors, "width": self.width}
+    def settings(self, seed: int) -> dict[str, Any]:
+        """What its shards depend on, beside the vectors: nothing."""
+        return {}
 
-    def __call__(self, shard: Shard, table: AnyArray) -> Result:
+    def fits(self, shard: Shard, value: Any, vectors: Vectors) -> bool:
+        """Whether this can be the record of the shard."""
+        return is_record(value, vectors, ["bases"]) and value["counts"] == {"bases": shard.count}
+
+    def __call__(self, shard: Shard, table: AnyArray) -> Record:
         circuits = small_circuits(
             Vectors("table", table),
             below=min(table.shape) + 1,
@@ -106,21 +110,9 @@ class BasisSearch:
             threads=self.threads,
             numbers=range(shard.start, shard.stop),
         )
-        *_, last = None, *circuits  # each smaller than the one before
-        witness = None if last is None else last.dependency.as_dict()
-        return {"bases": shard.stop - shard.start, "witness": witness}
+        return record({"bases": shard.count}, [circuit.dependency for circuit in circuits])
 
-
-def searched_of(
-    plan: Plan, settings: Mapping[str, Any], results: Mapping[Shard, Result]
-) -> BasesSearched:
-    """What shards of a plan found together; `settings` as `BasisSearch.settings` has them."""
-    done = sum(result["bases"] for result in results.values())
-    return BasesSearched(
-        settings["vectors"],
-        settings["width"],
-        plan.seed,
-        plan.count,
-        done,
-        smallest(results.values()),
-    )
+    def summary(self, vectors: Vectors, plan: Plan, records: Collection[Record]) -> BasesSearched:
+        """What the finished shards show together."""
+        bases, witness = totals(records)["bases"], smallest(records, vectors)
+        return BasesSearched(self.vectors, self.width, plan.seed, plan.count, bases, witness)

@@ -19,17 +19,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.kruskal.bounds import Contradiction
 from attncert.verify.kruskal.dependency import Dependency
-from attncert.verify.scale.shards import Plan, Result
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.scale.shards import Plan, Record
 
 CONFIDENCE = 0.95
+_MOST = 2**63  # what a shard counts: the kernels count so far
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
 _SOURCE = "ours; verify/kruskal/sampling/sampled.py"
 
@@ -51,18 +54,18 @@ class Samples:
     witness: Dependency | None
 
     @classmethod
-    def of(cls, vectors: int, k: int, plan: Plan, results: Iterable[Result]) -> Samples:
+    def of(cls, vectors: Vectors, k: int, plan: Plan, records: Collection[Record]) -> Samples:
         """From the finished shards of a plan, whether all are there or not."""
-        found = list(results)
+        counts = totals(records)
         return cls(
-            vectors,
+            vectors.N,
             k,
             plan.seed,
             plan.count,
-            independent=sum(result["independent"] for result in found),
-            dependent=sum(result["dependent"] for result in found),
-            undecided=sum(result["undecided"] for result in found),
-            witness=smallest(found),
+            independent=counts["independent"],
+            dependent=counts["dependent"],
+            undecided=counts["undecided"],
+            witness=smallest(records, vectors),
         )
 
     @property
@@ -118,14 +121,12 @@ class Sweep:
     witness: Dependency | None
 
     @classmethod
-    def of(cls, vectors: int, longest: int, plan: Plan, results: Iterable[Result]) -> Sweep:
+    def of(cls, vectors: Vectors, longest: int, plan: Plan, records: Collection[Record]) -> Sweep:
         """From the finished shards of a plan, whether all are there or not."""
-        found = list(results)
-        counts = Counter[int]()
-        for result in found:
-            counts.update({int(length): n for length, n in result["lengths"].items()})
-        lengths = dict(sorted(counts.items()))
-        return cls(vectors, longest, plan.seed, plan.count, lengths, smallest(found))
+        counts = totals(records)
+        lengths = {length: counts[str(length)] for length in sorted(map(int, counts))}
+        witness = smallest(records, vectors)
+        return cls(vectors.N, longest, plan.seed, plan.count, lengths, witness)
 
     @property
     def permutations(self) -> int:
@@ -208,11 +209,57 @@ def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
     return 1.0 if inside >= 1 else -math.expm1(subsets * math.log1p(-inside))
 
 
-def smallest(results: Iterable[Result]) -> Dependency | None:
-    """The smallest witness of some shards, the first in order of indices; None without one."""
-    witnesses = (result["witness"] for result in results)
-    found = [Dependency.from_dict(witness) for witness in witnesses if witness is not None]
-    return min(found, key=lambda c: (c.size, c.indices), default=None)
+def record(counts: Mapping[str, int], circuits: Sequence[Dependency] = ()) -> Record:
+    """What a shard yields: counts by name, and the members of the smallest circuit it met."""
+    members = min((circuit.indices for circuit in circuits), key=_size, default=None)
+    return {"counts": dict(counts), "circuit": None if members is None else list(members)}
+
+
+def is_record(value: Any, vectors: Vectors, names: Collection[str]) -> bool:
+    """Whether this is a record of these counts and vectors. Of a circuit only the form is judged:
+    nothing is taken from it before `smallest`."""
+    if type(value) is not dict or set(value) != {"counts", "circuit"}:
+        return False
+    counts, circuit = value["counts"], value["circuit"]
+    if type(counts) is not dict or not set(counts) <= set(names):
+        return False
+    if not all(type(n) is int and 0 <= n < _MOST for n in counts.values()):
+        return False
+    if circuit is None:
+        return True
+    if type(circuit) is not list or not all(type(i) is int for i in circuit):
+        return False
+    size = len(circuit)
+    increasing = circuit == sorted(set(circuit)) and 0 < size <= min(vectors.N, vectors.d) + 1
+    return increasing and circuit[0] >= 0 and circuit[-1] < vectors.N
+
+
+def totals(records: Iterable[Record]) -> Counter[str]:
+    """The counts of some shards, together."""
+    counts = Counter[str]()
+    for each in records:
+        counts.update(each["counts"])
+    return counts
+
+
+def smallest(records: Iterable[Record], vectors: Vectors) -> Dependency | None:
+    """The smallest circuit that some shards met, the first in order of indices, with its relation
+    computed anew, exactly; None without one.
+
+    Raises Contradiction where these vectors are independent: then the record is false.
+    """
+    circuits = (tuple(each["circuit"]) for each in records if each["circuit"] is not None)
+    members = min(circuits, key=_size, default=None)
+    if members is None:
+        return None
+    dependency = Dependency.among(vectors, members)
+    if dependency is None:
+        raise Contradiction(f"a shard calls vectors {members} dependent, which are not")
+    return dependency
+
+
+def _size(members: Sequence[int]) -> tuple[int, Sequence[int]]:
+    return len(members), members
 
 
 def _upward(x: float) -> float:

@@ -1,63 +1,70 @@
 """The interval's search of all sets of one size, as shards: logged, resumed, on several processes.
 
-Sizes that take less than a second, or more than any budget, are looked at as without a log.
+Sizes that take less than a second are looked at as without a log.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from attncert.constructions.progress import StageProgress
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import HERE
-from attncert.verify.kruskal.sampling.all_sets import sets_of
-from attncert.verify.kruskal.sampling.jobs import Job, Question, run_job, size_jobs
+from attncert.verify.kruskal.methods import exhaustive
+from attncert.verify.kruskal.sampling.all_sets import AllSets
+from attncert.verify.kruskal.sampling.jobs import Job, Question, threads_for
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale.engine import Cluster
-from attncert.verify.scale.log import ShardLog
-from attncert.verify.scale.shards import Result, Shard
+from attncert.verify.scale.engine import Cluster, threads_of
+from attncert.verify.scale.log import Log
+from attncert.verify.scale.shards import Record
+
+_QUICK = 1.0  # seconds of one core: what takes less is not worth a log
 
 
 @dataclass(frozen=True)
 class SizesAsShards:
-    """`interval.Sets` by the shards of a question. logged: those that were read from the log."""
+    """`interval.Sets` by the shards of a question."""
 
+    vectors: Vectors
     question: Question
-    jobs: dict[int, Job]
-    log: ShardLog | None
+    log: Log | None
     cluster: Cluster | None
-    logged: frozenset[Shard]
+    jobs: dict[int, Job[AllSets]] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls, vectors: Vectors, question: Question, log: ShardLog | None, cluster: Cluster | None
-    ) -> SizesAsShards:
-        logged = frozenset[Shard]() if log is None else frozenset(log.finished)
-        return cls(question, size_jobs(vectors, question, cluster), log, cluster, logged)
+    @property
+    def threads(self) -> int:
+        """That are at work on one size."""
+        return threads_of(self.cluster)
 
     def left(self, k: int) -> float:
         """Which part of the pieces the log does not have."""
-        if k not in self.jobs or self.log is None:
-            return 1.0
-        plan = self.jobs[k].plan
-        done = (shard for shard in self.log.finished if plan.has(shard))
-        return 1 - sum(shard.stop - shard.start for shard in done) / plan.count
+        job = self._job(k)
+        return 1.0 if job is None else 1 - job.logged / job.plan.count
 
     def decide(
         self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
     ) -> Bound | None:
-        if k not in self.jobs:
+        job = self._job(k)
+        if job is None:
             return HERE.decide(vectors, k, budget, seed, progress)
-        job = self.jobs[k]
-        deadline = time.monotonic() + budget.left if budget.timed else None
-        results = run_job(
-            job, vectors, self.question, log=self.log, cluster=self.cluster,
-            deadline=deadline, enough=_shows_a_circuit, progress=progress,
+        records = job.run(
+            self.question, self.cluster,
+            deadline=time.monotonic() + budget.left if budget.timed else None,
+            enough=_shows_a_circuit, progress=progress,
         )  # fmt: skip
-        return sets_of(job.plan, job.settings, results, self.logged).bound
+        return job.work.bound(vectors, job.plan, records.values(), job.logged)
+
+    def _job(self, k: int) -> Job[AllSets] | None:
+        N, d = self.vectors.array.shape
+        if not 3 <= k <= min(N, d) or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
+            return None
+        if k not in self.jobs:
+            sets = AllSets.of(self.vectors, k, threads=threads_for(self.question, self.cluster))
+            self.jobs[k] = Job.of(sets, self.vectors, self.question.seed, self.log)
+        return self.jobs[k]
 
 
-def _shows_a_circuit(result: Result) -> bool:
-    return result["witness"] is not None
+def _shows_a_circuit(record: Record) -> bool:
+    return record["circuit"] is not None

@@ -12,7 +12,7 @@ import hashlib
 import math
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +23,11 @@ from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, is_record, record
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, rank_mod
-from attncert.verify.scale.shards import Plan, Result, Shard
+from attncert.verify.scale.shards import Plan, Record, Shard
 
 SUBSETS, PREFIXES = "subsets", "prefixes"
 _LARGEST_SHARD = 4096
@@ -91,29 +91,30 @@ class Sampler:
         return 2e-5 + self.k**3 / 3e10
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """What a log of these shards is about; `draws` tells if another library draws otherwise."""
+        """What its shards depend on, beside the vectors; `draws` tells if another library draws
+        otherwise."""
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
-        draws = hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()[:16]
-        return {"k": self.k, "vectors": self.vectors, "width": self.width, "draws": draws}
+        return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
-    def __call__(self, shard: Shard, table: AnyArray) -> Result:
+    def fits(self, shard: Shard, value: Any, vectors: Vectors) -> bool:
+        """Whether this can be the record of the shard: of the counts only the sum is judged."""
+        names = ["independent", "dependent", "undecided"]
+        if self.kind == PREFIXES:
+            names = list(map(str, range(self.k + 1)))
+        fits = is_record(value, vectors, names)
+        return fits and sum(value["counts"].values()) == shard.count
+
+    def __call__(self, shard: Shard, table: AnyArray) -> Record:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)
         tester, rank = _prepared(self, table)
         if self.kind == PREFIXES:
             return _prefixes(tester, Vectors("table", table), drawn, rank)
         return _subsets(tester, Vectors("table", table), drawn)
 
-    def summary(self, plan: Plan, results: Mapping[Shard, Result]) -> Samples | Sweep:
+    def summary(self, vectors: Vectors, plan: Plan, records: Collection[Record]) -> Samples | Sweep:
         """What the finished shards say together."""
-        return sampled_of(plan, self.settings(plan.seed), results)
-
-
-def sampled_of(
-    plan: Plan, settings: Mapping[str, Any], results: Mapping[Shard, Result]
-) -> Samples | Sweep:
-    """What shards of a plan say together; `settings` as `Sampler.settings` has them."""
-    kind = Sweep if plan.kind == PREFIXES else Samples
-    return kind.of(settings["vectors"], settings["k"], plan, results.values())
+        kind = Sweep if self.kind == PREFIXES else Samples
+        return kind.of(vectors, self.k, plan, records)
 
 
 def table_sha256(table: AnyArray) -> str:
@@ -126,7 +127,7 @@ def table_sha256(table: AnyArray) -> str:
     return digest.hexdigest()
 
 
-def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Result:
+def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Record:
     ranks = tester.subsets(drawn)
     left = ranks.undecided.tolist()
     independent = len(drawn) - len(left)
@@ -146,15 +147,12 @@ def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> R
             independent += 1
         else:
             circuits.append(found)
-    return {
-        "independent": independent,
-        "dependent": len(drawn) - independent - undecided,
-        "undecided": undecided,
-        "witness": _witness(circuits),
-    }
+    dependent = len(drawn) - independent - undecided
+    counts = {"independent": independent, "dependent": dependent, "undecided": undecided}
+    return record(counts, circuits)
 
 
-def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, rank: int) -> Result:
+def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, rank: int) -> Record:
     """The lengths, and the circuit that ends the shortest one.
 
     A prefix as long as the rank of all vectors ends with nothing new: more vectors than their rank
@@ -168,14 +166,7 @@ def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, ran
         found = Dependency.among(vectors, sorted(drawn[shortest, : length + 1].tolist()))
         circuits = [found] if found is not None else []
     counts = Counter(lengths.tolist())
-    return {
-        "lengths": {str(length): counts[length] for length in sorted(counts)},
-        "witness": _witness(circuits),
-    }
-
-
-def _witness(circuits: Sequence[Dependency]) -> dict[str, Any] | None:
-    return min(circuits, key=lambda c: (c.size, c.indices)).as_dict() if circuits else None
+    return record({str(length): counts[length] for length in sorted(counts)}, circuits)
 
 
 # A process tests one table at a time; workers of a cluster may be threads of one process.

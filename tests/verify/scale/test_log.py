@@ -1,0 +1,217 @@
+"""Shards and their log: cut, killed and resumed, shared by runs, damaged, and what is none."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.paths import TESTS
+from support.slow_shards import PLAN, SUBJECT, digests, logged, united
+
+from attncert.constructions.errors import InputError
+from attncert.verify.scale.engine import run
+from attncert.verify.scale.log import Log
+from attncert.verify.scale.shards import Plan, Shard
+
+TRUE = run(PLAN.shards(), digests)
+
+
+@given(count=st.integers(0, 200), size=st.integers(1, 50), seed=st.integers(0, 9))
+def test_shards_cover_every_item_once(count: int, size: int, seed: int) -> None:
+    shards = Plan("items", seed, count, size).shards()
+    assert [i for shard in shards for i in range(shard.start, shard.stop)] == list(range(count))
+    assert sum(shard.count for shard in shards) == count
+
+
+# Killed and resumed.
+
+
+def test_a_run_resumes_from_its_log_and_does_nothing_twice(tmp_path: Path) -> None:
+    done: list[Shard] = []
+
+    def counting(shard: Shard) -> dict[str, Any]:
+        done.append(shard)
+        if len(done) == 6:
+            raise RuntimeError("power cut")
+        return digests(shard)
+
+    with Log(tmp_path / "log") as log, pytest.raises(RuntimeError):
+        logged(log, counting)
+    with Log(tmp_path / "log") as log:
+        assert len(log) == 5
+        assert logged(log, counting) == TRUE
+    assert Counter(done) == Counter(PLAN.shards()) + Counter([done[5]])
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path, jobs: int) -> None:
+    path, out = tmp_path / "log", tmp_path / "out"
+    command = [sys.executable, str(TESTS / "support" / "slow_shards.py"), str(path), str(out)]
+    victim = subprocess.Popen([*command, "0.2", str(jobs)], stderr=subprocess.DEVNULL)
+    try:
+        _wait_for_shards(path, 4, victim)
+    finally:
+        victim.send_signal(signal.SIGKILL)
+        victim.wait()
+    with Log(path) as log:
+        finished = log.finished(SUBJECT, PLAN)
+    assert 4 <= len(finished) < len(TRUE) and not out.exists()
+    assert finished.items() <= TRUE.items()
+    subprocess.run([*command, "0", "1"], check=True)
+    assert out.read_bytes() == united(TRUE)
+
+
+def _wait_for_shards(path: Path, count: int, writer: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and writer.poll() is None:
+        if path.exists():
+            with Log(path) as log:
+                if len(log) >= count:
+                    return
+        time.sleep(0.01)
+    raise TimeoutError(path)
+
+
+def test_progress_counts_what_the_log_had(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    with Log(tmp_path / "log") as log:
+        for shard in PLAN.shards()[:5]:
+            log.add(SUBJECT, shard, TRUE[shard])
+        logged(log, progress=lambda _, done, of: seen.append((done, of)))
+    assert seen[0] == (5, 14) and seen[-1] == (14, 14)
+
+
+# Shared by runs.
+
+
+def test_each_run_finds_its_own_shards_and_no_others(tmp_path: Path) -> None:
+    plans = [PLAN, Plan("digests", 4, 40, 3), Plan("others", 3, 40, 3), Plan("digests", 3, 40, 8)]
+    with Log(tmp_path / "log") as log:
+        for number, (subject, plan) in enumerate((s, p) for s in "ab" for p in plans):
+            assert not log.finished(subject, plan)
+            for shard in plan.shards():
+                log.add(subject, shard, {"run": number})
+            assert set(log.finished(subject, plan)) == set(plan.shards())
+        first = log.finished("a", PLAN)
+        assert all(record == {"run": 0} for record in first.values())
+        assert list(log.finished("a", Plan("digests", 3, 7, 3))) == PLAN.shards()[:2]
+    assert list(first) == PLAN.shards()
+
+
+def test_a_shard_that_is_kept_twice_counts_once(tmp_path: Path) -> None:
+    with Log(tmp_path / "log") as log, Log(tmp_path / "log") as other:
+        for file in (log, other, log):
+            logged(file)
+        assert len(log) == len(PLAN.shards()) and log.finished(SUBJECT, PLAN) == TRUE
+
+
+# Damaged, or none.
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    with Log(tmp_path / "log") as log:
+        logged(log)
+    return tmp_path / "log"
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(place=st.integers(0), byte=st.integers(1, 255), cut=st.booleans())
+def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_line(
+    file: Path, place: int, byte: int, cut: bool
+) -> None:
+    path, raw = file.with_name("damaged"), bytearray(file.read_bytes())
+    place %= len(raw)
+    if cut:
+        del raw[place:]
+    else:
+        raw[place] ^= byte
+    path.write_bytes(raw)
+    try:
+        with Log(path) as log:
+            finished = log.finished(SUBJECT, PLAN)
+    except InputError as error:
+        assert str(error).isprintable()
+    else:
+        assert set(finished) <= set(TRUE)
+
+
+FOREIGN = [b"a thesis\n", b"{}\n", b"\0", b"\0" * 5000, b"SQLite format 3\0", b"[" * 10**6]
+
+
+@pytest.mark.parametrize("content", FOREIGN, ids=[repr(content[:16]) for content in FOREIGN])
+def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "thesis"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="--log: must be new, or a log of attncert"):
+        Log(path)
+    assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+
+
+def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "accounts"
+    for change in ("CREATE TABLE accounts (name)", "PRAGMA application_id = 7"):
+        path.unlink(missing_ok=True)
+        with sqlite3.connect(path) as other:
+            other.execute(change)
+            other.execute("PRAGMA user_version = 1")
+        other.close()
+        before = path.read_bytes()
+        with pytest.raises(InputError, match="another program's file"):
+            Log(path)
+        assert path.read_bytes() == before
+
+
+RECORDS = ["[", "[" * 10**5, "7", "null", '{"a": NaN}', b"\xff", 7, None, '{"items": 1}']
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=[repr(record)[:9] for record in RECORDS])
+def test_a_record_that_is_none_is_refused_in_one_line(file: Path, record: object) -> None:
+    with sqlite3.connect(file) as forger:
+        forger.execute("UPDATE finished SET record = ? WHERE start = 9", [record])
+    forger.close()
+
+    def fits(shard: Shard, value: Any) -> bool:
+        return type(value) is dict and type(value.get("items")) is list
+
+    with Log(file) as log, pytest.raises(InputError) as error:
+        log.finished(SUBJECT, PLAN, fits)
+    assert str(error.value).isprintable()
+
+
+def test_a_log_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    for path in ("", tmp_path, tmp_path / "no" / "folder", Path("/dev/zero"), "nul\0l"):
+        with pytest.raises(InputError, match="--log: must be "):
+            Log(path)
+
+
+def test_names_that_sqlite_reads_otherwise_are_files_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (":memory:", "file:x?mode=ro"):
+        with Log(name) as log:
+            logged(log)
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_a_full_disk_is_one_line_and_leaves_a_log_that_resumes(tmp_path: Path) -> None:
+    with Log(tmp_path / "log") as log:
+        log._file.execute("PRAGMA max_page_count = 4")
+        with pytest.raises(InputError, match="full"):
+            for number in range(100):
+                log.add(f"{number}", PLAN.shards()[0], {"items": ["x" * 500]})
+        (count,) = log._file.execute("SELECT count(*) FROM finished").fetchone()
+    with Log(tmp_path / "log") as log:
+        assert 0 < len(log) == count and logged(log) == TRUE
