@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from html.entities import html5
 
 from attncert.constructions.foreign import printable
 from attncert.reports.report import REPOSITORY
@@ -119,24 +120,22 @@ def _entities(text: str) -> str:
 
 
 # --- LaTeX to Unicode ---------------------------------------------------------------------------
+# By hand: pylatexenc leaves scripts as they are, unicodeit and flatlatex misread \ln, \hat, \text.
 
 _LEFT, _RIGHT = "\ue000", "\ue001"  # private-use stand-ins for visible braces
-_SIGNS = {
-    r"\le": "≤", r"\leq": "≤", r"\ge": "≥", r"\geq": "≥", r"\ne": "≠", r"\neq": "≠", r"\lt": "<",
-    r"\gt": ">", r"\ll": "≪", r"\gg": "≫", r"\approx": "≈", r"\in": "∈", r"\notin": "∉",
-    r"\subset": "⊂", r"\subseteq": "⊆", r"\cup": "∪", r"\cap": "∩", r"\setminus": "∖",
-    r"\emptyset": "∅", r"\cdot": "·", r"\times": "×", r"\pm": "±", r"\perp": "⊥", r"\infty": "∞",
-    r"\to": "→", r"\mapsto": "↦", r"\Rightarrow": "⇒", r"\iff": "⇔", r"\forall": "∀",
-    r"\exists": "∃", r"\sum": "∑", r"\prod": "∏", r"\dots": "…", r"\ldots": "…", r"\cdots": "…",
-    r"\top": "ᵀ", r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\Delta": "Δ",
-    r"\varepsilon": "ε", r"\epsilon": "ε", r"\kappa": "κ", r"\lambda": "λ", r"\mu": "μ",
-    r"\sigma": "σ", r"\Theta": "Θ", r"\Omega": "Ω", r"\omega": "ω", r"\pi": "π", r"\ell": "ℓ",
-    r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\vert": "|",
-    r"\Vert": "‖", r"\mid": "|", r"\lbrace": _LEFT, r"\rbrace": _RIGHT, r"\langle": "⟨",
-    r"\rangle": "⟩", r"\mathbf{1}": "1", r"\prime": "′",
+_NAMES = """
+    le leq ge geq ne lt gt ll gg approx in notin subset subseteq cup cap setminus emptyset times pm
+    perp mapsto Rightarrow iff forall sum prod alpha beta gamma delta Delta kappa lambda mu rho
+    sigma Theta Omega omega pi ell lceil rceil lfloor rfloor vert Vert langle rangle prime
+"""  # which HTML has from TeX
+_SIGNS = {f"\\{name}": html5[f"{name};"] for name in _NAMES.split()} | {
+    r"\neq": "≠", r"\cdot": "·", r"\infty": "∞", r"\to": "→", r"\exists": "∃", r"\dots": "…",
+    r"\ldots": "…", r"\cdots": "…", r"\top": "ᵀ", r"\varepsilon": "ε", r"\epsilon": "ε",
+    r"\mid": "|", r"\lbrace": _LEFT, r"\rbrace": _RIGHT, r"\quad": " ", r"\qquad": " ",
     r"\left": "", r"\right": "", r"\big": "", r"\Big": "", r"\bigl": "", r"\bigr": "",
-    r"\quad": " ", r"\qquad": " ", r"\displaystyle": "",
+    r"\displaystyle": "",
 }  # fmt: skip
+_ACCENT = {"hat": "\N{COMBINING CIRCUMFLEX ACCENT}", "tilde": "\N{COMBINING TILDE}"}
 _BOARD = {"Q": "ℚ", "Z": "ℤ", "R": "ℝ", "N": "ℕ", "F": "𝔽"}
 _UP = dict(zip("0123456789+-=()Tᵀabcdefghijklmnoprstuvwxyz*′",
                "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ*′", strict=True))  # fmt: skip
@@ -149,18 +148,22 @@ def _math_plain(math: str) -> str:
     math = math.replace(r"\{", _LEFT).replace(r"\}", _RIGHT)  # braces that are meant to be seen
     math = re.sub(r"\\[,;:! ]", " ", math).replace(r"\|", "‖").replace("{,}", ",")
     math = re.sub(r"\\mathbb\s*\{?(\w)\}?", lambda m: _BOARD.get(m[1], m[1]), math)
-    math = re.sub(r"\\hat\s*\{?(\w)\}?", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", math)
     word = r"\\(?:mathrm|mathbf|mathcal|operatorname\*?|text|texttt)\s*\{([^{}]*)\}"
     math = re.sub(word, r"\1", math)
     math = re.sub(r"\\t?frac\{(\w+)\}\{(\w+)\}", r"\1/\2", math)
     math = re.sub(r"\\t?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", math)
     math = re.sub(r"\\sqrt\{([^{}]*)\}", r"√(\1)", math)
-    math = re.sub(r"\\[A-Za-z]+", lambda m: _SIGNS.get(m[0], m[0][1:]), math)
+    math = re.sub(r"\\([A-Za-z]+)", _sign, math)
+    math = re.sub(r"\\(hat|tilde)\s*\{?(\w)\}?", lambda m: m[2] + _ACCENT[m[1]], math)
     math = re.sub("([≤≥≠≈∈∉⊂⊆⊥→↦⇒⇔])", r" \1 ", math)
     math = re.sub(r"([\^_])(?:\{([^{}]*)\}|(\S))", _script, math)
     math = math.replace("{", "").replace("}", "").replace("\\", "")
     math = math.replace(_LEFT, "{").replace(_RIGHT, "}")
     return unicodedata.normalize("NFC", " ".join(math.split()))
+
+
+def _sign(match: re.Match[str]) -> str:
+    return match[0] if match[1] in _ACCENT else _SIGNS.get(match[0], match[1])
 
 
 def _script(match: re.Match[str]) -> str:

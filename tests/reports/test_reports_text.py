@@ -112,6 +112,7 @@ def test_bars_and_angles_of_mathematics_do_not_end_cells_or_open_tags() -> None:
         (r"$\hat e_t \cdot e_s$", "êₜ · eₛ"),
         (r"$\tfrac{1}{3} E^{(1)}_{0}$", "1/3 E⁽¹⁾₀"),
         (r"$W_Q^\top$", "W_Qᵀ"),
+        (r"$x\cdot\tilde z_t\le\rho$", "x·z̃ₜ ≤ ρ"),
         ("no mathematics, 5 $", "no mathematics, 5 $"),
     ],
 )
