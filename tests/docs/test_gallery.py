@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -95,22 +94,3 @@ def test_a_page_is_whole_and_its_links_lead_somewhere(page: str) -> None:
     local = {link for link in linked if not link.startswith(("#", "http"))}
     assert local and local <= set(files)
     assert "timings.json" not in files
-
-
-def test_differences_fires(tmp_path: Path) -> None:
-    shutil.copytree(gallery.GALLERY, tmp_path / "gallery")
-    there, files = tmp_path / "gallery", committed("constants")
-    assert gallery.differences("constants", files, there) == []
-    changed = files | {"report.md": files["report.md"] + b"!"}
-    assert gallery.differences("constants", changed, there) == ["constants/report.md"]
-    fewer = {k: v for k, v in files.items() if k != "constants.json"}
-    assert gallery.differences("constants", fewer, there) == ["constants/constants.json"]
-    svg = "figures/constants-cost.svg"
-    assert gallery.differences("constants", files | {svg: b"<svg/>"}, there) == [f"constants/{svg}"]
-    (there / "made-with.json").write_text('{"matplotlib": "0"}')
-    assert gallery.differences("constants", files | {svg: b"<svg/>"}, there) == []
-
-
-def test_an_unknown_page_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert gallery.main(["nonsense"]) == 2
-    assert "must be one of digits-paper" in capsys.readouterr().err

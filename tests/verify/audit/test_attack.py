@@ -6,27 +6,20 @@ Planted faults: a builder that spoils a sound layer, or refuses, or crashes.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.feature_rank import feature_rank
 from support.oracles import (
-    SAFE_PRIME,
-    features_mod,
     kruskal_rank,
     meets_partition_condition,
     rank,
-    rank_mod,
 )
 
 from attncert.constructions import width_one
-from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer import Layer
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify.audit.attack import cases as attack_data
 from attncert.verify.audit.attack.cases import (
@@ -103,36 +96,6 @@ def test_independence_by_minors(k: int, d: int, seed: int, bound: int) -> None:
     if k > 1 and seed % 2:
         rows[-1] = rows[:-1].sum(axis=0)
     assert independent(rows) == (rank(rows.tolist()) == k)
-
-
-@pytest.mark.parametrize("number", range(12))
-def test_the_rank_is_that_of_the_features(number: int) -> None:
-    case = case_number(4, number)
-    try:
-        layer = sound(case)
-    except HypothesisFails:
-        assert not (contexts_independent(case) and queries_independent(case))
-        return
-    fewer = Layer(layer.heads[:1])
-    for some in (layer, fewer):
-        expected = rank_mod(features_mod(case.dataset, some), SAFE_PRIME)
-        assert feature_rank(some, case.dataset) == expected
-
-
-def test_the_trap_of_a_mersenne_prime() -> None:
-    """2 has order 61 mod 2^61 - 1: exponents collide, and a rank comes out too low."""
-    data = generators.random(2, 2, 2, seed=1)
-    data = type(data).of([[1, 0], [0, 1]], [[1, 0], [62, 0]], [1, 2])
-    layer = Layer((Head(fmpq_mat([[1], [0]]), fmpq_mat([[1], [0]])),))  # logits (1, 0), (62, 0)
-    assert feature_rank(layer, data) == 2
-    assert feature_rank(layer, data, 2**61 - 1) == 1
-
-
-def test_logits_that_are_no_integers_are_a_failure() -> None:
-    case = replace(case_number(5, 0), denominator=1)
-    half = fmpq_mat(case.contexts.shape[2], 1, [fmpq(1, 2)] * case.contexts.shape[2])
-    with pytest.raises(ValueError, match="not an integer"):
-        feature_rank(Layer((Head(half, half),)), case.dataset)
 
 
 def spoilt(case: Case) -> Layer:
