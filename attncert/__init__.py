@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from attncert.verify.claims.proof import Outline, Proof, Voice
     from attncert.verify.methods.method import Attack, Method, require
     from attncert.verify.methods.registry import register
+    from attncert.verify.near.fitted import fit
     from attncert.verify.prove import prove, prove_layer
+    from attncert.verify.questions.fit import Fit
     from attncert.verify.settings import Settings
     from attncert.verify.steps.in_order import steps
 
@@ -60,6 +62,7 @@ __all__ = [
     "ClaimId",
     "Construction",
     "Dataset",
+    "Fit",
     "HypothesisFails",
     "InputError",
     "Layer",
@@ -75,6 +78,7 @@ __all__ = [
     "attack",
     "audit_weights",
     "check",
+    "fit",
     "from_layer",
     "load",
     "main",
@@ -109,6 +113,8 @@ _LAZY = {
     "Weights": "attncert.constructions.weights.weights",
     "attack": "attncert.verify.audit.attack.search",
     "audit_weights": "attncert.verify.audit.layer.section",
+    "Fit": "attncert.verify.questions.fit",
+    "fit": "attncert.verify.near.fitted",
     "from_layer": "attncert.constructions.from_layer",
     "load": "attncert.constructions.data.loading",
     "main": "attncert.cli",
@@ -122,14 +128,16 @@ _LAZY = {
 }
 # How records of `verify` show themselves in a notebook is written in `reports`.
 _FACES = {
+    "answer": ("attncert.reports.answers", "in_notebook"),
+    "report": ("attncert.reports.answers", "write_report"),
     "plot": ("attncert.reports.proof.plots", "Plots"),
     "proof": ("attncert.reports.proof.page", "in_notebook"),
     "trace": ("attncert.reports.proof.plots", "drawn"),
 }
 
 
-def _shown(module: str, name: str, record: Any) -> Any:
-    return getattr(importlib.import_module(module), name)(record)
+def _shown(module: str, name: str, record: Any, *rest: Any) -> Any:
+    return getattr(importlib.import_module(module), name)(record, *rest)
 
 
 for _name, _place in _FACES.items():

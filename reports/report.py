@@ -14,10 +14,10 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 
 __all__ = [
+    "ANSWER",
     "ASSUME",
     "AUDIT",
     "CAPACITY",
-    "FIT",
     "HTML_MARK",
     "KINDS",
     "KRUSKAL",
@@ -100,10 +100,10 @@ AUDIT = Kind(
     ("audit.json",),
     ("audit-steps", "audit-necessity", "audit-layer"),
 )
-FIT = Kind(
-    "fit",
+ANSWER = Kind(
+    "answer",
     "report.md",
-    ("fit.json", "timings.json", "certificate.json"),
+    ("answer.json", "timings.json", "certificate.json"),
     checkers={"certificate.json": (*_CHECKERS, "checker_near.py")},
 )
 LABELLING = Kind(
@@ -119,7 +119,7 @@ ASSUME = Kind(
     ("fractions", "spectra", "ranks"),
     checkers={"witness.json": _CHECKERS},
 )
-KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
+KINDS = (PROOF, ANSWER, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

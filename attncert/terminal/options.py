@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -59,6 +59,8 @@ def _annotated(name: str, meaning: Option, kind: Any) -> Any:
     """The type that Typer parses: text where the question reads it, else that of the field."""
     if meaning.rule.text:
         kind = str | None
+    elif get_origin(kind) is Literal:
+        kind = str
     elif get_origin(kind) in (Union, types.UnionType):
         (kind,) = (x for x in get_args(kind) if x is not type(None))
         kind = kind | None

@@ -20,7 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.constructions.weights.load import load_weights
 from attncert.verify.kruskal.vectors import load_vectors
-from attncert.verify.near.fitted import fit_data
+from attncert.verify.near.fitted import fit
 
 EYE = [[1, 0], [0, 1]]
 QUERIES = [[1, 2], [3, 1], [1, 1]]
@@ -133,7 +133,7 @@ def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
     for claim in ("auto", "interpolation"):
         with pytest.raises(attncert.InputError, match=missing):
             attncert.prove(data, attncert.Settings(heads=2, claim=claim))  # type: ignore[arg-type]
-    for ask in (lambda: data.labels, lambda: data.label_matrix, lambda: fit_data(data)):
+    for ask in (lambda: data.labels, lambda: data.label_matrix, lambda: fit(data)):
         with pytest.raises(attncert.InputError, match=missing):
             ask()
     proof = attncert.prove(data, attncert.Settings(heads=2, claim="full-rank"))

@@ -25,7 +25,7 @@ from attncert.constructions.from_layer import from_layer
 from attncert.constructions.given import attention
 from attncert.constructions.given.adam import train
 from attncert.constructions.given.law import law
-from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.least_squares import descend
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout import float_weights
 from attncert.constructions.search.dimensions import dimensions
@@ -157,7 +157,7 @@ def test_equal_beginnings_are_not_one_context() -> None:
 def test_searches_fit_the_tokens() -> None:
     shape = attention.Shape(3, 1, 3, 1, 1)
     labels = DATA.labels.floats()
-    found = fit(*arrays(DATA), labels, shape, 0, present=there(DATA))
+    found = descend(*arrays(DATA), labels, shape, 0, present=there(DATA))
     assert found.found
     got = attention.outputs(*arrays(SAME), found.weights, shape)
     assert np.abs(got - labels).max() < 1e-9

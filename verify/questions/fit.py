@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import MOST_SIZE, Question, option
-from attncert.verify.questions.rules import SEED, SWITCH, one_of, whole
+from attncert.verify.questions.rules import DEVICES, SEED, SWITCH, DeviceChoice, one_of, whole
 
 __all__ = ["OPTIMIZERS", "Fit"]
 
@@ -18,7 +18,11 @@ _SIZE = whole(1, MOST_SIZE)
 
 @dataclass(frozen=True)
 class Fit(Question):
-    """Fit weights to the labels of DATA and enclose real weights that output them exactly."""
+    """Fit weights to the labels of DATA and enclose real weights that output them exactly.
+
+    >>> Fit(heads=2).line()
+    'attncert fit DATA --heads 2'
+    """
 
     command: ClassVar[str] = "fit"
     example: ClassVar[str] = "attncert fit digits --examples 12"
@@ -33,9 +37,7 @@ class Fit(Question):
         "lm", one_of(*OPTIMIZERS), "lm, or adam: train with torch first, then lm from there"
     )
     steps: int | None = option(None, whole(1, _MOST_STEPS), "steps of adam; default: 50000")
-    device: str = option(
-        "auto", one_of("auto", "cpu", "cuda"), "of lm: auto | cpu | cuda", repeats=False
-    )
+    device: DeviceChoice = option("auto", DEVICES, "of lm: auto | cpu | cuda", repeats=False)
     seed: int = option(0, SEED, "random seed of the starts")
 
     def __post_init__(self) -> None:

@@ -8,9 +8,11 @@ from typing import ClassVar
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import MOST_SIZE, Question, option
 from attncert.verify.questions.rules import (
+    DEVICES,
     SEED,
     SWITCH,
     TEXT,
+    DeviceChoice,
     duration,
     grid,
     number,
@@ -78,9 +80,9 @@ class Prove(Question):
         "nominal seconds to decide A1 in; 0: sample it",
         group=_LIMITS,
     )
-    device: str = option(
+    device: DeviceChoice = option(
         "auto",
-        one_of("auto", "cpu", "cuda"),
+        DEVICES,
         "auto | cpu | cuda: where the rank of a large layer is computed",
         group=_LIMITS,
         repeats=False,
@@ -108,3 +110,7 @@ class Prove(Question):
             raise InputError("mix", "given without data_file", "with it")
         if self.saturate_own and self.saturate is None:
             raise InputError("saturate_own", "given with saturate", "without it")
+
+    @property
+    def unlabelled(self) -> bool:
+        return self.claim == "full-rank"

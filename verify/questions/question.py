@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any, ClassVar
 
 from attncert.constructions.errors import InputError
@@ -70,6 +69,11 @@ class Question:
         for name, meaning in options(type(self)).items():
             object.__setattr__(self, name, meaning.read(name, getattr(self, name)))
 
+    @property
+    def unlabelled(self) -> bool:
+        """Whether the data need no labels."""
+        return False
+
     def settings(self) -> dict[str, Any]:
         """All options, JSON-able.
 
@@ -79,25 +83,26 @@ class Question:
         """
         return {name: getattr(self, name) for name in options(type(self))}
 
-    def line(self, examples: int | None = None) -> str:
+    def of(self, data: Any) -> Any:
+        """The data that it is asked of: the first `examples`, where that is said."""
+        return data if self.examples is None else data.take(self.examples)
+
+    def line(self) -> str:
         """The command line that gives the same answer again, without paths: what differs from the
-        defaults. examples: how many there were.
+        defaults.
 
         >>> from attncert.verify.questions.prove import Prove
-        >>> Prove("width-one", heads=3, data_file=True).line(7)
+        >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
         'attncert prove DATA --construction width-one --heads 3 --data-file --examples 7'
         """
         words = [f"attncert {self.command} DATA"]
         for name, meaning in options(type(self)).items():
             given = getattr(self, name)
-            if name == "examples":
-                given = examples or given
             if meaning.repeats and given != meaning.default:
                 words.append(flag(name) if given is True else f"{flag(name)} {written(given)}")
         return " ".join(words)
 
 
-@cache
 def options(question: type[Question]) -> Mapping[str, Option]:
     """By name, those of all questions last."""
     own = {x.name: x.metadata["option"] for x in fields(question)}

@@ -7,10 +7,22 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
-__all__ = ["SEED", "SWITCH", "TEXT", "Rule", "duration", "grid", "number", "one_of", "whole"]
+__all__ = [
+    "DEVICES",
+    "SEED",
+    "SWITCH",
+    "TEXT",
+    "Rule",
+    "duration",
+    "grid",
+    "number",
+    "one_of",
+    "whole",
+]
 
+DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10**7  # seconds: four months
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", re.ASCII)
@@ -119,6 +131,7 @@ def _text(given: Any) -> str:
     return given
 
 
+DEVICES = one_of(*get_args(DeviceChoice))
 SWITCH = Rule("true or false", _switch)
 TEXT = Rule("a text", _text)
 SEED = whole(0, 2**63 - 1, "2^63 - 1")
