@@ -35,7 +35,7 @@ class Prove(Question):
 
     >>> Prove(heads=0)
     Traceback (most recent call last):
-    attncert.InputError: heads: must be a whole number from 1 to 10,000, not 0
+    attncert.InputError: heads: must be a whole number from 1 to 16,384, not 0
     """
 
     command: ClassVar[str] = "prove"

@@ -15,7 +15,7 @@ from attncert.verify.questions.rules import Rule, whole
 
 __all__ = ["MOST_SIZE", "Option", "Question", "flag", "option"]
 
-MOST_SIZE = 10**4  # heads, and widths, that a command line asks for
+MOST_SIZE = 2**14  # heads, and widths
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,6 @@ def test_weights_beyond_floats_are_not_found() -> None:
     """Contexts of denormal numbers: values of size 1/E are above the largest float."""
     shape = SHAPES[1]
     contexts, queries, labels = arrays(4, 3, shape.d, shape.m, 1)
-    assert fit(contexts, queries, labels, shape, 0).found
-    tried = fit(contexts * 1e-310, queries, labels, shape, 0)
+    assert descend(contexts, queries, labels, shape, 0).found
+    tried = descend(contexts * 1e-310, queries, labels, shape, 0)
     assert not tried.found and "beyond the range of float64" in tried.why
