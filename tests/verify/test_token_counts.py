@@ -40,6 +40,7 @@ from attncert.verify.near import enclosure
 from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows
+from attncert.verify.tightness.impossibility import kind
 from attncert.verify.tightness.relations import flat, probes, rows
 
 P, SMALL = features.PRIMES[0], 11863067  # a prime of the exact matrix products
@@ -140,12 +141,14 @@ def test_spans_do_not_see_what_fills_up() -> None:
 def test_relations_count_repeated_tokens_once() -> None:
     """Rows [a, b] and [a, b, a, b] are one context; [a, b] and [a, b, a] are two."""
     one, two = [[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 0]]
-    data = Dataset.of([one, [*one, *one], two], [[1, 2]] * 3, [1, 2, 3])
-    (relation,) = rows.row_relations(data)
-    assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
-    assert rows.row_relations(repeated(data)) == (relation,)
-    proof = prove(data)
-    assert proof.standing.value == "refuted" and proof.certificate is not None
+    for contexts in ([one, [*one, *one], two], [one, [*one, *one]]):
+        data = Dataset.of(contexts, [[1, 2]] * len(contexts), [1, 2, 3][: len(contexts)])
+        (relation,) = rows.row_relations(data)
+        assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
+        assert rows.row_relations(repeated(data)) == (relation,)
+        assert rows.class_by_class(data, relation) and kind(data, relation) == "equal inputs"
+        proof = prove(data)
+        assert proof.standing.value == "refuted" and proof.certificate is not None
 
 
 def test_equal_beginnings_are_not_one_context() -> None:
