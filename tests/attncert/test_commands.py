@@ -18,7 +18,7 @@ DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:METHOD"
 # What no result depends on, or what a report says for itself.
 LEFT_OUT = {"out", "json", "help", "device", "memory", "time-limit", "budget", "jobs", "log",
-            "dask", "shard"}  # fmt: skip
+            "dask"}  # fmt: skip
 CASES = [
     "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",
     "prove --examples 5 --vertices --saturate 9 --saturate-own --claim interpolation",
@@ -33,7 +33,7 @@ CASES = [
     "every-labelling --examples 5 --head-width 2 --value-width 2",
     "tightness --examples 5 --heads 3 --value-width 2 --seed 4",
     "kruskal --examples 7 --work 1 --subsets 20 --bases 2 --seed 5",
-    "kruskal --examples 7 --work 1 --k 3 --all-sets",
+    "kruskal --examples 7 --work 1 --k 3",
     "capacity --examples 5 --heads 2 --head-width 2 --value-width 2 --seed 6",
     "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
     "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",
