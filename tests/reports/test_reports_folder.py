@@ -269,7 +269,7 @@ def test_a_copied_checker_judges_alone(tmp_path: Path, kind: Kind) -> None:
         return
     own = {"prove": "full-rank, second", "tightness": "impossible", "kruskal": "dependent-set"}
     own["assume"] = own["kruskal"]
-    made = {"fit": near_cases.case("shared"), "every-labelling": labelling_cases.case("pair")}
+    made = {"answer": near_cases.case("shared"), "every-labelling": labelling_cases.case("pair")}
     certificate = made.get(kind.name) or CASES[own[kind.name]]()
     file = tmp_path / "out" / named
     file.write_text(json.dumps(certificate))
