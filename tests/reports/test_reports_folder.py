@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import labelling_cases, near_cases
 from support import proof_fixtures as fixtures
-from support.interrupts import interrupt_at
 from support.small_certificates import CASES
 
 from attncert import reports
@@ -206,6 +206,17 @@ def test_what_ends_the_process_between_the_renames_waits(
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.returncode == -sign
     assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
+
+
+def interrupt_at(patch: pytest.MonkeyPatch, place: Any, name: str) -> None:
+    """SIGINT is raised whenever `place.name` is called, which then does what it did before."""
+    original = getattr(place, name)
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **options)
+
+    patch.setattr(place, name, interrupted)
 
 
 @pytest.mark.parametrize("at", ["replace", "rmtree"])
