@@ -4,9 +4,9 @@
 | --- | --- |
 | `report.md` | verdict, hypotheses, construction, proof step by step, what was not proved |
 | `report.html` | the same page for a browser, made from it: one file, nothing to load |
-| `certificate.json` | what `attncert check` and `checker.py` re-derive |
+| `certificate.json` | what `attncert check` and the checker re-derive |
 | `first-layer.json` | where the certificate is about a second layer: the data before the first |
-| `checker.py`, `checker_data.py`, ... | copies from `verify/`, so that the folder stands alone |
+| `checker/` | a copy of `verify/checker`, so that the folder stands alone |
 | `trace.json` | the report as data |
 | `timings.json` | times and versions, the only place for them |
 | `tables.tex`, `references.bib` | for a paper |

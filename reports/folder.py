@@ -7,15 +7,16 @@ pages begin with our mark; any other folder with something in it is refused, and
 named.
 
 What every report has beside its own files is added here: the page for a browser, and where there is
-a certificate, the checker that reads it, so that the folder can be judged without attncert.
+a certificate, the checker (a folder), so that it can be judged without attncert.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from contextlib import suppress
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 
 from attncert.constructions.endings import endings_wait
@@ -24,7 +25,9 @@ from attncert.constructions.foreign import printable
 from attncert.reports.report import HTML_MARK, KINDS, MARK, Report
 
 PAGES = {kind.page: MARK for kind in KINDS} | {kind.html: HTML_MARK for kind in KINDS}
-_VERIFY = Path(__file__).parents[1] / "verify"
+CERTIFICATES = "certificate.json", "witness.json"
+_CHECKER = Path(__file__).parents[1] / "verify" / "checker"
+_FOLDERS = "figures", "checker"
 _WRITABLE = "a folder that can be written"
 _SHOWN = 48  # characters of a name in a refusal
 
@@ -80,13 +83,14 @@ def contents(report: Report) -> dict[str, bytes]:
 
     kind, files = report.kind, dict(report.files)
     files[kind.html] = html_page(files[kind.page], files)
-    checkers = chain(*(needed for name, needed in kind.checkers.items() if name in files))
-    return files | {name: (_VERIFY / name).read_bytes() for name in checkers}
+    if not any(name in files for name in CERTIFICATES):
+        return files
+    return files | {f"checker/{file.name}": file.read_bytes() for file in _CHECKER.glob("*.py")}
 
 
 def strange(folder: Path) -> str:
     """Why `folder` is not a report of ours and nothing else; "" where it is."""
-    for part in (folder, folder / "figures"):
+    for part in (folder, *(folder / name for name in _FOLDERS)):
         for entry in sorted(part.iterdir()) if part.is_dir() else ():
             if not _ours(entry, entry.relative_to(folder).as_posix()):
                 return f"{printable(entry.relative_to(folder), _SHOWN)} is not from attncert"
@@ -95,8 +99,9 @@ def strange(folder: Path) -> str:
 
 def _ours(entry: Path, name: str) -> bool:
     if entry.is_symlink() or not entry.is_file():
-        return name == "figures" and entry.is_dir() and not entry.is_symlink()
-    return any(kind.holds(name) for kind in KINDS) and (name not in PAGES or _marked(entry))
+        return name in _FOLDERS and entry.is_dir() and not entry.is_symlink()
+    ours = any(kind.holds(name) for kind in KINDS) or re.fullmatch(r"checker/[a-z_]+\.py", name)
+    return bool(ours) and (name not in PAGES or _marked(entry))
 
 
 def _marked(page: Path) -> bool:

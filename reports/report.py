@@ -7,17 +7,16 @@ From this `folder.py` knows what is ours. Nothing heavy is imported.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.brief import in_brief
 
 __all__ = [
-    "ANSWER",
     "ASSUME",
     "AUDIT",
     "CAPACITY",
+    "FIT",
     "HTML_MARK",
     "KINDS",
     "KRUSKAL",
@@ -33,20 +32,17 @@ __all__ = [
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
 HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
 REPOSITORY = ""  # where docs/ is read on the web, e.g. https://github.com/NAME/attncert
-_CHECKERS = "checker.py", "checker_data.py"
 
 
 @dataclass(frozen=True)
 class Kind:
     """page: the file to read first. files: others beside it. figures: of `figures/NAME.svg`, the
-    names. checkers: for a file that can be checked, verify/checker.py and those beside it that it
-    may need; copies make the folder complete."""
+    names."""
 
     name: str
     page: str
     files: tuple[str, ...]
     figures: tuple[str, ...] = ()
-    checkers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     @property
     def html(self) -> str:
@@ -59,7 +55,7 @@ class Kind:
         >>> AUDIT.holds("figures/audit-steps.svg"), AUDIT.holds("figures/mine.svg")
         (True, False)
         """
-        names = (self.page, self.html, *self.files, *chain(*self.checkers.values()))
+        names = (self.page, self.html, *self.files)
         names += tuple(map(figure_file, self.figures))
         return name in names
 
@@ -76,23 +72,9 @@ PROOF = Kind(
         "trace.json", "timings.json", "tables.tex", "references.bib",
     ),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
-    checkers={
-        "certificate.json": (*_CHECKERS, "checker_rank.py"),
-        "first-layer.json": ("checker_mixing.py",),
-    },
 )  # fmt: skip
-TIGHTNESS = Kind(
-    "tightness",
-    "report.md",
-    ("tightness.json", "certificate.json"),
-    checkers={"certificate.json": _CHECKERS},
-)
-KRUSKAL = Kind(
-    "kruskal",
-    "report.md",
-    ("kruskal.json", "witness.json", "timings.json"),
-    checkers={"witness.json": _CHECKERS},
-)
+TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
+KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
 CAPACITY = Kind("capacity", "report.md", ("capacity.json",))
 AUDIT = Kind(
     "audit",
@@ -100,26 +82,19 @@ AUDIT = Kind(
     ("audit.json",),
     ("audit-steps", "audit-necessity", "audit-layer"),
 )
-ANSWER = Kind(
-    "answer",
-    "report.md",
-    ("answer.json", "timings.json", "certificate.json"),
-    checkers={"certificate.json": (*_CHECKERS, "checker_near.py")},
-)
+FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
 LABELLING = Kind(
     "every-labelling",
     "report.md",
     ("labelling.json", "timings.json", "certificate.json"),
-    checkers={"certificate.json": ("checker.py", "checker_rank.py", "checker_labelling.py")},
 )
 ASSUME = Kind(
     "assume",
     "report.md",
     ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
     ("fractions", "spectra", "ranks"),
-    checkers={"witness.json": _CHECKERS},
 )
-KINDS = (PROOF, ANSWER, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
+KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Writing certificates: the `attncert/1` or `/2` object of a claim (docs/certificate.md).
 
-Only the writing is here. The checker (verify/checker.py) reads the file with code of its own, and
+Only the writing is here. The checker (verify/checker) reads the file with code of its own, and
 refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
 which raises `TooLarge` instead.
 """
@@ -31,11 +31,11 @@ from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.tables import ranges
 
-# Caps of the checker (docs/certificate.md): it imports nothing, so a test compares them.
+# Caps of the checker (docs/certificate.md), which imports nothing of ours; a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
 MAX_REPEATED = 4096  # tokens of a context, where they are repeated
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check, as the checker estimates it
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
 
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
@@ -108,7 +108,7 @@ def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[st
 def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
     """Seconds and MiB that the checker will count for this interpolation, to within a small factor.
 
-    Its two largest terms (`interpolation` in verify/checker.py): for every example the softmax sums
+    Its two largest terms (`interpolation` in verify/checker): for every example the softmax sums
     of all heads, of R bits together, are multiplied with the features and with one another; and the
     products value·output, the labels and one example's terms are held. From the sizes of the
     layer's own numbers: nothing is multiplied.

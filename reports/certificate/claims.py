@@ -31,13 +31,13 @@ ARGUMENTS = {
     "way force this relation between the outputs of every attention layer. The checker confirms "
     "the tie and that the labels break the relation; taken on trust is the paper's definition of "
     "an attention layer.",
-    "interpolation-near": "Not computed, but argued on a few lines at the head of that file: "
+    "interpolation-near": "Not computed, but argued on a few lines at the head of near.py there: "
     "Banach's fixed point theorem for Newton's map. Also taken on trust: the paper's definition of "
     "an attention layer.",
-    "every-labelling": "Not computed, but argued on a few lines at the head of that file: that "
-    "near a zero with independent derivatives all small outputs are reached (the implicit function "
-    "theorem), and that values can be scaled. Also taken on trust: the paper's definition of an "
-    "attention layer, and that exp(k ln 2) is 2 to the power of k.",
+    "every-labelling": "Not computed, but argued on a few lines at the head of every_labelling.py "
+    "there: that near a zero with independent derivatives all small outputs are reached (the "
+    "implicit function theorem), and that values can be scaled. Also taken on trust: the paper's "
+    "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
 }
 
 # The claims, each as: what it claims, about what, why that can be proved, what it leaves open.
@@ -192,7 +192,8 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
 def _inputs(cert: Mapping[str, Any]) -> str:
     dims, contexts = cert["dims"], cert["data"]["contexts"]
     shared = len(contexts) == 1 and dims["examples"] > 1
-    tokens = f"{count(dims['context'], 'token')} of {count(dims['width'], 'number')} each"
+    least = f"{min(cert['tokens'])} to " if cert.get("tokens") else ""
+    tokens = f"{least}{count(dims['context'], 'token')} of {count(dims['width'], 'number')} each"
     return (
         f"{count(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "
         f"({tokens}{', the same one for all' if shared else ''}), a query of "

@@ -20,6 +20,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker
+from attncert.verify.checker.claims import as_second, parse
+from attncert.verify.checker.origin import data_file
+from attncert.verify.checker.reading import same_digests
 from attncert.verify.claims.evidence import counted
 
 __all__ = ["Explanation", "data_text", "explain", "text"]
@@ -28,9 +31,9 @@ _NO_WORDS = "This cannot be explained: a part of the file is not what the format
 _WIDTH = 88
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
-    "To believe it, you have to trust Python's integers and a checker of {lines} lines "
-    "({files}, standard library only), and to compare the SHA-256 of the data with that "
-    "of the data you mean. {argument} You need not trust whoever made the file."
+    "To believe it, you have to trust Python's integers and a checker of {lines} lines for all "
+    "claims (the folder verify/checker, standard library only), and to compare the SHA-256 of "
+    "the data with that of the data you mean. {argument} You need not trust whoever made the file."
 )
 
 
@@ -70,9 +73,9 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     The status is the checker's. Raises InputError where the file is no certificate.
     """
     try:
-        work = checker.Work(math.inf, checker.LIMIT_MIB)
-        content = checker.parse(path, work)
-        whole, other = _with_data(content, path, work)
+        limits = checker.Limits(math.inf, checker.LIMIT_MIB)
+        content = parse(path, limits)
+        whole, other = _with_data(content, path, limits)
     except checker.Rejected as rejected:
         must = "an attncert certificate"
         must += " short enough to be read" if rejected.args[0] == "over limit" else ""
@@ -84,10 +87,11 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     if status == "unusable":
         raise InputError(path, "an attncert certificate", message)
     try:
+        whole = as_second(whole)
         claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
         more, how = further(whole)
         claims, proved = claims + more, proved + how
-    except _MALFORMED:
+    except (checker.Rejected, *_MALFORMED):
         if status == "only read":
             got = "one with a part of another type"
             raise InputError(path, "an attncert certificate", got) from None
@@ -105,14 +109,14 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
 
 
 def _with_data(
-    content: dict[str, Any], path: str, work: checker.Work
+    content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
     """With its data, where they are in a file of their own; and the verdict, where that file is
     another one: wrong. Raises Rejected."""
     if not content.get("data_file"):
         return content, None
     try:
-        data = checker.judge("data_file", "checker_data")(content, path, work, None)
+        data = data_file(content, path, limits, None, checker.CLAIMS[content["claim"]].data)
     except checker.Rejected as rejected:
         if rejected.args[0] != "wrong":
             raise
@@ -121,14 +125,9 @@ def _with_data(
 
 
 def _trust(cert: Mapping[str, Any]) -> str:
-    names = ["checker", checker.CLAIMS[cert["claim"]][0]]
-    names += ["checker_rank"] if cert["claim"] == "every-labelling" else []
-    names += ["checker_data"] if cert.get("rounding") or cert.get("data_file") else []
-    files = [Path(checker.__file__).with_name(f"{name}.py") for name in dict.fromkeys(names)]
+    files = sorted(Path(checker.__file__).parent.glob("*.py"))
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
-    parts = " and ".join(file.name for file in files[1:])
-    where = f"verify/checker.py with {parts} beside it" if parts else "verify/checker.py"
-    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], lines=lines, files=where)
+    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], lines=lines)
 
 
 def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
@@ -138,7 +137,7 @@ def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
 
 def _read(content: dict[str, Any]) -> tuple[str, str]:
     try:
-        checker.same_digests(content)
+        same_digests(content)
     except checker.Rejected as rejected:
         return rejected.args[0], rejected.args[1]
     return "only read", "the claim was not checked; the digests are fresh"
@@ -162,7 +161,7 @@ def data_text(data: Dataset) -> list[str]:
     contexts = (
         f"one context of {data.n} tokens for all"
         if data.shared
-        else (f"contexts of {data.lengths} tokens")
+        else (f"contexts of {data.n} tokens")
     )
     labels = f"labels of width {data.m}" if data.labelled else "no labels"
     sizes = f"{counted(data.T, 'example')}, {contexts}, width {data.d}, {labels}"

@@ -15,15 +15,7 @@ import jinja2
 from jinja2.bccache import Bucket
 
 from attncert.reports.report import MARK
-from attncert.reports.words.numbers import (
-    count,
-    indices,
-    real,
-    size,
-    tokens,
-    value,
-    words,
-)
+from attncert.reports.words.numbers import count, indices, real, size, value, words
 from attncert.reports.words.text import code, markdown, sentence
 from attncert.reports.words.witness import readable
 
@@ -32,7 +24,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 _FILTERS: dict[str, Filter] = {
     "md": markdown, "code": code, "sentence": sentence, "value": value,
     "words": words, "count": count, "size": size, "real": real, "indices": indices,
-    "witness": readable, "tokens": tokens,
+    "witness": readable,
 }  # fmt: skip
 
 

@@ -122,7 +122,7 @@ def test_a_file_too_long_to_be_read_is_not_called_another_kind_of_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attncert.verify.checker.LIMIT_MIB", 0.001)
-    with pytest.raises(InputError, match="an attncert certificate short enough to be read, not e"):
+    with pytest.raises(InputError, match="an attncert certificate short enough to be read, not a"):
         explain(written(CASES["impossible"](), tmp_path))
 
 

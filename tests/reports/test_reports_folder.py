@@ -9,18 +9,19 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support import labelling_cases, near_cases
 from support import proof_fixtures as fixtures
+from support.interrupts import interrupt_at
 from support.small_certificates import CASES
 
 from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import KINDS, MARK, PROOF, Kind, Report
+from attncert.reports.report import FIT, KINDS, MARK, PROOF, Kind, Report
+from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
 OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
@@ -208,17 +209,6 @@ def test_what_ends_the_process_between_the_renames_waits(
     assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
 
 
-def interrupt_at(patch: pytest.MonkeyPatch, place: Any, name: str) -> None:
-    """SIGINT is raised whenever `place.name` is called, which then does what it did before."""
-    original = getattr(place, name)
-
-    def interrupted(*args: Any, **options: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return original(*args, **options)
-
-    patch.setattr(place, name, interrupted)
-
-
 @pytest.mark.parametrize("at", ["replace", "rmtree"])
 def test_an_interrupt_waits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     """Between the renames, and when the old folder is removed."""
@@ -247,8 +237,9 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     proof, files = fixtures.rendered(kind)
     paths = reports.write_report(proof, tmp_path / "out")
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
-    checkers = {name for file in files for name in PROOF.checkers.get(file, ())}
-    assert names == {*files, "report.html"} | checkers and all(map(PROOF.holds, names))
+    checker = {name for name in names if name.startswith("checker/")}
+    assert names - checker == {*files, "report.html"} and all(map(PROOF.holds, names - checker))
+    assert bool(checker) == ("certificate.json" in files)
     assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
     reports.write_report(fixtures.full_rank(), tmp_path / "out")
@@ -269,23 +260,27 @@ def test_a_page_without_our_mark_is_no_report() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_copied_checker_judges_alone(tmp_path: Path, kind: Kind) -> None:
-    """Away from attncert and from every package: it reads a certificate of its claim."""
-    named, needed = next(iter(kind.checkers.items()), ("", ()))
-    report = Report(kind, {kind.page: MARK.encode()} | ({named: b"{}"} if named else {}), {}, (), 0)
-    write(report, tmp_path / "out")
-    there = {name for name in contents(tmp_path / "out") if name.startswith("checker")}
-    assert there == set(needed)
-    if not named:
-        return
-    own = {"prove": "full-rank, second", "tightness": "impossible", "kruskal": "dependent-set"}
-    own["assume"] = own["kruskal"]
-    made = {"answer": near_cases.case("shared"), "every-labelling": labelling_cases.case("pair")}
-    certificate = made.get(kind.name) or CASES[own[kind.name]]()
-    file = tmp_path / "out" / named
-    file.write_text(json.dumps(certificate))
+def test_the_checker_is_where_a_certificate_is(kind: Kind, tmp_path: Path) -> None:
+    for named in (*(name for name in kind.files if name in folder.CERTIFICATES), None):
+        files = {kind.page: MARK.encode()} | ({named: b"{}"} if named else {})
+        write(Report(kind, files, {}, (), 0), tmp_path / "out")
+        assert (tmp_path / "out" / "checker" / "__main__.py").exists() == bool(named)
+        assert strange(tmp_path / "out") == ""
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
+    """Away from attncert and from every package, any claim; the folder stays what it was."""
+    out = tmp_path / "out"
+    write(Report(FIT, {"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
+    made = {"interpolation-near": near_cases.case("shared")}
+    made["every-labelling"] = labelling_cases.case("pair")
+    certificate = made.get(claim) or CASES[claim]()
+    (out / "certificate.json").write_text(json.dumps(certificate))
+    names = {*contents(out)}
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(tmp_path / "out" / "checker.py"), str(file)],
-        capture_output=True, text=True, cwd=tmp_path, check=False,
+        [sys.executable, "-I", "-S", "checker", "certificate.json"],
+        capture_output=True, text=True, cwd=out, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("holds: ")
+    assert {*contents(out)} == names

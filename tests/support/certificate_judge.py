@@ -22,6 +22,7 @@ ENVELOPE += ["input_sha256", "digest"]
 
 
 SECOND = ["saturation", "rounding", "data_file"]
+THIRD = ["saturation", "origin", "data_file", "tokens"]
 LONGEST = 3000  # digits of a number
 SPREAD = 10**5  # bits between two logits
 
@@ -32,6 +33,12 @@ class Malformed(Exception):
 
 class OutOfReach(Exception):
     """Too large for fractions."""
+
+
+class First(dict[str, Any]):
+    """What attncert/1 would say; tokens: of each context, where attncert/3 says it."""
+
+    tokens: Any = None
 
 
 def demand(condition: bool) -> None:
@@ -45,7 +52,7 @@ def within_reach(condition: bool) -> None:
 
 
 def record(value: Any, keys: list[str]) -> Any:
-    demand(type(value) is dict and sorted(value) == sorted(keys))
+    demand(isinstance(value, dict) and sorted(value) == sorted(keys))
     return value
 
 
@@ -89,15 +96,55 @@ def judgement(certificate: Any) -> bool | None:
 
 
 def first_format(certificate: Any) -> tuple[Any, bool]:
-    """What attncert/1 says of it, and whether what attncert/2 adds is true."""
+    """What attncert/1 says of it, and whether what later formats add is true."""
     more = True
+    if certificate["format"] == "attncert/3":
+        certificate = second_format(certificate)
     if certificate["format"] == "attncert/2":
         demand({*SECOND} <= {*certificate} and certificate["data_file"] is None)
         more = saturates(certificate) and is_rounded(certificate)
-        certificate = {key: x for key, x in certificate.items() if key not in SECOND}
+        plain = First({key: x for key, x in certificate.items() if key not in SECOND})
+        plain.tokens = getattr(certificate, "tokens", None)
+        certificate = plain
         certificate["format"] = "attncert/1"
     demand(certificate["format"] == "attncert/1")
     return certificate, more
+
+
+def second_format(certificate: Any) -> First:
+    """The same of attncert/2, but for the numbers of tokens, which are kept apart."""
+    demand({*THIRD} <= {*certificate})
+    made = First({key: x for key, x in certificate.items() if key not in ("origin", "tokens")})
+    made |= {"format": "attncert/2", "rounding": certificate["origin"]}
+    if certificate["origin"] is not None:
+        demand(certificate["origin"]["kind"] == "rounded")
+        made["rounding"] = {key: x for key, x in certificate["origin"].items() if key != "kind"}
+    if "network" in certificate:
+        [block] = made.pop("network")
+        plain = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None}
+        record(block, [*plain, "residual", "logit_unit", "heads", "output"])
+        demand(plain.items() <= block.items() and block["residual"] is False)
+        keys, parts = ["logit_unit", "heads", "output"], ["key", "query", "value"]
+        for head in block["heads"]:
+            record(head, parts)
+        if certificate["claim"] == "full-rank":
+            demand(all(x["value"] is None for x in block["heads"]) and block["output"] is None)
+            keys, parts = keys[:2], parts[:2]
+        made["layer"] = {key: block[key] for key in keys}
+        made["layer"]["heads"] = [{part: head[part] for part in parts} for head in block["heads"]]
+    made.tokens = certificate["tokens"]
+    if made.tokens is not None:
+        demand(all(type(k) is int and k > 0 for k in made.tokens) and len({*made.tokens}) > 1)
+        demand(max(made.tokens) == certificate["dims"]["context"])
+    return made
+
+
+def contexts_of(certificate: Any, contexts: Any, T: int, n: int, d: int) -> Any:
+    tokens = getattr(certificate, "tokens", None)
+    demand(type(contexts) is list and len(contexts) in ((1, T) if tokens is None else (T,)))
+    counts = [n] * len(contexts) if tokens is None else tokens
+    demand(len(counts) == len(contexts))
+    return [numbers(E, count, d) for E, count in zip(contexts, counts, strict=True)]
 
 
 def saturates(certificate: Any) -> bool:
@@ -128,14 +175,17 @@ def is_rounded(certificate: Any) -> bool:
     told = record(certificate["rounding"], ["grid", "largest_change", "data"])
     grid, change = numbers(told["grid"]), numbers(told["largest_change"])
     before = record(told["data"], ["contexts", "queries", "labels"])
-    demand(grid > 0 and type(before["contexts"]) is list)
+    demand(grid > 0)
     names = ["examples", "context", "width"]  # in this order, whatever the file's
     T, n, d = sizes_of({name: certificate["dims"][name] for name in names}, names)
     after, changes = certificate["data"], [Fraction(0)]
-    count = len(after["contexts"])
-    for name, sizes in (("contexts", (count, n, d)), ("queries", (T, d))):
-        both = [flat(numbers(data[name], *sizes)) for data in (before, after)]
-        for x, y in zip(*both, strict=True):
+    tables = [
+        [contexts_of(certificate, data["contexts"], T, n, d), numbers(data["queries"], T, d)]
+        for data in (before, after)
+    ]
+    demand(len(before["contexts"]) == len(after["contexts"]))
+    for both in zip(*tables, strict=True):
+        for x, y in zip(*map(flat, both), strict=True):
             if y != round(x / grid) * grid:  # Python rounds ties to even
                 return False
             changes.append(abs(x - y))
@@ -164,8 +214,7 @@ def is_impossible(certificate: Any) -> bool:
     record(certificate, [*ENVELOPE, "relation"])
     T, n, d, m = sizes_of(certificate["dims"], DIMS[:4])
     data = record(certificate["data"], ["contexts", "queries", "labels"])
-    demand(type(data["contexts"]) is list and len(data["contexts"]) in (1, T))
-    contexts = numbers(data["contexts"], len(data["contexts"]), n, d)
+    contexts = contexts_of(certificate, data["contexts"], T, n, d)
     queries, labels = numbers(data["queries"], T, d), numbers(data["labels"], T, m)
     relation = numbers(certificate["relation"], T)
     entries = [x for E in contexts for row in E for x in row], [x for e in queries for x in e]
@@ -191,8 +240,7 @@ def layer_parts(certificate: Any, layer_keys: list[str], head_keys: list[str]) -
     """Dims, contexts, queries and labels, after the demands that both layer claims share."""
     T, n, d, m, H, d_h, _ = sizes_of(certificate["dims"], DIMS)
     data = record(certificate["data"], ["contexts", "queries", "labels"])
-    demand(type(data["contexts"]) is list and len(data["contexts"]) in (1, T))
-    contexts = numbers(data["contexts"], len(data["contexts"]), n, d)
+    contexts = contexts_of(certificate, data["contexts"], T, n, d)
     layer = record(certificate["layer"], layer_keys)
     demand(layer["logit_unit"] == "ln 2")
     demand(type(layer["heads"]) is list and len(layer["heads"]) == H)

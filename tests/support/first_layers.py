@@ -1,7 +1,7 @@
 """Two layers: a first one before a small true certificate, and a judge of both.
 
 Plain formulas over fractions, from docs/certificate.md ("Two layers"); nothing is shared with
-constructions/mixing.py or verify/checker_mixing.py.
+constructions/mixing.py or verify/checker/first_layer.py.
 """
 
 from __future__ import annotations

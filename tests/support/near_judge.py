@@ -14,6 +14,7 @@ from support.certificate_judge import (
     ENVELOPE,
     Malformed,
     OutOfReach,
+    contexts_of,
     demand,
     first_format,
     numbers,
@@ -51,8 +52,7 @@ def _require_form(certificate: Any) -> None:
     record(certificate, [*ENVELOPE, "layer", "near"])
     T, n, d, m, H, d_h, d_v = sizes_of(certificate["dims"], DIMS)
     data = record(certificate["data"], ["contexts", "queries", "labels"])
-    demand(type(data["contexts"]) is list and len(data["contexts"]) in (1, T))
-    numbers(data["contexts"], len(data["contexts"]), n, d)
+    contexts_of(certificate, data["contexts"], T, n, d)
     numbers(data["queries"], T, d)
     numbers(data["labels"], T, m)
     layer = record(certificate["layer"], ["logit_unit", "heads", "output"])

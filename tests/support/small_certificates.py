@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -130,8 +130,10 @@ def layer_certificate(
     seed: int = 0,
     prime: int = PRIME,
     spread: int = 2,
+    tokens: Sequence[int] = (),
 ) -> Certificate:
-    """An interpolation or full-rank certificate over small random data; T must be reachable."""
+    """An interpolation or full-rank certificate over small random data; T must be reachable.
+    tokens: how many each context has, where they differ; a certificate of attncert/3."""
     draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
 
     def entries(rows: int, columns: int, bottom: int = 1) -> Matrix:
@@ -142,7 +144,8 @@ def layer_certificate(
 
     bottom = 3 if rational else 1
     while True:
-        contexts = [entries(n, d, bottom) for _ in range(1 if shared else T)]
+        counts = tokens or [n] * (1 if shared else T)
+        contexts = [entries(count, d, bottom) for count in counts]
         queries, labels = entries(T, d, bottom), entries(T, m, bottom)
         # With denominators 3 and 3 in the data, halves in `key` and 18 in `query` keep k integral.
         halves = 2 if rational else 1
@@ -169,7 +172,7 @@ def layer_certificate(
         "construction": "random",
         "dims": {
             "examples": T,
-            "context": n,
+            "context": max(tokens, default=n),
             "width": d,
             "labels": m,
             "heads": H,
@@ -183,14 +186,14 @@ def layer_certificate(
     }
     if claim == "full-rank":
         certificate["rank"] = {"prime": str(prime), "value": T}
-        return sealed(certificate)
+        return third(certificate, tokens) if tokens else sealed(certificate)
     V = solution(Z, labels)
     for h, head in enumerate(certificate["layer"]["heads"]):
         padding = entries(d, d_v - m) if d_v > m else [[]] * d
         head["value"] = text([V[h * d + i] + padding[i] for i in range(d)])
     stack = [[Fraction(int(i == j)) for j in range(m)] for i in range(d_v)]
     certificate["layer"]["output"] = text(stack * H)
-    return sealed(certificate)
+    return third(certificate, tokens) if tokens else sealed(certificate)
 
 
 def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
@@ -225,6 +228,20 @@ def as_second(certificate: Certificate, rounded: bool = True) -> Certificate:
         rounding = {"grid": str(grid), "largest_change": str(grid / 4), "data": before}
     told = {"saturation": None, "rounding": rounding, "data_file": None}
     return sealed(certificate | {"format": "attncert/2"} | told)
+
+
+def third(certificate: Certificate, tokens: Sequence[int] = ()) -> Certificate:
+    """The same of attncert/3."""
+    more = {"format": "attncert/3", "tokens": list(tokens) or None, "origin": None}
+    more |= {key: certificate.get(key) for key in ("saturation", "data_file")}
+    if rounding := certificate.get("rounding"):
+        more["origin"] = {"kind": "rounded"} | rounding
+    if layer := certificate.get("layer"):
+        block = {"kind": "attention", "of": "query", "rule": "softmax", "output": None}
+        heads = [{"value": None} | head for head in layer["heads"]]
+        more["network"] = [block | layer | {"heads": heads, "mask": None, "residual": False}]
+    kept = {key: x for key, x in certificate.items() if key not in ("layer", "rounding")}
+    return sealed(kept | more)
 
 
 def flat(numbers: Any) -> list[Fraction]:
@@ -284,8 +301,9 @@ def impossible_certificate(
     contexts: Any, queries: Any, labels: Any, relation: list[Any]
 ) -> Certificate:
     """Planted: sum of relation[t] z_t is 0 for all weights, of relation[t] y_t is not."""
-    n, d = len(contexts[0]), len(queries[0])
-    return sealed(
+    counts, d = [len(context) for context in contexts], len(queries[0])
+    n = max(counts)
+    certificate = sealed(
         {
             "format": "attncert/1",
             "claim": "impossible",
@@ -300,6 +318,7 @@ def impossible_certificate(
             "produced_by": {"version": "0", "command": "brute force", "seed": None},
         }
     )
+    return third(certificate, counts) if len({*counts}) > 1 else certificate
 
 
 def moved(context: Any) -> Any:
@@ -332,6 +351,12 @@ IMPOSSIBLE: dict[str, tuple[Any, Any, Any, list[Any]]] = {
         [[1], [2], [3], [4], [1]],
         [-2, 1, 2, -1, 0],
     ),
+    "impossible, tokens repeated": (  # E, and E with every token twice and thrice
+        [E, [*E, E[2], E[1], E[0]], [[1, 1]], E * 3],
+        [[1, 3], [1, 3], [0, 1], [1, 3]],
+        [[1], [2], [0], [4]],
+        [-2, "1", 0, 1],
+    ),
 }
 
 CASES: dict[str, Callable[[], Certificate]] = {
@@ -345,6 +370,9 @@ CASES: dict[str, Callable[[], Certificate]] = {
     ),
     "interpolation, second": lambda: second("interpolation"),
     "full-rank, second": lambda: second("full-rank", own=True),
+    "interpolation, third": lambda: layer_certificate("interpolation", tokens=(3, 1, 2, 2)),
+    "full-rank, third": lambda: layer_certificate("full-rank", rational=True, tokens=(1, 3, 2, 3)),
+    "interpolation, rounded third": lambda: third(second("interpolation")),
     "dependent-set": dependent_set_certificate,
     "dependent-set, rational": lambda: dependent_set_certificate(seed=1, rational=True),
     **{

@@ -10,7 +10,8 @@ import subprocess
 from pathlib import Path
 
 from attncert.constructions.errors import InputError
-from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Rejected, Verdict, Work, parse
+from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, Verdict
+from attncert.verify.checker.claims import parse
 
 __all__ = ["PACKAGES", "SOURCES", "build", "check_file", "executable", "home"]
 
@@ -110,7 +111,7 @@ def _told(path: str, limit_mib: float) -> tuple[str | None, dict[str, int], bool
     """Claim and dims of a file that the executable judged, and whether its data are in another
     file: only said beside its verdict."""
     try:
-        certificate = parse(path, Work(math.inf, limit_mib))
+        certificate = parse(path, Limits(math.inf, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):
         return None, {}, False
     return certificate["claim"], certificate["dims"], certificate.get("data_file") is not None

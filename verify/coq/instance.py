@@ -18,28 +18,17 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.keys import distinct
-from attncert.verify import checker
-from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Verdict, Work
+from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Verdict, check_file, need
+from attncert.verify.checker.claims import judge
+from attncert.verify.checker.reading import integer
 from attncert.verify.coq.executable import home
 
-__all__ = ["Checked", "Instance", "check", "instance", "theorem_of"]
+__all__ = ["Checked", "check", "instance", "theorem_of"]
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
 _LONGEST = 4000  # bits of a number that is written in decimal: all claims but interpolation
 _WORD = 2**63
-
-
-@dataclass(frozen=True)
-class Instance:
-    """A theorem about a certificate that holds by checker.py.
-
-    text: the Coq file; seconds, mib: what its check takes, estimated from that of checker.py.
-    """
-
-    text: str
-    seconds: float
-    mib: float
 
 
 @dataclass(frozen=True)
@@ -53,27 +42,26 @@ class Checked:
 
 def instance(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
-) -> tuple[Verdict, Instance | None]:
-    """The verdict of checker.py, and where it is "holds" the theorem. Raises InputError for numbers
-    that are too long for Coq's own integers, and for claims that Spec.v does not state."""
-    seen: list[tuple[dict[str, Any], Work]] = []
+) -> tuple[Verdict, str | None]:
+    """The verdict of the checker, and where it is "holds" the theorem. Raises InputError for
+    numbers that are too long for Coq's own integers, and for claims that Spec.v does not state."""
+    certificates: list[dict[str, Any]] = []
 
-    def judged(cert: dict[str, Any], work: Work) -> str:
+    def judged(cert: dict[str, Any], limits: Limits) -> str:
         outside = cert.get("data_file") is not None
-        checker.need(not outside, "--kernel reads no certificate with a data_file")
-        seen.append((cert, work))
-        message: str = checker.judge(cert["claim"])(cert, work)
-        return message
+        need(not outside, "--kernel reads no certificate with a data_file")
+        certificates.append(cert)
+        return judge(cert, limits)
 
-    verdict = checker.check_file(path, limit_seconds, limit_mib, judged)
+    verdict = check_file(path, limit_seconds, limit_mib, judged)
     if verdict.status != "holds":
         return verdict, None
-    claim = seen[0][0]["claim"]
+    claim = verdict.claim
     if claim not in _THEOREMS:
         raise InputError(
             "--kernel", f"of a claim that is stated in Coq: {', '.join(_THEOREMS)}", claim
         )
-    return verdict, theorem_of(*seen[0])
+    return verdict, theorem_of(certificates[0])
 
 
 def check(text: str, target: Path) -> Checked:
@@ -109,8 +97,8 @@ def check(text: str, target: Path) -> Checked:
 # The theorem, claim by claim.
 
 
-def theorem_of(cert: dict[str, Any], work: Work) -> Instance:
-    """What the certificate claims, true or not; `work`: what checker.py spent on it."""
+def theorem_of(cert: dict[str, Any]) -> str:
+    """What the certificate claims, true or not, as a Coq file. A layer is under `layer`."""
     claim = cert["claim"]
     stated = [_THEOREMS[claim](cert), *_second(cert)]
     statement = " /\\\n  ".join(part.statement for part in stated)
@@ -120,12 +108,7 @@ def theorem_of(cert: dict[str, Any], work: Work) -> Instance:
     text = "\n".join([_HEAD, *(part.definitions for part in stated), ""])
     text += f"Theorem holds :\n  {statement}.\nProof. refine {proof}; "
     text += "vm_cast_no_check (eq_refl true). Qed.\nEnd Certificate.\n"
-    text += "Print Assumptions Certificate.holds.\n"
-    factor = 1.0 if claim == "interpolation" else 12.0
-    numerals = len(text) / 2**20
-    return Instance(
-        text, 3 + factor * work.seconds + 3 * numerals, 450 + 40 * numerals + work.peak / 2**17
-    )
+    return text + "Print Assumptions Certificate.holds.\n"
 
 
 _HEAD = """(* Written by attncert check --kernel. *)
@@ -256,7 +239,7 @@ def _units(cert: dict[str, Any]) -> list[int]:
 
 def _number(text: str) -> Number:
     p, _, q = text.partition("/")
-    return checker.integer(p), checker.integer(q or "1")
+    return integer(p), integer(q or "1")
 
 
 def _row(texts: list[str]) -> list[Number]:

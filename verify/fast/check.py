@@ -1,6 +1,6 @@
 """attncert check --fast: what is too large for the standard library, by claim.
 
-Reading and validating the file, and the count of work, are those of verify/checker.py; a claim's
+Reading and validating the file are those of verify/checker, by its table of claims; a claim's
 arithmetic stands in a file of its own here. An auditor trusts more with it, NumPy, BLAS and for
 nearby weights FLINT, so every verdict begins with "fast check".
 """
@@ -8,13 +8,12 @@ nearby weights FLINT, so every verdict begins with "fast check".
 from __future__ import annotations
 
 import importlib
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from attncert.verify import checker
-from attncert.verify.checker import LIMIT_SECONDS, Verdict, Work, need
+from attncert.verify.checker import CLAIMS, LIMIT_SECONDS, Limits, Verdict, need
 from attncert.verify.fast.tables import tables
 
 __all__ = ["LIMIT_MIB", "check_file"]
@@ -31,21 +30,15 @@ def check_file(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> Verdict:
     """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
-    found = checker.check_file(path, limit_seconds, limit_mib, by=judge, tables=tables)
-    return found._replace(message=f"fast check: {found.message}")
+    verdict = checker.check_file(path, limit_seconds, limit_mib, by=judge, tables=tables)
+    return verdict._replace(message=f"fast check: {verdict.message}")
 
 
-def judge(cert: dict[str, Any], work: Work) -> str:
+def judge(cert: dict[str, Any], limits: Limits) -> str:
     """The claim in one line, or Rejected."""
     claim = cert["claim"]
     need(claim in JUDGES, f"only {', '.join(JUDGES)} can be checked this way: leave out --fast")
     module = importlib.import_module(f"attncert.verify.fast.{JUDGES[claim]}")
+    parts = CLAIMS[claim].parts(cert, limits)
     with np.errstate(all="ignore"):  # what is not finite is not seen to hold
-        return str(module.judge(cert, work))
-
-
-main = partial(checker.main, check=check_file)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+        return str(module.judge(cert, parts, limits))

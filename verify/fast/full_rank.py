@@ -1,6 +1,6 @@
 """The fast check of "full-rank" certificates: NumPy instead of Python's integers.
 
-It shares no arithmetic with verify/checker_rank.py: everything modulo the prime is vectorised
+It shares no arithmetic with verify/checker/full_rank.py: everything modulo the prime is vectorised
 here, and still exact.
 
 Exactness, for a prime p < 2^62 and residues held as int64:
@@ -16,80 +16,92 @@ Exactness, for a prime p < 2^62 and residues held as int64:
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncert.verify.checker import MAX_ITEMS, Layer, Work, need, typed
-from attncert.verify.checker_rank import rank_parts
+from attncert.verify.checker import Limits, need
+from attncert.verify.checker.layer import Layer
+from attncert.verify.checker.reading import MAX_ITEMS, typed
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
 ENTRIES = 2**18  # of contexts at once, one for each example
 
 
-def judge(cert: dict[str, Any], work: Work) -> str:
+def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
     """The claim in one line, or Rejected.
 
     Arithmetic: exact, modulo the prime of the certificate; rank T modulo a prime that divides no
     denominator is rank T over the rationals (docs/certificate.md).
     """
     T, n, d, _, H, _, _ = cert["dims"].values()
-    layer, p = rank_parts(cert, work)
-    rows = max(1, ENTRIES // (n * d))  # examples at once
-    count_work(cert["dims"], work, layer, p, rows)
-    bits, first = to_steer(cert, work)
-
-    contexts, queries = array(layer.contexts), array(layer.queries)
+    layer, p = parts
+    folded = min(H * d, T + BLOCK)
+    limits.room(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d)))
+    bits, first = to_steer(cert)
+    queries = array(layer.queries)
     heads = [(array(key).T, array(query).T) for key, query in layer.heads]
     tables = tables_of_two(p)
     Z = np.empty((T, H * d), dtype=np.int64)
-    for start in range(0, T, rows):
-        some = slice(start, start + rows)
-        if start == 0 or len(contexts) > 1:
-            tokens = wide(contexts[some if len(contexts) > 1 else slice(0, 1)])
-            residues = np.asarray(tokens % p, dtype=np.int64)
+    for some, tokens in blocks(layer, cert):
+        residues = np.asarray(tokens % p, dtype=np.int64)
         for h, (key, query) in enumerate(heads):
+            limits.on_time()
             outer = product(product(wide(queries[some]), query), key)
             shifts = logit_shifts(tokens, outer, layer.divisor)
             if bits and h < len(cert["groups"]):
                 for k in np.flatnonzero(first[some] <= h):
-                    near = attends_to_one(shifts[k], bits)
-                    need(near, f"head {h}, example {start + k}: 1-p >= 2^-{bits}", "wrong")
+                    near = attends_to_one(shifts[k], bits, limits)
+                    need(near, f"head {h}, example {some[k]}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
             weights = power_of_two(exponents, tables, p)
-            Z[some, h * d : (h + 1) * d] = mixed(weights, residues, p, start)
-    t = first_dependent_row(Z, p)
+            Z[some, h * d : (h + 1) * d] = mixed(weights, residues, p, some)
+    t = first_dependent_row(Z, p, limits.on_time)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
     pairs = int((len(cert["groups"]) - first).sum())
     more = f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example" if bits else ""
     return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
 
 
-def to_steer(cert: dict[str, Any], work: Work) -> tuple[int, NDArray[Any]]:
+def blocks(layer: Layer, cert: dict[str, Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Some examples with their contexts (one where it is shared), of one number of tokens."""
+    T, n, d, *_ = cert["dims"].values()
+    counts = np.full(T, n) if cert.get("tokens") is None else np.array(cert["tokens"])
+    contexts: Any = layer.contexts
+    if len(contexts) == 1:
+        contexts = array(contexts)
+    for count in np.unique(counts):
+        where = np.flatnonzero(counts == count)
+        step = max(1, ENTRIES // (int(count) * d))
+        for start in range(0, len(where), step):
+            some = where[start : start + step]
+            if len(contexts) == 1 or isinstance(contexts, np.memmap):
+                yield some, wide(contexts[some if len(contexts) > 1 else slice(0, 1)])
+            else:
+                yield some, array([contexts[t] for t in some])
+
+
+def to_steer(cert: dict[str, Any]) -> tuple[int, NDArray[Any]]:
     """Bits of `saturation`, 0 where none is claimed; the first head that each example is to attend
     in to one token. Idle heads, beyond the groups, saturate nothing."""
-    dims, groups, told = cert["dims"], cert["groups"], cert.get("saturation")
+    dims, groups, claim = cert["dims"], cert["groups"], cert.get("saturation")
     first = np.full(dims["examples"], len(groups))
-    if told is None:
+    if claim is None:
         return 0, first
-    typed(told, dict, "saturation", "bits own")
-    bits, own = told["bits"], told["own"]
+    typed(claim, dict, "saturation", "bits own")
+    bits, own = claim["bits"], claim["own"]
     fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
     need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
     need(len(groups) <= dims["heads"], "there are more groups than heads", "wrong")
-    n = dims["context"]
     for h, group in enumerate(groups):
         first[group] = h if own else h + 1
-    work.spend(len(groups) * dims["examples"] * (5e-6 + 1e-7 * n))
-    work.dots(len(groups) * dims["examples"], n, n * (bits + 1), 1)
-    work.pass_by((6, n * (bits + 1) + bits))
     return bits, first
 
 
-def attends_to_one(shifts: NDArray[Any], bits: int) -> bool:
+def attends_to_one(shifts: NDArray[Any], bits: int, limits: Limits) -> bool:
     """1 - p < 2^-bits, p the largest of the weights 2^shift over their sum.
 
     Rows that are all `bits` + log2(n - 1) behind are enough of it, one that is less than `bits` is
@@ -101,31 +113,9 @@ def attends_to_one(shifts: NDArray[Any], bits: int) -> bool:
     if top - rest[-1] < bits:
         return False
     most = (len(rest) + 1) * (bits + 1)
+    limits.allow(most + bits)
     total = sum(1 << most - min(top - k, most) for k in rest)
     return total << bits < total + (1 << most)
-
-
-def count_work(dims: dict[str, int], work: Work, layer: Layer, p: int, rows: int) -> None:
-    """Time and memory, as measured up to T = 2,000, H d = 10,000 on one core."""
-    T, n, d, _, H, d_h, _ = dims.values()
-    b, width, rows = sum(layer.bits), H * d, min(rows, T)
-    numbers = len(layer.contexts) * n * d + 2 * T * d + 2 * d * d_h
-    if isinstance(layer.contexts, np.memmap):  # mapped: a few examples are held at a time
-        numbers = min(numbers, 2 * rows * n * d + 4 * d * d_h)
-    if b >= 62:  # logits over Python's integers
-        work.dots(T * H * d_h, d, b / 2, b / 2)
-        work.dots(T * H * d, d_h, b / 2, b / 2)
-        work.dots(T * H * n, d, b / 2, b / 2)
-        work.quotients(2 * T * H * n, b, layer.divisor.bit_length())
-        work.pass_by((numbers, 0), (T * (d + d_h) + 3 * rows * n, b))
-    wide = 1 if p < 2**HALF_BITS else 5
-    work.spend(wide * (T * H * n * (8e-9 * d + 6e-8) + 5e-10 * T * T * min(T, width)))
-    work.spend(1e-5 * T * H + 1e-3 * H * math.ceil(T / rows))
-    work.bytes += 8 * (2 * numbers + 2 * T * width)
-    features = 12 * rows * n * (d + 1)
-    folded = T * min(width, T + BLOCK) * (2 if width > T + BLOCK else 0)
-    passing = max(features, folded + 10 * min(T, 4 * BLOCK) * width)
-    work.spend(0.0, 8 * passing)
 
 
 # Logits, over the integers.
@@ -141,11 +131,11 @@ def array(nested: Any) -> NDArray[Any]:
 
 
 def wide(part: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of a mapped array in memory, as `array` has them; others as they are."""
-    if not isinstance(part, np.memmap):
+    """Numbers of a mapped array in memory, as `array` has them."""
+    if part.dtype == object:
         return part
-    found = part.astype(np.int64)
-    return found if max(int(found.max()), -int(found.min())) < 2**62 else found.astype(object)
+    whole = part.astype(np.int64)
+    return whole if max(int(whole.max()), -int(whole.min())) < 2**62 else whole.astype(object)
 
 
 def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -230,14 +220,14 @@ def sums(a: Residues, p: int) -> Residues:
     return (times(high, np.int64(2**HALF_BITS % p), p) + low) % p
 
 
-def mixed(weights: Residues, contexts: Residues, p: int, first: int = 0) -> Residues:
+def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> Residues:
     """Features mod p of one head: tokens mixed with the weights (T, n), over the weights' sum.
 
-    first: the number of the first of these examples.
+    some: the numbers of these examples.
     """
     z = sums(times(weights[:, :, None], contexts, p), p)
     s = sums(weights, p)
-    need(s.all(), f"a denominator of example {first + np.argmin(s != 0)} is 0 mod p", "wrong")
+    need(s.all(), f"a denominator of example {some[np.argmin(s != 0)]} is 0 mod p", "wrong")
     inverses = np.array([pow(int(x), -1, p) for x in s], dtype=np.int64)
     return times(z, inverses[:, None], p)
 
@@ -245,7 +235,9 @@ def mixed(weights: Residues, contexts: Residues, p: int, first: int = 0) -> Resi
 # Rank.
 
 
-def first_dependent_row(Z: Residues, p: int) -> int | None:
+def first_dependent_row(
+    Z: Residues, p: int, on_time: Callable[[], None] = lambda: None
+) -> int | None:
     """None if the rows of Z are independent mod p, else the first that depends on those above.
 
     When Z is wide, its columns are first folded: added up in len(Z) + BLOCK classes with fixed
@@ -261,10 +253,11 @@ def first_dependent_row(Z: Residues, p: int) -> int | None:
             coefficients = draw.integers(1, min(p, 2**HALF_BITS), size=part.shape[1])
             folded[:, : part.shape[1]] += times(part, coefficients, p)
             folded %= p
-        if first_dependent_row(folded, p) is None:
+        if first_dependent_row(folded, p, on_time) is None:
             return None
     Z = Z.copy()
     for start in range(0, T, BLOCK):
+        on_time()
         block = Z[start : start + BLOCK]
         columns: list[int] = []
         for i, row in enumerate(block):  # Gauss-Jordan within the block

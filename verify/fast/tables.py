@@ -16,7 +16,7 @@ import numpy as np
 
 from attncert.constructions.data.archives import mapped
 from attncert.constructions.errors import InputError
-from attncert.verify.checker import Rejected, Work, need
+from attncert.verify.checker import Limits, Rejected, need
 
 PIECE = 2**20  # entries looked at together
 NAMES = ("contexts", "queries", "labels")
@@ -24,7 +24,7 @@ NAMES = ("contexts", "queries", "labels")
 
 @dataclass(frozen=True)
 class Table:
-    """Integers of one array of the file, as `integers` of verify/checker.py returns a list."""
+    """Integers of one array of the file, as `numbers` of verify/checker/reading.py has a list."""
 
     array: np.ndarray[Any, Any]
 
@@ -32,8 +32,8 @@ class Table:
         """The array as it is stored; denominator 1; the most bits of an entry."""
         if where == "contexts" and len(self.array) == 1:
             shape = (1, *shape[1:])
-        found = self.array.shape
-        need(found == shape, f"{where} must be of the shape {shape}, as dims say, not {found}")
+        fits = self.array.shape == shape
+        need(fits, f"{where} must be of the shape {shape}, as dims say, not {self.array.shape}")
         largest = max(max(int(part.max()), -int(part.min())) for part in self._pieces())
         return self.array, 1, max(1, largest.bit_length())
 
@@ -43,12 +43,13 @@ class Table:
             yield self.array[start : start + step]
 
 
-def tables(path: str, cert: dict[str, Any], work: Work) -> dict[str, Table]:
+def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, Table]:
     """The data in `path`, an .npz whose size is known to be right. Raises Rejected."""
-    name, size = cert["data_file"]["name"], cert["data_file"]["bytes"]
+    name = cert["data_file"]["name"]
     need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
-    need(cert["rounding"] is None, "rounding must be null where the data are in an .npz")
-    work.spend(1e-8 * size)
+    for key in ("rounding", "tokens"):
+        need(cert.get(key) is None, f"{key} must be null where the data are in an .npz")
+    limits.on_time()
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         need(digest == cert["input_sha256"], f"{name} has another SHA-256", "wrong")

@@ -1,4 +1,4 @@
-"""Writing the certificate of the claim "every-labelling" (verify/checker_labelling.py reads it)."""
+"""Writing the certificate of the claim "every-labelling", which verify/checker reads."""
 
 from __future__ import annotations
 

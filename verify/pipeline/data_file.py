@@ -1,7 +1,7 @@
 """Data in a file beside the certificate, which says its name, its size and its SHA-256.
 
 For more numbers than a certificate holds, or where it was asked for: canonical JSON as long as
-verify/checker.py reads it, an .npz of integers beyond (attncert check --fast).
+verify/checker reads it, an .npz of integers beyond (attncert check --fast).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 With --mix the data of the run are what the first layer of constructions/mixing.py makes of the
 given ones. All that follows is about a second layer on these; the claim "mixing" says that they are
-what the first layer gives, and `first_layer.json` writes it down for verify/checker_mixing.py.
+what the first layer gives, and `first_layer.json` writes it down for verify/checker/first_layer.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.mixing import mixed
 from attncert.verify.certificate import canonical_bytes, repeated, sealed
-from attncert.verify.checker_mixing import FORMAT
+from attncert.verify.checker.first_layer import FORMAT
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.pipeline.run import Run

@@ -22,7 +22,6 @@ from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import TooLarge, repeated, says_repeated, sealed, second
 from attncert.verify.claims import ids
@@ -53,7 +52,7 @@ def certificate_of(
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey, and
-    that is checkable: verify/checker.py decides it alone. more: of what `second` adds. Raises
+    that is checkable: verify/checker decides it alone. more: of what `second` adds. Raises
     TooLarge."""
     coefficients, relation = ["0"] * data.T, broken.relation
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
@@ -184,7 +183,7 @@ def kind(data: Dataset, relation: Relation) -> str:
     if not class_by_class(data, relation):
         return "equal sums of rows"
     used = list(relation.indices)
-    contexts = [as_if_once(data, t) for t in used]
+    contexts = [data.rows(t).numerators.tolist() for t in used]
     queries = [data.queries.numerators[t].tolist() for t in used]
     pair = relation.coefficients == (1, -1)
     if pair and queries[0] == queries[1] and _same(map(sorted, contexts)):

@@ -32,10 +32,10 @@ _WHAT = {
 def check(
     certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
-    limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
+    limit_seconds: Annotated[float, typer.Option(help="limit on the time")] = 600.0,
     limit_mib: Annotated[
         float | None,
-        typer.Option(help="limit on the estimated memory; default: 2048, with --fast 8192"),
+        typer.Option(help="limit on the memory for numbers; default: 2048, with --fast 8192"),
     ] = None,
     first: Annotated[
         str | None, typer.Option(help="first-layer.json: the certificate is about a second layer")
@@ -91,26 +91,22 @@ def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Ve
 
 
 def _both(first: str, path: str, by: Callable[..., Verdict], limits: dict[str, float]) -> Verdict:
-    from attncert.verify.checker_mixing import check_files
+    from attncert.verify.checker.first_layer import check_files
 
     verdict: Verdict = check_files(first, path, **limits, by=by)
     return verdict
 
 
 def _in_kernel(path: str, **limits: float) -> Verdict:
-    """The verdict of checker.py; where that is "holds", Coq's, and what it rests on."""
+    """The verdict of the checker; where that is "holds", Coq's, and what it rests on."""
     from attncert.verify.coq.instance import check, instance
 
     verdict, theorem = instance(path, **limits)
     if theorem is None:
         return verdict
     target = Path("attncert-report", "kernel", "instance.v")
-    say(
-        f"The certificate as a theorem: {target}. Coq will take about {theorem.seconds:.0f} s and "
-        f"{theorem.mib:.0f} MiB.",
-        error=True,
-    )
-    found = check(theorem.text, target)
+    say(f"The certificate as a theorem: {target}", error=True)
+    found = check(theorem, target)
     words = [name for name in found.assumptions if re.match(r"(Prim|U)[Ii]nt63\.", name)]
     rests = ", ".join(name for name in found.assumptions if name not in words) or "no axiom"
     rests += f", and {len(words)} operations on 63-bit words with their laws" if words else ""

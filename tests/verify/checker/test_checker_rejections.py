@@ -17,11 +17,22 @@ from support.small_certificates import (
     digested,
     layer_certificate,
     sealed,
+    third,
     written,
 )
 
-from attncert.verify import checker, checker_data, checker_rank
-from attncert.verify.checker import Verdict, check_file
+from attncert.verify import checker
+from attncert.verify.checker import (
+    Verdict,
+    check_file,
+    claims,
+    full_rank,
+    interpolation,
+    layer,
+    origin,
+    reading,
+    relations,
+)
 
 # Every rejection. Each entry names the call of `need` it reaches by its message; a test below
 # compares with the source of the checker that none is missing.
@@ -31,6 +42,7 @@ RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
 TIED = CASES["impossible"]()
 TWO = CASES["interpolation, second"]()
+THIRD = CASES["interpolation, third"]()
 NONE = {"saturation": None, "rounding": None, "data_file": None}
 Content = Certificate | bytes | str
 
@@ -99,10 +111,10 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a JSON integer of 5,000 digits": (
         json.dumps(LAYER).replace('"seed": 0', '"seed": ' + "1" * 5000),
         "unusable",
-        "ValueError: 'Exceeds the limit",
+        "an integer has over 4300 digits",
     ),
     "not an object": ("[]", "unusable", "the format is not attncert/1"),
-    "another format": (changed(LAYER, "format", "attncert/3"), "unusable", "not attncert/1"),
+    "another format": (changed(LAYER, "format", "attncert/4"), "unusable", "not attncert/1"),
     "an unknown claim": (changed(LAYER, "claim", "everything"), "unusable", "must be one of"),
     "a claim that is no string": (changed(LAYER, "claim", ["full-rank"]), "unusable", "one of"),
     "an unknown key": (changed(LAYER, "extra", 1), "unusable", "with the keys format claim"),
@@ -131,7 +143,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "unusable",
         "contexts must be nested",
     ),
-    "contexts of another type": (changed(LAYER, "data.contexts", "1"), "unusable", "type list"),
+    "contexts of another type": (changed(LAYER, "data.contexts", "1"), "unusable", "nested lists"),
     "a number that is no string": (changed(LAYER, "data.queries.0.0", 1), "unusable", "'p/q'"),
     "a row that is a string": (changed(LAYER, "data.queries.0", "123"), "unusable", "nested lists"),
     "layer of another type": (changed(LAYER, "layer", []), "unusable", "of type dict"),
@@ -202,17 +214,69 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a logit of 10^18": (
         changed(LAYER, "layer.heads.1.key.0.0", str(10**18)),
         "over limit",
-        "estimated at",
+        "a number of over 16777216 bits",
     ),
     "a logit of 10^400,000": (
         changed(LAYER, "layer.heads.1.key.0.0", "1" + "0" * 400_000),
         "over limit",
-        "estimated at",
+        "a number of over 16777216 bits",
     ),
     "a logit of 10^9": (
         changed(LAYER, "layer.heads.1.key.0.0", str(10**10)),
         "over limit",
-        "above --limit-seconds 600 or --limit-mib 2048",
+        "a number of over 16777216 bits",
+    ),
+    "two blocks": (
+        changed(THIRD, "network", THIRD["network"] * 2),
+        "unusable",
+        "network must be one block",
+    ),
+    "a mask": (changed(THIRD, "network.0.mask", "causal"), "unusable", "without mask"),
+    "a residual of 0": (changed(THIRD, "network.0.residual", 0), "unusable", "without mask"),
+    "hardmax": (changed(THIRD, "network.0.rule", "hardmax"), "unusable", "by softmax"),
+    "all tokens attend": (changed(THIRD, "network.0.of", "all"), "unusable", "of query"),
+    "a readout in full-rank": (
+        changed(third(RANK), "network.0.output", [["1"]] * 3),
+        "unusable",
+        "value and output must be null",
+    ),
+    "no readout in interpolation": (
+        changed(THIRD, "network.0.output", None),
+        "unusable",
+        "output must be nested lists",
+    ),
+    "a layer in attncert/3": (
+        sealed(THIRD | {"layer": LAYER["layer"]}),
+        "unusable",
+        "with the keys",
+    ),
+    "an origin of another kind": (
+        changed(third(TWO), "origin.kind", "domain"),
+        "unusable",
+        "origin.kind must be rounded",
+    ),
+    "tokens that are all equal": (
+        changed(third(LAYER), "tokens", [2] * 4),
+        "unusable",
+        "tokens must",
+    ),
+    "too few tokens": (changed(THIRD, "tokens", [3, 1, 2]), "unusable", "tokens must be"),
+    "no token": (changed(THIRD, "tokens", [3, 0, 2, 2]), "unusable", "tokens must be"),
+    "tokens below dims.context": (
+        changed(THIRD, "tokens", [2, 1, 2, 2]),
+        "unusable",
+        "tokens must be",
+    ),
+    "tokens of another context": (
+        changed(THIRD, "tokens", [3, 2, 1, 2]),
+        "unusable",
+        "lengths (4, 'tokens', 3)",
+    ),
+    "tokens of another type": (changed(THIRD, "tokens", ["3", 1, 2, 2]), "unusable", "type int"),
+    "tokens of vectors": (
+        sealed(third(SET) | {"tokens": [1, 2]}),
+        "unusable",
+        "tokens must be null",
     ),
     "rank of another type": (changed(RANK, "rank", 4), "unusable", "rank must be of type dict"),
     "a prime that is no string": (
@@ -391,15 +455,12 @@ def test_the_number_grammar(number: str, tmp_path: Path) -> None:
         assert "must hold strings 'p' or 'p/q', q > 0, to 500000 digits each" in verdict.message
 
 
-CHECKER = Path(checker.__file__)
-
-
 def too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
     """The two caps on the size of a file, lowered to what a small file exceeds."""
     verdicts = []
     for cap, value in (("MAX_FILE_BYTES", 1000), ("MAX_ITEMS", 50)):
         with monkeypatch.context() as patch:
-            patch.setattr(checker, cap, value)
+            patch.setattr(reading, cap, value)
             verdicts.append(check_file(written(LAYER, folder)))
     return verdicts
 
@@ -429,7 +490,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             lines.add((Path(caller.f_code.co_filename).name, caller.f_lineno))
         need(condition, message, status)
 
-    files = (checker, checker_data, checker_rank)
+    files = (claims, reading, layer, origin, interpolation, full_rank, relations)
     for file in files:
         monkeypatch.setattr(file, "need", noting)
     for content, _, _ in (REJECTIONS | OUTSIDE).values():

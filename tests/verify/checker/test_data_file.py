@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from support.small_certificates import CASES, canonical, digested, sealed, written
-from test_checker import KNOWN, TWO
+from test_checker import KNOWN, THREE, TWO
 
 import attncert
 from attncert import Dataset, InputError, Settings, prove
@@ -37,8 +37,10 @@ Certificate = dict[str, Any]
 def pointed(certificate: Certificate, name: str, content: bytes) -> Certificate:
     """The certificate with its data in that file, both digests computed afresh."""
     told = {"name": name, "bytes": len(content)}
-    more = {"format": "attncert/2", "data": None, "data_file": told}
-    more |= {key: certificate.get(key) for key in ("saturation", "rounding")}
+    more = {"data": None, "data_file": told}
+    if certificate["format"] != "attncert/3":
+        more |= {key: certificate.get(key) for key in ("saturation", "rounding")}
+        more["format"] = "attncert/2"
     sha = hashlib.sha256(content).hexdigest()
     return digested(certificate | more | {"input_sha256": sha})
 
@@ -57,13 +59,14 @@ def test_a_verdict_does_not_depend_on_where_the_data_are(name: str, tmp_path: Pa
     path = outside(inside, tmp_path)
     assert expected.status == "holds" and checker.check_file(path) == expected
     told = json.loads(Path(path).read_text())
-    Draft202012Validator(TWO, registry=KNOWN).validate(told)
+    schema = THREE if told["format"] == "attncert/3" else TWO
+    Draft202012Validator(schema, registry=KNOWN).validate(told)
     assert told["input_sha256"] == inside["input_sha256"]
     if inside["claim"] == "full-rank":
         assert fast.check_file(path).status == "holds"
     told = explain(path)
     assert told.status == "holds" and "the data beside it alone" in told.parts[-1][1]
-    assert "checker_data.py" in dict(told.parts)["What to trust"]
+    assert "verify/checker" in dict(told.parts)["What to trust"]
     assert f"SHA-256 of {JSON}: " in dict(told.parts)["Where it comes from"]
     assert explain(path, check=False).status == "only read"
     wrong = copy.deepcopy(inside)
@@ -197,14 +200,14 @@ def test_many_numbers_are_for_the_fast_check(
     assert fast.check_file(path).status == "holds"
     verdict = checker.check_file(path)
     assert verdict.status == "over limit"
-    assert verdict.message.startswith(f"{NPZ} is for attncert check --fast; here its numbers")
+    assert verdict.message.startswith(f"{NPZ} is for attncert check --fast")
     assert attncert.main(["check", path]) == 3
     assert attncert.main(["check", "--fast", path]) == 0
     capsys.readouterr()
     assert attncert.main(["explain", path]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     page = large["report.md"].decode()
-    assert "attncert check --fast certificate.json" in page and "python checker.py" not in page
+    assert "attncert check --fast certificate.json" in page and "python checker" not in page
     certificate = json.loads(large["certificate.json"])
     Draft202012Validator(TWO, registry=KNOWN).validate(certificate)
     again = attncert.load(tmp_path / NPZ)
@@ -329,7 +332,7 @@ def test_prove_writes_it_on_demand(tmp_path: Path) -> None:
     words = ["prove", str(data), "--data-file", "--claim", "full-rank", "--out", str(out)]
     assert attncert.main(words) == 0
     assert (out / JSON).read_bytes() == data.read_bytes()
-    command = [sys.executable, "checker.py", "certificate.json"]
+    command = [sys.executable, "checker", "certificate.json"]
     assert subprocess.run(command, cwd=out).returncode == 0
     (out / JSON).write_bytes(b"{}")
     assert subprocess.run(command, cwd=out).returncode == 1

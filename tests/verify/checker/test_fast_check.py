@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import json
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -214,7 +212,8 @@ def test_it_agrees_on_larger_certificates(prime: int, shared: bool, tmp_path: Pa
 )
 def test_exponents_of_any_size(name: str, key: str, tmp_path: Path) -> None:
     """Logits beyond int64, where the re-check falls back on Python's integers."""
-    certificate = changed(CASES[name](), "layer.heads.0.key.0.0", key)
+    layer = "network.0" if "third" in name else "layer"
+    certificate = changed(CASES[name](), f"{layer}.heads.0.key.0.0", key)
     slow, fast = both(certificate, tmp_path)
     assert slow == fast == "holds"
 
@@ -339,7 +338,7 @@ def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
 
 def test_memory_above_the_cap(tmp_path: Path) -> None:
     verdict = fast.check_file(written(CASES["full-rank"](), tmp_path), limit_mib=0.01)
-    assert verdict.status == "over limit" and "estimated at" in verdict.message
+    assert verdict.status == "over limit" and "above --limit-mib" in verdict.message
 
 
 def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,21 +353,6 @@ def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
     assert first_dependent([row * 3 for row in uniform], PRIME) is not None  # 4 means in 3 dims
     assert fast.check_file(path).status == "wrong"
-
-
-def test_the_command(tmp_path: Path) -> None:
-    path = written(CASES["full-rank"](), tmp_path)
-    for options in ([], ["--json"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "attncert.verify.fast.check", path, *options],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=Path(checker.__file__).parents[1],
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.count("\n") == 1 and "fast check: the features of all 4" in done.stdout
-        assert bool(options) == (done.stdout[0] == "{") and (not options or json.loads(done.stdout))
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from support.requires import require
 from support.small_certificates import CASES, changed, written
 
 import attncert
-from attncert.verify.checker import Work, check_file
+from attncert.verify.checker import check_file
 from attncert.verify.coq import executable, instance
 from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
 
@@ -97,8 +97,8 @@ def test_one_checker_at_a_time(options: list[str], capsys: pytest.CaptureFixture
 def test_instances_have_their_data_and_statement(name: str, tmp_path: Path) -> None:
     verdict, theorem = instance.instance(written(CASES[name](), tmp_path))
     assert verdict.status == "holds" and theorem is not None
-    assert theorem.text.count("Theorem holds :\n") == 1
-    assert theorem.text.endswith("Print Assumptions Certificate.holds.\n")
+    assert theorem.count("Theorem holds :\n") == 1
+    assert theorem.endswith("Print Assumptions Certificate.holds.\n")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_instances_have_their_data_and_statement(name: str, tmp_path: Path) -> N
 def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path: Path) -> None:
     verdict, theorem = instance.instance(written(CASES[name](), tmp_path))
     assert verdict.status == "holds" and theorem is not None
-    assert f" /\\\n  saturates {value} s c /\\\n  rounded {value} r.\n" in theorem.text
+    assert f" /\\\n  saturates {value} s c /\\\n  rounded {value} r.\n" in theorem
 
 
 def test_a_claim_that_coq_does_not_state_is_one_line(tmp_path: Path) -> None:
@@ -163,10 +163,10 @@ def test_coq_checks_true_instances_and_refuses_false_ones(name: str, tmp_path: P
     certificate = CASES[name]()
     false = changed(certificate, *FALSE[name])
     for content, holds in ((certificate, True), (false, False)):
-        theorem = instance.theorem_of(content, Work(600, 2048))
+        theorem = instance.theorem_of(content)
         if holds:
-            found = instance.check(theorem.text, tmp_path / "instance.v")
+            found = instance.check(theorem, tmp_path / "instance.v")
             assert any("sig_forall_dec" in axiom for axiom in found.assumptions)
         else:
             with pytest.raises(attncert.InputError, match="checked by coqc, not refused"):
-                instance.check(theorem.text, tmp_path / "instance.v")
+                instance.check(theorem, tmp_path / "instance.v")

@@ -41,7 +41,8 @@ def planted(tmp_path: Path) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "timings.json"}
+    found = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    return {name: p.read_bytes() for name, p in found.items() if name != "timings.json"}
 
 
 # Verdicts.
@@ -54,19 +55,18 @@ def test_the_planted_set_is_found_and_anyone_can_check_it(
     assert attncert.main(["kruskal", planted, "--out", str(out), *QUICK]) == 0
     printed = capsys.readouterr()
     assert printed.err == "" and "vectors 0, 1, 2 and 3 are dependent" in printed.out
-    checkers = {"checker.py", "checker_data.py"}
     assert set(files(out)) == {
         "report.md",
         "report.html",
         "kruskal.json",
         "witness.json",
-        *checkers,
+        *(f"checker/{path.name}" for path in (ROOT / "verify" / "checker").glob("*.py")),
     }
     found = json.loads((out / "kruskal.json").read_text())
     assert found["interval"]["upper"]["value"] == 3
     assert found["interval"]["upper"]["dependency"]["coefficients"] == ["1", "1", "1", "-1"]
     assert attncert.main(["check", str(out / "witness.json")]) == 0
-    checker = [sys.executable, "-I", "-S", str(ROOT / "verify" / "checker.py")]
+    checker = [sys.executable, "-I", "-S", str(out / "checker")]
     alone = subprocess.run([*checker, str(out / "witness.json")], capture_output=True, text=True)
     assert (alone.returncode, alone.stdout) == (0, "holds: 4 of the 40 vectors are dependent\n")
 

@@ -24,7 +24,7 @@ from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 CHECKS = {"standard library": checker.check_file, "fast": fast.check_file}
 SCHEMA = json.loads(
-    (Path(checker.__file__).parent / "schema" / "attncert-1.schema.json").read_text()
+    (Path(checker.__file__).parents[1] / "schema" / "attncert-1.schema.json").read_text()
 )
 both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 Check = Callable[[str], Verdict]
@@ -188,27 +188,19 @@ def test_the_prime_may_divide_what_multiplies_columns(
 def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -> None:
     path = written(with_small_prime(case("pair")), tmp_path)
     for verdict in (check(path, 1e-4), check(path, 600.0, 0.001)):
-        assert verdict.status == "over limit" and "estimated at" in verdict.message
+        assert verdict.status == "over limit" and "above --limit" in verdict.message
 
 
 @both
 @pytest.mark.parametrize("part", ["key", "query", "value"])
-def test_long_numbers_cost_no_more_than_the_limit(part: str, check: Any, tmp_path: Path) -> None:
+def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) -> None:
     file = with_small_prime(case("pair"))
     for head in file["layer"]["heads"]:
         head[part][0][0] = "9" * 150_000
     start = time.process_time()
     verdict = check(written(sealed(file), tmp_path), 2.0)
     assert time.process_time() - start < 4.0
-    assert verdict.status == "over limit"
-
-
-def test_the_estimate_is_above_the_time_it_takes(tmp_path: Path) -> None:
-    path = written(case("three and one"), tmp_path)
-    start = time.process_time()
-    assert checker.check_file(path).status == "holds"
-    took = time.process_time() - start
-    assert checker.check_file(path, took / 10).status == "over limit"
+    assert verdict.status == ("wrong" if part == "value" else "holds")
 
 
 # Running it.

@@ -18,7 +18,8 @@ from support.newton import data_set
 from support.small_certificates import written
 
 from attncert.constructions.given.attention import Shape, jacobian, outputs
-from attncert.verify import checker, checker_near
+from attncert.verify import checker
+from attncert.verify.checker import Limits, near
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import near as fast_near
 from attncert.verify.near import enclosure
@@ -27,12 +28,13 @@ from attncert.verify.near.certificate import certify, layer_of, on_grid, rounded
 from attncert.verify.near.contraction import contractions, distances, judged
 
 P = 140
+ON = near.Balls(P, Limits())
 
 
 @settings(deadline=None)
 @given(st.one_of(st.integers(0, 3 << P), st.integers(0, 200 << P), st.integers(0, 100)))
 def test_the_exponential_is_enclosed_and_closely(x: int) -> None:
-    low, high = checker_near.exp_bounds(-x, P)
+    low, high = ON.exp_bounds(-x)
     with mpmath.workdps(120):
         true = mpmath.exp(-mpmath.mpf(x) / 2**P) * 2**P
         assert low <= true <= high
@@ -57,11 +59,11 @@ def test_balls_hold_products_and_sums(parts: list[Any]) -> None:
     xs, ys = ([p[i] for p in parts] for i in (0, 1))
     values = [(point(p[0], p[2]), point(p[1], p[3])) for p in parts]
     total = sum((x * y for x, y in values), Fraction(0))
-    assert holds(checker_near.inner(checker_near.vector(xs), checker_near.vector(ys), P), total)
-    assert holds(checker_near.product(xs[0], ys[0], P), values[0][0] * values[0][1])
+    assert holds(ON.inner(near.vector(xs), near.vector(ys)), total)
+    assert holds(ON.product(xs[0], ys[0]), values[0][0] * values[0][1])
     factors = [p[4] for p in parts]
     combined = sum((a * x for a, (x, _) in zip(factors, values, strict=True)), Fraction(0))
-    found = checker_near.combination(factors, 7, checker_near.vector(xs))
+    found = ON.combination(factors, 7, near.vector(xs))
     assert holds(found, combined / 7)
 
 
@@ -70,7 +72,7 @@ def test_balls_hold_products_and_sums(parts: list[Any]) -> None:
 def test_softmax_is_enclosed(entries: list[tuple[float, float, Fraction]]) -> None:
     logits = [(int(c * 2**P), int(r * 2**P)) for c, r, _ in entries]
     points = [c + int(r * s) for (c, r), (_, _, s) in zip(logits, entries, strict=True)]
-    centres, radii = checker_near.softmax(logits, P)
+    centres, radii = ON.softmax(logits)
     with mpmath.workdps(80):
         powers = [mpmath.exp(mpmath.mpf(x) / 2**P) for x in points]
         for c, r, power in zip(centres, radii, powers, strict=True):
@@ -108,7 +110,7 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
 def slow_derivatives(
     data: Any, weights: np.ndarray, shape: Shape, reach: Fraction
 ) -> tuple[np.ndarray, np.ndarray]:
-    """From checker_near.evaluated, all weights moving."""
+    """From `evaluated` of the checker, all weights moving."""
     unit = 2**P
 
     def balls(matrix: np.ndarray) -> list[list[tuple[int, int]]]:
@@ -124,12 +126,10 @@ def slow_derivatives(
         queries.numerators.tolist(), queries.denominator,
     )  # fmt: skip
     sizes = shape.heads, shape.head_width, shape.value_width
-    unknowns = [checker_near.address(k, shape.d, shape.m, *sizes) for k in range(shape.parameters)]
+    unknowns = [near.address(k, shape.d, shape.m, *sizes) for k in range(shape.parameters)]
     narrow = (shape.m, shape.heads, shape.value_width)
     rows = [
-        row
-        for _, found in checker_near.evaluated(parts, numbers, narrow, P, unknowns)
-        for row in found
+        row for _, found in near.evaluated(ON, parts, numbers, narrow, unknowns) for row in found
     ]
     table = np.array([[(c / unit, r / unit) for c, r in row] for row in rows])
     return table[..., 0], table[..., 1]
@@ -220,6 +220,6 @@ def test_a_planted_defect_in_the_layer_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """exp(x) for exp of a slightly different number: the labels are missed."""
-    path, true = written(case("distinct"), tmp_path), checker_near.exp_bounds
-    monkeypatch.setattr(checker_near, "exp_bounds", lambda x, p: true(x + (x >> 40), p))
+    path, true = written(case("distinct"), tmp_path), near.Balls.exp_bounds
+    monkeypatch.setattr(near.Balls, "exp_bounds", lambda on, x: true(on, x + (x >> 40)))
     assert checker.check_file(path).status == "wrong"

@@ -22,7 +22,8 @@ from attncert import Dataset, Settings, prove, write_report
 from attncert.constructions.mixing import mixed
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
-from attncert.verify.checker_mixing import check_files, main
+from attncert.verify.checker.__main__ import main
+from attncert.verify.checker.first_layer import check_files
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
@@ -32,6 +33,7 @@ from attncert.verify.fast import check as fast_check
 from attncert.verify.pipeline.first_layer import first_layer, mixing_claim
 
 MIX = Settings(heads=2, mix=True)
+BOTH = ["checker", "certificate.json", "--first", "first-layer.json"]
 DATA = Dataset.of(
     [[[1, 0, 2], [0, 3, 1]], [[2, 1, 0], [0, 1, 0]], [[1, 1, 5], [0, 2, "1/3"]]],
     [[1, 1, 1]] * 3,
@@ -103,7 +105,7 @@ def dot(x: Any, y: Any) -> Fraction:
 
 
 def test_the_files_alone_are_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = [sys.executable, "-I", "checker_mixing.py", "first-layer.json", "certificate.json"]
+    script = [sys.executable, "-I", *BOTH]
     done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "of what the first layer makes of 3 examples" in done.stdout
     both = [str(folder / name) for name in ("certificate.json", "first-layer.json")]
@@ -114,7 +116,7 @@ def test_the_files_alone_are_checked(folder: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_an_answer_that_cannot_be_written_has_no_status_of_one(folder: Path) -> None:
-    script = [sys.executable, "-Iu", "checker_mixing.py", "first-layer.json", "certificate.json"]
+    script = [sys.executable, "-Iu", *BOTH]
     with open("/dev/full", "w") as full:
         done = subprocess.run(script, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (2, b"")
@@ -124,7 +126,7 @@ def test_the_name_of_a_file_is_not_repeated(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("none\nholds: all\x1b[31m", "\udcff"):
-        assert main([name, str(folder / "certificate.json")]) == 2
+        assert main([str(folder / "certificate.json"), "--first", name]) == 2
         line = capsys.readouterr().out
         assert line.startswith("unusable: first layer: FileNotFoundError")
         assert line.isascii() and line.removesuffix("\n").isprintable()
@@ -186,7 +188,7 @@ def test_a_changed_first_layer_is_seen(
 
 
 SCHEMAS = [
-    json.loads((Path(checker.__file__).parent / "schema" / f"{name}.schema.json").read_text())
+    json.loads((Path(checker.__file__).parents[1] / "schema" / f"{name}.schema.json").read_text())
     for name in ("first-layer-1", "attncert-1")
 ]
 KNOWN = Registry().with_resource("attncert-1.schema.json", Resource.from_contents(SCHEMAS[1]))
@@ -286,6 +288,7 @@ def test_long_numbers_cost_less_than_the_second_layer_does(tmp_path: Path) -> No
     data = Dataset.of(contexts, [[1, 1], [2, 1], [1, 3]], [1, 2, 3])
     dims = {"examples": 3, "context": 2, "width": 2}
     second = {"data": mixed(data).canonical(), "dims": dims, "digest": ""}
+    second["format"] = "attncert/1"
     for name, content in (("first", first_layer(data, second)), ("second", second)):
         (tmp_path / name).write_text(json.dumps(content))
     paths = [str(tmp_path / name) for name in ("first", "second")]

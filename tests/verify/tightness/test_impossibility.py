@@ -38,7 +38,8 @@ from attncert.verify.tightness.relations.rows import broken_relation
 
 E, F = [[1, 2, 0], [3, -1, 1], [0, 2, 1]], [[2, 0, 1], [1, 1, -2], [-1, 4, 0]]
 IMPOSSIBLE, POSSIBLE, OPEN = Level.REFUTED, Level.PROVED, Level.UNDECIDED
-SCHEMA = json.loads((Path(checker.__file__).parent / "schema/attncert-1.schema.json").read_text())
+ROOM = Path(checker.__file__).parents[1]
+SCHEMA = json.loads((ROOM / "schema/attncert-1.schema.json").read_text())
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def _error(on: Attention, some: Sequence[int], limit: Fraction) -> Claim:
 
 
 def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], bits: int) -> Claim:
-    level, witness = Level.ENCLOSED, dict[str, Any]()
+    level, witness = Level.ENCLOSED, None
     with ctx.workprec(BITS):
         limit, weights = arb(2) ** -bits, on.weights()
         for h, t in ((h, t) for h in heads for t in range(len(some))):
@@ -143,7 +143,7 @@ def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], bits: 
         f"In {counted(len(heads), 'head', 'these')} and on {counted(len(some), 'example', 'these')}"
         f" at most $2^{{-{bits}}}$ of the attention is outside one row.",
         level,
-        witness=witness or None,
+        witness=witness,
         arithmetic=f"ball arithmetic (Arb), {BITS} bits",
     )
 

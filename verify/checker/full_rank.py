@@ -1,15 +1,19 @@
-"""What checker.py checks of the claim "full-rank".
+"""The claim "full-rank": modulo a prime, the features of all examples are independent.
 
-Standard library only; nothing in the file is believed. Modulo a prime that divides no denominator,
-independent rows are the images of rows that are independent over the rationals.
+The prime divides no denominator, so rows that are independent modulo it are the images of rows that
+are independent over the rationals.
 """
 
+if not __package__:
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from operator import mul
 from typing import Any
 
-if __package__:
-    from attncert.verify.checker import Work, attention, dot, integers, need, shifts, steered, typed
-else:  # checker.py was run as a file
-    from checker import Work, attention, dot, integers, need, shifts, steered, typed  # type: ignore
+from .layer import Layer, attention, shifts, steered
+from .limits import Limits, need
+from .reading import numbers, typed
 
 
 def is_prime(p: int) -> bool:
@@ -23,14 +27,14 @@ def is_prime(p: int) -> bool:
     return True
 
 
-def prime_of(cert: Any, work: Work, rows: int) -> int:
+def prime_of(limits: Limits, cert: Any, rows: int) -> int:
     """The prime of a claim that so many rows are independent modulo it."""
     rank = typed(cert["rank"], dict, "rank", "prime value")
-    (p,), unit, _ = integers(work, [rank["prime"]], "rank.prime", 1)
+    (p,), unit, _ = numbers(limits, [rank["prime"]], "rank.prime", 1)
     prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
     need(prime, "rank.prime is not an odd prime below 2^62", "wrong")
-    told = typed(rank["value"], int, "rank.value")
-    need(told == rows, f"rank.value is not {rows}", "wrong")
+    count = typed(rank["value"], int, "rank.value")
+    need(count == rows, f"rank.value is not {rows}", "wrong")
     return p
 
 
@@ -48,37 +52,37 @@ def joins(row: list[int], pivots: list[tuple[int, list[int]]], p: int) -> bool:
     return True
 
 
-def rank_parts(cert: Any, work: Work) -> tuple[Any, int]:
-    """The layer and the prime of a full-rank claim; all but the rank itself is checked."""
+def dot_mod(x: Any, y: Any, p: int) -> int:
+    return sum(map(mul, x, y)) % p
+
+
+def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
+    """The layer and the prime; all but the rank itself is checked."""
     T, _, d, m, H, _, d_v = cert["dims"].values()
-    p = prime_of(cert, work, T)
-    layer = attention(cert, work, "logit_unit heads", "key query")
-    integers(work, cert["data"]["labels"], "labels", T, m)
+    p = prime_of(limits, cert, T)
+    layer = attention(limits, cert, "logit_unit heads", "key query")
+    numbers(limits, cert["data"]["labels"], "labels", T, m)
     need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")
     need(H * d >= T, "there are more examples than features: heads times width", "wrong")
     need(layer.unit % p, "a denominator of the contexts is 0 mod p", "wrong")
     return layer, p
 
 
-def full_rank(cert: Any, work: Work) -> str:
-    T, n, d, _, H, _, _ = cert["dims"].values()
-    layer, p = rank_parts(cert, work)
-    b_p, b_e = p.bit_length(), layer.bits[0]
-    work.spend(2e-5 * T * H * n)  # the powers
-    work.dots(T * H * (d + 1), n, b_p, b_e)
-    work.quotients(T * H * (d + 2), b_p + b_e, b_p)
-    work.dots(T * T / 2, H * d, b_p, b_p)  # each row less multiples of those above
-    work.hold(T * H * d, b_p)
-    work.pass_by((n + 5 * H * d, 3 * b_p + b_e))
+def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
+    T, _, d, _, H, _, _ = cert["dims"].values()
+    layer, p = parts
+    limits.allow(p.bit_length(), T * H * d)
     pivots: list[tuple[int, list[int]]] = []
-    for t, (columns, logits) in enumerate(shifts(cert, work, layer)):
+    for t, (columns, logits) in enumerate(shifts(limits, layer)):
         row = []
         for x in logits:
+            limits.on_time()
             weights = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
             s = layer.unit * sum(weights) % p
             need(s, f"a denominator of example {t} is 0 mod p", "wrong")
-            row += [dot(weights, column) * pow(s, -1, p) % p for column in columns]
+            inverse = pow(s, -1, p)
+            row += [dot_mod(weights, column, p) * inverse % p for column in columns]
         dependent = f"modulo p, the features of example {t} depend on earlier ones"
         need(joins(row, pivots, p), dependent, "wrong")
-    more = steered(cert, work, layer)
+    more = steered(limits, cert, layer)
     return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"

@@ -1,0 +1,168 @@
+"""Limits: files that are made to cost much get their verdict in time, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import adversarial_certificates, adversarial_near, labelling_cases, near_cases
+from support.shares import share
+from support.small_certificates import CASES, Certificate, layer_certificate, sealed, third, written
+
+from attncert.verify import checker
+from attncert.verify.checker import Limits, Rejected
+from attncert.verify.checker.limits import MAX_BITS, MAX_DIVISION
+from attncert.verify.coq import executable
+from attncert.verify.fast import check as fast
+
+KERNEL = executable.home() / "build" / "attncert-kernel"
+MAKERS = adversarial_certificates.MAKERS | adversarial_near.MAKERS
+SIZES = {
+    "powers": 12_000, "partial_sums": 10_000, "long_outputs": 400, "many_heads": 400,
+    "kinds": 1000, "one_kind": 1000, "equal_tokens": 500, "long_numbers": 700,
+    "medium_numbers": 2000, "divisors": 4000, "residues": 2000, "colliding": 20_000,
+    "colliding_kinds": 1500, "long_exponents": 400, "saturated": 3000, "rounded": 3000,
+    "long_radius_and_inverse": 3000, "long_labels": 3000, "small_radius": 10_000,
+    "long_queries": 3000, "long_weights": 3000, "long_tokens": 5000, "long_inverse": 8000,
+    "many_unknowns": 400, "many_labels": 100, "wide_heads": 200,
+}  # fmt: skip  # of the file's cost; 60 where it does not matter
+JUDGED = {  # the true verdict, where it may be reached
+    "divisors": "wrong", "long_exponents": "holds", "medium_numbers": "wrong",
+    "long_weights": "wrong", "long_tokens": "wrong", "many_labels": "wrong",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", share(MAKERS, 3))
+def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
+    path = written(MAKERS[name](SIZES.get(name, 60)), tmp_path)
+    start = time.process_time()
+    verdict = checker.check_file(path, limit_seconds=1.0, limit_mib=256)
+    assert time.process_time() - start < 3
+    assert verdict.status in ("over limit", "wrong", JUDGED.get(name))
+
+
+@pytest.mark.parametrize("name", share(MAKERS, 5))
+def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
+    """By four times the limit on what is held at once."""
+    path = written(MAKERS[name](SIZES.get(name, 60) // 2), tmp_path)
+    tracemalloc.start()
+    checker.check_file(path, limit_seconds=2.0, limit_mib=16)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 * 2**20
+
+
+def large() -> Certificate:
+    """One head whose logits differ by 2^30: a number of as many bits."""
+    certificate = layer_certificate("interpolation", T=1, n=2, d=1, H=1)
+    certificate["data"] |= {"contexts": [[["0"], ["1"]]], "queries": [["1"]], "labels": [["1"]]}
+    certificate["layer"]["heads"][0] |= {"key": [[str(2**30)]], "query": [["1"]]}
+    return sealed(certificate)
+
+
+@pytest.mark.parametrize("made", [large(), third(large())], ids=["first", "third"])
+def test_a_number_of_a_billion_bits_is_refused_at_once(made: Certificate, tmp_path: Path) -> None:
+    path = written(made, tmp_path)
+    assert Path(path).stat().st_size < 1200
+    start = time.process_time()
+    verdict = checker.check_file(path)
+    assert (verdict.status, verdict.message.split(" (")[0]) == (
+        "over limit",
+        f"a number of over {MAX_BITS} bits",
+    )
+    assert time.process_time() - start < 0.5
+    if KERNEL.is_file():
+        assert executable.check_file(path).status == "over limit"
+
+
+def over(check: Any, *arguments: int) -> bool:
+    try:
+        check(*arguments)
+    except Rejected as rejected:
+        return bool(rejected.args[0] == "over limit")
+    return False
+
+
+def test_the_guard_is_sharp() -> None:
+    limits = Limits(600.0, 16.0)
+    assert [over(limits.allow, bits) for bits in (MAX_BITS, MAX_BITS + 1, 10**500)] == [0, 1, 1]
+    assert [over(limits.allow, 30, 10**k) for k in (5, 6, 30)] == [0, 1, 1]
+    root = int(MAX_DIVISION**0.5)
+    assert [over(limits.divide, root, root + k) for k in (0, 1)] == [0, 1]
+    assert over(limits.product, 1 << MAX_BITS // 2, 1 << MAX_BITS // 2)
+    assert limits.lcm(12, 18) == 36 and over(limits.lcm, 3**10**6, 2**10**7)
+    assert over(Limits(0.0).on_time) and over(Limits(float("nan")).on_time)
+    assert not over(Limits(float("inf"), float("inf")).allow, 30, 10**30)
+
+
+TRUE = {x["claim"]: x for x in (make() for make in CASES.values())}
+TRUE |= {x["claim"]: x for x in (near_cases.case("shared"), labelling_cases.case("pair"))}
+
+
+@pytest.mark.parametrize("claim", checker.CLAIMS)
+def test_the_deadline_ends_the_work_wherever_it_is(
+    claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It passes at the first, the second, ... look at the clock; the last of them is judged."""
+    path, looks = written(TRUE[claim], tmp_path), 0
+
+    class Clock:
+        @staticmethod
+        def monotonic() -> float:
+            nonlocal looks
+            looks -= 1
+            return 0.0 if looks > 0 else 1e9
+
+    monkeypatch.setattr("attncert.verify.checker.limits.time", Clock)
+    statuses = []
+    for count in (*range(1, 100), 10**9):
+        looks = count + 1
+        statuses.append(checker.check_file(path).status)
+    ended = statuses.index("holds")
+    assert ended > 20 and {*statuses[:ended]} == {"over limit"} and {*statuses[ended:]} == {"holds"}
+
+
+@pytest.mark.parametrize("check", [checker.check_file, fast.check_file])
+def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
+    """A hundred thousand of them took minutes in a set."""
+    for name, size in (("colliding", 2500), ("colliding_unknowns", 200)):
+        path = written(MAKERS[name](size), tmp_path)
+        start = time.process_time()
+        check(path)
+        assert time.process_time() - start < 4
+
+
+def test_a_million_vectors_that_are_not_there(tmp_path: Path) -> None:
+    certificate: Certificate = CASES["dependent-set"]()
+    certificate["dims"]["vectors"] = 2**23
+    path = written(sealed(certificate), tmp_path)
+    tracemalloc.start()
+    assert checker.check_file(path).status == "unusable"
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**6
+
+
+@pytest.mark.parametrize("digits", ["0", "640", "100000"])
+def test_integers_have_one_cap_whatever_python_is_told(digits: str, tmp_path: Path) -> None:
+    """4,300 digits, also where Python would read fewer or more; in Coq, too."""
+    seed = {"seed": -int("7" * 4300)}
+    true = json.dumps(sealed(CASES["dependent-set"]() | {"produced_by": seed}))
+    long = true.replace("7" * 4300, "7" * 4301)
+    for content, word in ((true, "holds"), (long, "unusable: an integer has over 4300 digits")):
+        done = subprocess.run(
+            [sys.executable, "-S", str(Path(checker.__file__).parent), written(content, tmp_path)],
+            env=os.environ | {"PYTHONINTMAXSTRDIGITS": digits},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.stdout.startswith(word), done
+        if KERNEL.is_file():
+            verdict = executable.check_file(str(tmp_path / "certificate.json"))
+            assert verdict.status == word.split(":")[0]

@@ -1,0 +1,124 @@
+"""The table of claims, the envelope of a certificate, and the verdict on a file."""
+
+if not __package__:
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+from . import every_labelling, full_rank, interpolation, near, relations
+from .limits import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, need
+from .origin import data_file, rounding
+from .reading import MAX_ITEMS, contents, same_digests, typed, values
+
+Verdict = namedtuple("Verdict", "status claim message numbers")
+EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
+
+# Own keys; keys of `data`; those of `dims`; what reads the numbers; what judges them.
+Claim = namedtuple("Claim", "keys data dims parts judge")
+LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
+CLAIMS = {
+    "interpolation": Claim("layer groups", *LAYER, interpolation.parts, interpolation.judge),
+    "full-rank": Claim("layer groups rank", *LAYER, full_rank.parts, full_rank.judge),
+    "interpolation-near": Claim("layer near", *LAYER, near.parts, near.judge),
+    "every-labelling": Claim(
+        "layer groups rank", *LAYER, every_labelling.parts, every_labelling.judge
+    ),
+    "dependent-set": Claim(
+        "relation", "vectors", "vectors width", relations.dependence, relations.dependent_set
+    ),
+    "impossible": Claim(
+        "relation", LAYER[0], "examples context width labels", relations.tied, relations.impossible
+    ),
+}
+ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
+FORMATS = {  # their further keys, each null where it says nothing
+    "attncert/1": "",
+    "attncert/2": "saturation rounding data_file",
+    "attncert/3": "saturation origin data_file tokens",
+}
+BLOCK = "kind of rule logit_unit heads output mask residual"
+
+
+def parse(path: str, limits: Limits) -> dict[str, Any]:
+    """The certificate, with the right keys and its dims in order; data in a file are not read."""
+    cert = values(contents(path), limits)
+    kind: Any = type(cert) is dict and cert.get("format")
+    need(kind in list(FORMATS), "the format is not attncert/1, attncert/2 or attncert/3")
+    need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
+    claim = CLAIMS[cert["claim"]]
+    keys = claim.keys.replace("layer", "network") if kind == "attncert/3" else claim.keys
+    typed(cert, dict, "the certificate", f"{ENVELOPE} {keys} {FORMATS[kind]}".rstrip())
+    if cert.get("data_file") is None:
+        typed(cert["data"], dict, "data", claim.data)
+    else:
+        typed(cert["data_file"], dict, "data_file, if not null,", "name bytes")
+        need(cert["data"] is None, "data must be null where there is a data_file")
+    for name, number in typed(cert["dims"], dict, "dims", claim.dims).items():
+        need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
+    return cert | {"dims": {name: cert["dims"][name] for name in claim.dims.split()}}
+
+
+def as_second(cert: dict[str, Any]) -> dict[str, Any]:
+    """With the keys that `attncert/2` has for the same: `layer`, `rounding`."""
+    if cert["format"] != "attncert/3":
+        return cert
+    cert = cert | {"rounding": None}
+    if cert["origin"] is not None:
+        before = typed(cert["origin"], dict, "origin", "kind grid largest_change data")
+        need(before["kind"] == "rounded", "origin.kind must be rounded")
+        cert["rounding"] = {key: before[key] for key in before if key != "kind"}
+    if "network" in cert:
+        cert["layer"] = layer_of(cert["network"], cert["claim"] != "full-rank")
+    return cert
+
+
+def layer_of(network: Any, readout: bool) -> dict[str, Any]:
+    """The one block of a network that is a layer of attention; without `readout` its values and its
+    output are null."""
+    blocks = typed(network, list, "network", BLOCK)
+    need(len(blocks) == 1, "network must be one block")
+    *plain, mask, residual = (blocks[0][key] for key in ["kind", "of", "rule", "mask", "residual"])
+    known = plain == ["attention", "query", "softmax"] and mask is None and residual is False
+    need(known, "the block must be attention of query by softmax, without mask and residual")
+    layer = {key: blocks[0][key] for key in ("logit_unit", "heads", "output")}
+    if not readout:
+        heads = typed(layer["heads"], list, "heads", "key query value")
+        none = [layer.pop("output"), *(head["value"] for head in heads)]
+        need(all(x is None for x in none), "value and output must be null in full-rank")
+        layer["heads"] = [{key: head[key] for key in ("key", "query")} for head in heads]
+    return layer
+
+
+def judge(cert: dict[str, Any], limits: Limits) -> str:
+    """What holds, or Rejected."""
+    claim = CLAIMS[cert["claim"]]
+    message: str = claim.judge(cert, claim.parts(cert, limits), limits)
+    return message
+
+
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB,
+    by: Callable[[dict[str, Any], Limits], str] = judge, tables: Any = None,
+) -> Verdict:  # fmt: skip
+    """Check the certificate at `path`; whatever the file holds, a Verdict comes back."""
+    status, cert = "holds", dict[str, Any](claim=None, dims={})
+    try:
+        limits = Limits(limit_seconds, limit_mib)
+        cert = parse(path, limits)
+        same_digests(cert)
+        cert = as_second(cert)
+        if cert.get("data_file"):
+            keys = CLAIMS[cert["claim"]].data
+            cert["data"] = data_file(cert, path, limits, tables, keys)
+        more = rounding(cert, limits)
+        message = by(cert, limits) + more
+    except Rejected as rejected:
+        status, message = rejected.args
+    except (MemoryError, OverflowError) as error:
+        status, message = "over limit", type(error).__name__
+    except Exception as error:  # of reading, of a type somewhere: no claim was checked
+        status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
+    return Verdict(status, cert["claim"], message, cert["dims"])

@@ -1,0 +1,98 @@
+"""A layer of attention, its logits and its saturation.
+
+Head h gives example t, with context E (rows are tokens) and query e, the logits ln 2 * k, where
+k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
+"""
+
+if not __package__:
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from typing import Any
+
+from .limits import Limits, need
+from .reading import MAX_ITEMS, Table, numbers, typed
+
+# Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`; the
+# tables of contexts, queries, keys and query weights.
+Layer = namedtuple("Layer", "contexts queries heads unit divisor tables")
+
+
+def contexts_of(limits: Limits, cert: Any, data: Any) -> Table:
+    """One context for all examples, or each with its own number of tokens."""
+    T, n, d, *_ = cert["dims"].values()
+    contexts, tokens = data["contexts"], cert.get("tokens")
+    if tokens is not None:
+        [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]
+        fits = len(tokens) == T and 0 < min(tokens) < max(tokens) == n
+        need(fits, "tokens must be as many numbers as examples, not all equal, to dims.context")
+        return numbers(limits, contexts, "contexts", T, tokens, d)
+    one = type(contexts) is list and len(contexts) == 1
+    return numbers(limits, contexts, "contexts", 1 if one else T, n, d)
+
+
+def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Layer:
+    T, _, d, _, H, d_h, _ = cert["dims"].values()
+    layer = typed(cert["layer"], dict, "layer", layer_keys)
+    heads = typed(layer["heads"], list, "layer.heads", head_keys)
+    need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
+    groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
+    members = [typed(t, int, "each member of a group") for group in groups for t in group]
+    once = len(members) == T and sorted(members) == list(range(T))
+    need(once and all(groups), "groups must hold each example once", "wrong")
+    contexts = contexts_of(limits, cert, cert["data"])
+    queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
+    key = numbers(limits, [head["key"] for head in heads], "key", H, d, d_h)
+    query = numbers(limits, [head["query"] for head in heads], "query", H, d, d_h)
+    tables, divisor = (contexts, queries, key, query), 1
+    for table in tables:
+        divisor = limits.product(divisor, table.unit)
+    pairs = zip(key.rows, query.rows, strict=True)
+    turned = [(k, list(zip(*w, strict=True))) for k, w in pairs]
+    return Layer(contexts.rows, queries.rows, turned, contexts.unit, divisor, tables)
+
+
+def shifts(limits: Limits, layer: Layer) -> Any:
+    """For each example: the columns of its context; by head, logits / ln 2 less the smallest."""
+    divisor, dot = layer.divisor, limits.dot
+    for t, e in enumerate(layer.queries):
+        context, by_head = layer.contexts[t if len(layer.contexts) > 1 else 0], []
+        for key, query in layer.heads:
+            limits.on_time()
+            inner = [dot(column, e) for column in query]
+            outer = [dot(row, inner) for row in key]
+            logits = [dot(token, outer) for token in context]
+            low, bits = min(logits), divisor.bit_length()
+            limits.divide(max(x.bit_length() for x in logits) - bits, bits)
+            need(not any(x % divisor for x in logits), "a logit / ln 2 is not an integer", "wrong")
+            by_head.append([(x - low) // divisor for x in logits])
+        yield list(zip(*context, strict=True)), by_head
+
+
+def steered(limits: Limits, cert: Any, layer: Layer) -> str:
+    """Where `saturation` is claimed: 1 - p < 2^-bits, p the largest weight, in the head of each
+    group for the examples of all groups before it; with `own` for those of the group, too.
+
+    With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; of drops above
+    n * (bits + 1) it does not matter by how much (docs/certificate.md).
+    """
+    claim, groups, pairs = cert.get("saturation"), cert["groups"], 0
+    if claim is None:
+        return ""
+    bits, own = (typed(claim, dict, "saturation", "bits own")[key] for key in ("bits", "own"))
+    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
+    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
+    need(len(groups) <= cert["dims"]["heads"], "there are more groups than heads", "wrong")
+    head_of = {t: h for h, group in enumerate(groups) for t in group}
+    for t, (columns, logits) in enumerate(shifts(limits, layer)):
+        most = len(columns[0]) * (bits + 1)
+        limits.allow(most + bits)
+        unit = 1 << most
+        for h in range(head_of[t] + (not own), len(groups)):
+            limits.on_time()
+            *rest, top = sorted(logits[h])
+            S = sum(unit >> min(top - k, most) for k in rest)
+            need(S << bits < S + unit, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
+            pairs += 1
+    return f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example"

@@ -1,1 +1,0 @@
-"""What can be asked: one frozen record for each question. Imports nothing heavy."""
