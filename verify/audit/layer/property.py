@@ -127,7 +127,8 @@ def _error(on: Attention, some: Sequence[int], limit: Fraction) -> Claim:
 
 
 def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], bits: int) -> Claim:
-    level, witness = Level.ENCLOSED, None
+    level: Level = Level.ENCLOSED
+    witness: dict[str, Any] | None = None
     with ctx.workprec(BITS):
         limit, weights = arb(2) ** -bits, on.weights()
         for h, t in ((h, t) for h in heads for t in range(len(some))):
