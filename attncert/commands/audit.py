@@ -25,7 +25,7 @@ def audit(
         typer.Option(help="weights to audit on DATA: .npz, .safetensors, .pt, JSON, or -"),
     ] = None,
     format: Annotated[
-        str, typer.Option(help="of the weights: auto | attncert | torch-mha | hf")
+        str, typer.Option(help="of the weights: auto, or one of docs/third-party-weights.md")
     ] = "auto",
     prefix: Annotated[
         str | None, typer.Option(help="of the layer's arrays, in a file of several layers")
@@ -37,7 +37,8 @@ def audit(
         int | None, typer.Option(help="use the first T examples of DATA; default: all")
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="of the logits: none | sqrt-d; default: the format's")
+        str | None,
+        typer.Option(help="of the logits: none | sqrt-d | sqrt-model; default: what is read"),
     ] = None,
     mask: Annotated[
         str, typer.Option(help="none | causal | FILE, shape (T, n): 1 or true where a row is seen")

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data import loading
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.constructions.weights import files, hf, own, torch_mha
+from attncert.constructions.weights import files, own
+from attncert.constructions.weights.model_types import model_type
 from attncert.constructions.weights.naming import Place, choose, places
+from attncert.constructions.weights.namings import NAMINGS
 from attncert.constructions.weights.projections import of_projections
 from attncert.constructions.weights.stored import StoredLayer
 
-NAMINGS = (*torch_mha.NAMINGS, *hf.NAMINGS)
 FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMINGS))
 
+_MOST_CONFIG = 2**20  # bytes
 _FILE = "an .npz, .safetensors, .pt or JSON file of weights"
+_STORED = "model.safetensors"  # in a model's folder
 _SHOWN = 6  # names of arrays in a line that refuses them
 
 Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
@@ -29,11 +33,15 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 @dataclass(frozen=True)
 class Asked:
     """format: one of FORMATS. prefix: of the layer, where there are several. heads: H, where the
-    file does not say."""
+    file does not say. config: what the model's configuration says; None: what the layer does is
+    assumed. shown: what error lines call the configuration; way_out: in them, how to do without."""
 
     format: str = "auto"
     prefix: str | None = None
     heads: int | None = None
+    config: Mapping[str, Any] | None = None
+    shown: str = "config.json"
+    way_out: str = "--format hf"
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
@@ -41,18 +49,17 @@ class Asked:
 
     def place(self, names: Sequence[str], shown: str) -> Place | None:
         """Where the layer is; None for one in our own format. Raises InputError."""
-        wanted = [n for n in NAMINGS if self.format in ("auto", n.format)]
-        found = places(names, wanted) if self.format != "attncert" else []
-        if found:
-            return choose(found, self.prefix)
         ours = self.format == "attncert" or own.NAMES.issuperset(names)
         if ours and self.format in ("auto", "attncert") and self.prefix is None:
             return None
-        there = ", ".join(printable(repr(name)) for name in list(names)[:_SHOWN]) or "nothing"
+        wanted = [n for n in NAMINGS if self.format in ("auto", n.format)]
+        if there := places(names, wanted):
+            return choose(there, self.prefix)
+        some = ", ".join(printable(repr(name)) for name in list(names)[:_SHOWN]) or "nothing"
         more = ", …" if len(names) > _SHOWN else ""
         kind = "any known format" if self.format == "auto" else f"the format {self.format}"
         must = f"one with the query, key, value and output weights of a layer, in {kind}"
-        raise InputError(shown, must, f"one with {there}{more}")
+        raise InputError(shown, must, f"one with {some}{more}")
 
 
 def load_weights(
@@ -61,12 +68,17 @@ def load_weights(
     prefix: str | None = None,
     heads: int | None = None,
 ) -> StoredLayer:
-    """The layer in a file, or on standard input ("-"), as `attncert audit --layer` reads it.
+    """The layer in a file, a model's folder or standard input ("-"), as `attncert audit --layer`
+    reads it.
 
-    format, prefix, heads: as `Asked`. Exact: a float is the dyadic rational that it stores. Raises
-    InputError, and nothing else, for any other file.
+    format, prefix, heads: as `Asked`; with "auto", a config.json in the same folder says what the
+    layer does. Exact: a float is the dyadic rational that it stores. Raises InputError, and nothing
+    else, for any other file.
     """
-    asked = Asked(format, prefix, heads)
+    if os.path.isdir(source):
+        source = os.path.join(source, _STORED)
+    config = _configuration(source) if format == "auto" else None
+    asked = Asked(format, prefix, heads, config)
     torch = partial(_of_arrays, reader=files.from_torch_file, asked=asked)
     readers: loading.Readers[StoredLayer] = {
         "npz": partial(_of_arrays, reader=files.from_npz, asked=asked),
@@ -89,15 +101,39 @@ def of_state(
     """The layer asked for. read: of arrays by name, those that a choice among all names takes.
     Raises InputError."""
     seen: list[Place | None] = []
+    kind = None
 
     def chosen(names: Sequence[str]) -> Collection[str]:
+        nonlocal kind
         seen.append(asked.place(names, shown))
-        return list(names) if seen[0] is None else seen[0].names(names)
+        if seen[0] is None:
+            return list(names)
+        if asked.config is not None:
+            kind = model_type(asked.config, asked.shown, asked.way_out)
+        return seen[0].names(names)
 
     arrays = read(chosen)
     if seen[0] is None:
         return _own(own.of_named(arrays, name, shown), asked)
-    return of_projections(seen[0], arrays, asked.heads, name)
+    if kind is None or asked.config is None:
+        return of_projections(seen[0], arrays, asked.heads, name)
+    heads = asked.heads or kind.number_of_heads(asked.config)
+    stored = of_projections(seen[0], arrays, heads, name)
+    return replace(stored, scale=kind.scale(asked.config), type=str(asked.config["model_type"]))
+
+
+def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
+    """The config.json of a model, beside its weights; None where there is none that names a type.
+    Raises InputError."""
+    path = Path(source).with_name("config.json")
+    if str(source) == "-" or not path.is_file():
+        return None
+    config = loading.read_source(path, {"json": _json}, "the configuration of a model")
+    return config if isinstance(config, dict) and "model_type" in config else None
+
+
+def _json(file: BinaryIO, name: str, shown: str) -> Any:
+    return loading.json_value(file.read(_MOST_CONFIG), shown)
 
 
 def _of_arrays(

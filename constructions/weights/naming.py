@@ -22,16 +22,18 @@ class Naming:
     """format: as --format has it. inputs: query, key and value, or one projection for all three,
     in that order, head by head. output: of the output. outside: further names that are no part of
     attention, or beginnings of some, with a dot. conv: a fused weight may be stored (in, out), as
-    Conv1D does. causal: so are modules with these names that do not say. note: what a reader must
-    know."""
+    Conv1D does. stacked: weights are (H, d, width), that of the output (H, width, m) or (H·width,
+    m). causal: so are modules with these names that do not say. scale: of the logits, where nothing
+    else says it."""
 
     format: str
     inputs: tuple[Names, ...]
     output: Names
     outside: tuple[str, ...] = ()
     conv: bool = False
+    stacked: bool = False
     causal: bool = False
-    note: str = ""
+    scale: str = "sqrt-d"
 
     @property
     def weights(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 Stored: W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of query,
 key and value lie head by head, d_h for each. With G key and value heads for H query heads (grouped
 queries) head h takes number ⌊hG/H⌋. A fused weight has the rows of query, then key, then value.
+Stacked weights, (H, d, d_h) and (H, d_v, m), are brought to that form first.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ def of_projections(
     place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
 ) -> StoredLayer:
     """arrays: those of the layer at this place, by full name. heads: H. Raises InputError."""
-    if heads is None:
-        raise InputError(
-            "--heads", f"given for weights of the format {place.naming.format}", "left out"
-        )
-    require_positive(**{"--heads": heads})
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
+    if naming.stacked:
+        heads = _stacked_heads(exact[at + naming.inputs[0][0]], heads, at + naming.inputs[0][0])
+        exact = {key: _unstacked(x, key == at + naming.output[0]) for key, x in exact.items()}
+    if heads is None:
+        raise InputError("--heads", f"given for weights of the format {naming.format}", "left out")
+    require_positive(**{"--heads": heads})
     if naming.conv and _stored_turned(exact, place):
         exact = {key: ExactArray(x.stored.T, x.denominator) for key, x in exact.items()}
     output = _matrix(exact[at + naming.output[0]], at + naming.output[0])
@@ -40,38 +42,57 @@ def of_projections(
     if inner % heads:
         must = f"a divisor of {inner}, the width of all heads together"
         raise InputError("--heads", must, heads)
-    width = inner // heads
-    parts = _parts(exact, place, heads, width)
+    parts = _parts(exact, place, heads, inner)
     d = parts["query"][0].shape[1]
     offset = exact.get(at + naming.output[1])
     if offset is not None and offset.shape != (m,):
         raise InputError(at + naming.output[1], f"of shape {(m,)}", offset.shape)
     biased = offset is not None or any(bias is not None for _, bias in parts.values())
-    made = []
+    widths = {"key": len(parts["query"][0]) // heads, "value": inner // heads}
+    layer_heads = []
     for h in range(heads):
-        by_part = []
+        matrices = []
         for part in ("key", "query", "value"):
             weight, bias = parts[part]
+            width = widths["key" if part == "query" else part]
             own = h * (len(weight) // width) // heads  # itself, or its group's
             rows = slice(own * width, (own + 1) * width)
-            matrix = weight[rows].matrix().transpose()  # d×d_h
+            matrix = weight[rows].matrix().transpose()  # d×width
             if biased:
                 row = None if part == "key" else bias
                 matrix = _above(matrix, None if row is None else row[rows], d, width)
-            by_part.append(matrix)
-        made.append(Head(*by_part))
-    layer = Layer(tuple(made), output.matrix().transpose())
+            matrices.append(matrix)
+        layer_heads.append(Head(*matrices))
+    layer = Layer(tuple(layer_heads), output.matrix().transpose())
     return StoredLayer(
         layer,
         kinds(arrays),
         name,
-        scale="sqrt-d",
+        scale=naming.scale,
         biased=biased,
         offset=None if offset is None else offset.reshape((1, m)).matrix(),
         format=naming.format,
         prefix=place.shown,
-        note=naming.note,
     )
+
+
+def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
+    """H, as the shape says it. Raises InputError."""
+    if len(query.shape) != 3 or 0 in query.shape:
+        raise InputError(name, "of shape (H, d, d_h), no size 0", query.shape)
+    if heads not in (None, query.shape[0]):
+        raise InputError("--heads", f"{query.shape[0]}, as the file says", heads)
+    return query.shape[0]
+
+
+def _unstacked(array: ExactArray, output: bool) -> ExactArray:
+    """(H, d, d_h) as (H·d_h, d), that of the output as (m, H·d_v); biases in one row."""
+    x = array.stored
+    if output and x.ndim in (2, 3):
+        return ExactArray(x.reshape(-1, x.shape[-1]).T, array.denominator)
+    if x.ndim == 3:
+        x = x.transpose(0, 2, 1).reshape(-1, x.shape[1])
+    return ExactArray(x.ravel() if array.stored.ndim < 3 else x, array.denominator)
 
 
 def _stored_turned(arrays: Mapping[str, ExactArray], place: Place) -> bool:
@@ -82,7 +103,7 @@ def _stored_turned(arrays: Mapping[str, ExactArray], place: Place) -> bool:
 
 
 def _parts(
-    arrays: Mapping[str, ExactArray], place: Place, heads: int, width: int
+    arrays: Mapping[str, ExactArray], place: Place, heads: int, inner: int
 ) -> dict[str, tuple[ExactArray, ExactArray | None]]:
     """Weight (rows, d) and bias (rows,) or None of query, key and value. Raises InputError."""
     names = [(place.prefix + w, place.prefix + b) for w, b in place.naming.inputs]
@@ -91,7 +112,6 @@ def _parts(
     for (_, name), weight, bias in zip(names, weights, biases, strict=True):
         if bias is not None and bias.shape != weight.shape[:1]:
             raise InputError(name, f"of shape {weight.shape[:1]}", bias.shape)
-    inner = heads * width
     if len(weights) == 1:
         (weight,), (bias,) = weights, biases
         others, rest = divmod(len(weight) - inner, 2)
@@ -103,15 +123,15 @@ def _parts(
         weights = [weight[cut] for cut in cuts]
         biases = [None if bias is None else bias[cut] for cut in cuts]
         names *= 3
-    d = weights[0].shape[1]
-    for (name, _), weight, part in zip(names, weights, _PARTS, strict=True):
-        rows = len(weight)
-        fits = rows == inner if part == "query" else rows == len(weights[1])
-        groups, left = divmod(rows, width)
-        if not fits or left or not groups or heads % groups or weight.shape[1] != d:
+    queries = len(weights[0]) if place.naming.stacked else inner
+    widths = (queries // heads, queries // heads, inner // heads)
+    groups, d = len(weights[1]) // widths[1], weights[0].shape[1]
+    for (name, _), weight, part, width in zip(names, weights, _PARTS, widths, strict=True):
+        rows = queries if part == "query" else groups * width
+        if weight.shape != (rows, d) or not groups or heads % groups:
             must = f"of shape (G·{width}, {d}), with {heads} heads a multiple of G"
             if part == "query":
-                must = f"of shape {(inner, d)}, for {heads} heads of width {width}"
+                must = f"of shape {(queries, d)}, for {heads} heads of width {width}"
             raise InputError(f"{name} ({part})", must, weight.shape)
     return dict(zip(_PARTS, zip(weights, biases, strict=True), strict=True))
 

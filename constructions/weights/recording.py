@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,13 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.files import of_tensor
-from attncert.constructions.weights.load import NAMINGS, Asked
+from attncert.constructions.weights.load import Asked
 from attncert.constructions.weights.naming import Place, places
+from attncert.constructions.weights.namings import NAMINGS
 
+_MASKS = ("attention_mask", "attn_mask")  # of modules that are not PyTorch's own
+_POSITIONS = ("position_ids", "cache_position")  # where they act, it shows in the outputs
+_UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 _MASKED = 0.5  # of the lowest number of a dtype: below it a float mask means "not seen"
 
 
@@ -37,11 +41,15 @@ class Recording:
     """What was recorded: T examples, one for each query position and pass.
 
     queries (T, d), contexts (T, n, d), outputs (T, m), mask (T, n), True where a row is seen.
-    Sequences of several lengths are filled up with zeros that no query sees.
+    Sequences of several lengths are filled up with zeros that no query sees. unit: the largest
+    unit roundoff of the numbers that were recorded, float32 at least, in which libraries compute
+    softmax. labels: (T,) or (T, m); None: the outputs.
     """
 
     passes: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = field(default_factory=list)
     name: str = "recorded"
+    unit: float = 2.0**-24
+    labels: Any = None
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, passes=len(self.passes), examples=self._T)
@@ -60,34 +68,44 @@ class Recording:
         seen = [np.pad(x, ((0, 0), (0, longest - x.shape[1]))) for x in mask]
         return tuple(map(np.concatenate, (queries, wide, outputs, seen)))  # type: ignore[return-value]
 
+    def array(self, tensor: Any, name: str) -> AnyArray:
+        """A tensor's numbers, whose roundoff counts. Raises InputError."""
+        self.unit = max(self.unit, _UNITS.get(str(tensor.dtype).removeprefix("torch."), 0))
+        return of_tensor(tensor, name)
+
     @property
     def data(self) -> Dataset:
-        """The data set, labelled with the layer's own outputs, exactly as they were computed."""
-        return self.labelled()
+        """The data set: without labels of its own, with the outputs exactly as they came."""
+        queries, contexts, outputs, _ = self._arrays()
+        labels = outputs if self.labels is None else self.labels
+        return Dataset.of(contexts, queries, labels, self.name)
 
     @property
     def mask(self) -> BoolArray | None:
-        """(T, n), as `attncert audit --mask` takes it; None where every query sees all."""
+        """(T, n); None where every query sees all."""
         mask = self._arrays()[3]
         return None if mask.all() else mask
 
-    def labelled(self, labels: Any = None) -> Dataset:
-        """The data set with these labels, (T,) or (T, m). Raises InputError."""
-        queries, contexts, outputs, _ = self._arrays()
-        return Dataset.of(contexts, queries, outputs if labels is None else labels, self.name)
+    @property
+    def outputs(self) -> FloatArray:
+        """(T, m), of the layer."""
+        return self._arrays()[2]
 
-    def save(self, path: str | os.PathLike[str], labels: Any = None) -> list[Path]:
-        """An .npz for `attncert audit`, and beside it NAME.mask.npz, where there is a mask."""
+    def labelled(self, labels: Any) -> Recording:
+        """The same with these labels, (T,) or (T, m)."""
+        return replace(self, labels=labels)
+
+    def save(self, path: str | os.PathLike[str]) -> list[Path]:
+        """An .npz for `attncert audit`, and beside it NAME.mask.npz for --mask: with the mask and
+        the outputs, which the layer as it is read must give."""
         path = Path(path)
         if path.suffix != ".npz":
             raise InputError("path", "one that ends in .npz", path)
-        queries, contexts, outputs, _ = self._arrays()
-        labels = outputs if labels is None else np.asarray(labels)
+        queries, contexts, outputs, mask = self._arrays()
+        labels = outputs if self.labels is None else np.asarray(self.labels)
         np.savez(path, contexts=contexts, queries=queries, labels=labels)
-        if self.mask is None:
-            return [path]
         beside = path.with_suffix(".mask.npz")
-        np.savez(beside, mask=self.mask.astype(np.int8))
+        np.savez(beside, mask=mask, outputs=outputs, unit=np.float64(self.unit))
         return [path, beside]
 
 
@@ -99,12 +117,14 @@ def record(
 
     module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`).
     positions: of the queries that become examples, in each sequence, -1 the last; default: all.
-    causal: whether position i sees rows up to i alone, where no mask is passed; default: what the
-    module says in `is_causal`, else yes for GPT-2's names (c_attn) and no for others. A module that
-    masks by itself and has no such attribute needs it. Queries that see nothing are left out.
+    causal: whether position i sees rows up to i alone, whatever mask is passed; default: where none
+    is passed, what the module says in `is_causal`; without that, yes for GPT-2's names (c_attn) and
+    no for others. A module that masks by itself and has no such attribute needs it. Queries that
+    see nothing are left out.
     PyTorch's fast path is off in the block: it goes past modules. Raises InputError where the
-    module, or a mask that is more than a mask, is none of ours, and where a pass is run in training
-    mode: dropout is no part of a layer.
+    module, or a mask that is more than a mask, is none of ours, where another tensor is among the
+    module's arguments, and where a pass is run in training mode: dropout is no part of a layer.
+    What acts inside the module and is no argument, the audit sees by the outputs.
 
     >>> with record(model.layers[3].self_attn) as seen:  # doctest: +SKIP
     ...     model(batch)
@@ -118,9 +138,11 @@ def record(
     if (place := Asked().place(names, "module")) is None:
         raise InputError("module", must, "another")
     taken = Recording(name=type(module).__name__)
-    made = _Pass(positions, causal, module, place.naming.causal)
+    current = _Pass(positions, causal, module, place.naming.causal)
     fused = place.naming.format == "torch-mha"
-    handles = (_hooks_on_arguments if fused else _hooks_on_projections)(module, place, made, taken)
+    handles = (_hooks_on_arguments if fused else _hooks_on_projections)(
+        module, place, current, taken
+    )
     try:
         with _every_module_called():
             yield taken
@@ -156,16 +178,17 @@ class _Pass:
     usual: bool
     seen: dict[str, AnyArray] = field(default_factory=dict)
 
-    @property
-    def is_causal(self) -> bool:
+    def causal_rows(self, masked: bool, said: Any) -> bool:
+        """Whether each position sees those up to itself alone, besides what a mask says."""
         if self.causal is not None:
             return self.causal
-        said = [getattr(part, "is_causal", None) for part in self.module.modules()]
-        said = [word for word in said if isinstance(word, bool)]
-        return any(said) if said else self.usual
+        parts = [getattr(part, "is_causal", None) for part in self.module.modules()]
+        words = [said] if isinstance(said, bool) else [x for x in parts if isinstance(x, bool)]
+        return (any(words) and not masked) if words else self.usual
 
-    def finished(self, mask: BoolArray | None) -> tuple[Any, ...]:
-        """Queries, contexts, outputs and mask, flat; mask: (B or 1, L or 1, S), True where seen."""
+    def finished(self, mask: BoolArray | None, said: Any = None) -> tuple[Any, ...]:
+        """Queries, contexts, outputs and mask, flat; mask: (B or 1, L or 1, S), True where seen.
+        said: of this pass, whether it is causal."""
         if getattr(self.module, "training", False):
             must = "in eval mode while it is recorded: dropout is no part of a layer"
             raise InputError("the model", must, "in training mode")
@@ -173,10 +196,11 @@ class _Pass:
             _batched(self.seen[name]) for name in ("query", "context", "output")
         )
         B, L, S = len(queries), queries.shape[1], contexts.shape[1]
-        if mask is None:
-            ones = np.ones((L, S), dtype=bool)
-            mask = (np.tril(ones, S - L) if self.is_causal else ones)[None]
-        mask = np.broadcast_to(mask, (B, L, S))
+        rows = np.ones((L, S), dtype=bool)
+        whole = mask is not None and mask.shape[1] == L > 1  # and not of rows alone, as padding is
+        if self.causal_rows(whole, said):
+            rows = np.tril(rows, S - L)
+        mask = np.broadcast_to(rows if mask is None else rows & mask, (B, L, S))
         chosen = np.arange(L)
         if self.positions is not None:
             if any(not -L <= i < L for i in self.positions):
@@ -190,20 +214,20 @@ class _Pass:
         return flat[0], contexts[each], flat[1], flat[2]
 
 
-def _hooks_on_arguments(module: Any, place: Place, made: _Pass, taken: Recording) -> list[Any]:
+def _hooks_on_arguments(module: Any, place: Place, current: _Pass, taken: Recording) -> list[Any]:
     """torch.nn.MultiheadAttention: its arguments and its result."""
 
     def after(_: Any, args: Any, kwargs: Any, result: Any) -> None:
         given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
         names = {"query": "query", "context": "key", "value": "value"}
-        made.seen = {name: of_tensor(given[key], key) for name, key in names.items()}
-        made.seen["output"] = of_tensor(result[0], "output")
-        if not np.array_equal(made.seen["context"], made.seen["value"]):
+        current.seen = {name: taken.array(given[key], key) for name, key in names.items()}
+        current.seen["output"] = taken.array(result[0], "output")
+        if not np.array_equal(current.seen["context"], current.seen["value"]):
             raise InputError("value", "the same as key: one context", "another")
-        if made.seen["query"].ndim == 3 and not module.batch_first:
-            made.seen = {name: x.swapaxes(0, 1) for name, x in made.seen.items()}
+        if current.seen["query"].ndim == 3 and not module.batch_first:
+            current.seen = {name: x.swapaxes(0, 1) for name, x in current.seen.items()}
         mask = _not_hidden(given, module.num_heads)
-        taken.passes.append(made.finished(mask))
+        taken.passes.append(current.finished(mask))
 
     return [module.register_forward_hook(after, with_kwargs=True)]
 
@@ -225,34 +249,29 @@ def _not_hidden(given: dict[str, Any], heads: int) -> BoolArray | None:
     return masks[0] if len(masks) == 1 else masks[0] & masks[1]
 
 
-def _hooks_on_projections(module: Any, place: Place, made: _Pass, taken: Recording) -> list[Any]:
+def _hooks_on_projections(module: Any, place: Place, current: _Pass, taken: Recording) -> list[Any]:
     """Other modules: what enters the query and the key projection and leaves the output's."""
     names = [weight.removesuffix(".weight") for weight in place.naming.weights]
     first, second, last = names[0], names[1 if len(names) > 2 else 0], names[-1]
 
     def entering(name: str) -> Callable[[Any, Any], None]:
         def before(_: Any, args: Any) -> None:
-            made.seen[name] = of_tensor(args[0], name)
+            current.seen[name] = taken.array(args[0], name)
 
         return before
 
     def leaving(_: Any, args: Any, result: Any) -> None:
-        made.seen["output"] = of_tensor(result, "output")
+        current.seen["output"] = taken.array(result, "output")
 
     def after(_: Any, args: Any, kwargs: Any, result: Any) -> None:
-        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
-        mask = given.get("attention_mask", kwargs.get("attention_mask"))
         seen = None
-        if mask is not None:
-            seen = _seen(mask, "attention_mask", hidden=False)
-            if seen.ndim == 4:
-                seen = _same_heads(seen)
-            elif seen.ndim == 2:  # of rows alone
-                seen = seen[:, None, :]
-                if made.is_causal:
-                    n = seen.shape[2]
-                    seen = seen & np.tril(np.ones((n, n), dtype=bool))
-        taken.passes.append(made.finished(seen))
+        for name, tensor in _tensors(module, args, kwargs):
+            if name in _MASKS:
+                seen = _rows(tensor, name)
+            elif not any(_same(tensor, name, current.seen[x]) for x in ("query", "context")):
+                must = "left out while a layer is recorded: what it does there is not known"
+                raise InputError(name, must, "given")
+        taken.passes.append(current.finished(seen, kwargs.get("is_causal")))
 
     return [
         module.get_submodule(first).register_forward_pre_hook(entering("query")),
@@ -260,6 +279,29 @@ def _hooks_on_projections(module: Any, place: Place, made: _Pass, taken: Recordi
         module.get_submodule(last).register_forward_hook(leaving),
         module.register_forward_hook(after, with_kwargs=True),
     ]
+
+
+def _tensors(module: Any, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors among the arguments but the first, by name, and those in lists of them."""
+    given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+    for name, argument in list(given.items())[1:]:
+        inner = argument.items() if isinstance(argument, dict) else [(name, argument)]
+        for key, some in inner:
+            for one in some if isinstance(some, list | tuple) else (some,):
+                if hasattr(one, "detach") and key not in _POSITIONS:
+                    yield key, one
+
+
+def _same(tensor: Any, name: str, array: AnyArray) -> bool:
+    return tuple(tensor.shape) == array.shape and np.array_equal(of_tensor(tensor, name), array)
+
+
+def _rows(mask: Any, name: str) -> BoolArray:
+    """Which rows each query sees, by the mask of a module that is not PyTorch's own."""
+    seen = _seen(mask, name, hidden=False)
+    if seen.ndim == 4:
+        return _same_heads(seen)
+    return seen[:, None, :] if seen.ndim == 2 else seen  # of rows alone
 
 
 def _seen(mask: Any, name: str, *, hidden: bool) -> BoolArray:

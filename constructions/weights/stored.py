@@ -36,9 +36,10 @@ class StoredLayer:
     """layer: exact; over [x 1] and [e 1] where `biased`. dtype: how its numbers were stored, e.g.
     "float16". name: of the file, made safe by `foreign.safe_name`.
 
-    unit, scale: of the logits: "e" or "ln2", "none" or "sqrt-d" (divided by √d_h). groups: which
-    examples each head is for (None: not said). offset: b_O, 1×m, or None. format, prefix: where
-    they were found, the prefix made safe. note: what a reader must know of this format.
+    unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
+    √d). groups: which examples each head is for (None: not said). offset: b_O, 1×m, or None.
+    format, prefix: where they were found, the prefix made safe. type: of the model, where its
+    configuration was read (`model_types.py`); "": what the layer does is assumed.
     """
 
     layer: Layer
@@ -51,7 +52,7 @@ class StoredLayer:
     offset: fmpq_mat | None = None
     format: str = "attncert"
     prefix: str = ""
-    note: str = ""
+    type: str = ""
 
     def __repr__(self) -> str:
         return in_brief(

@@ -20,15 +20,21 @@ class Weights(StoredLayer):
 
     @classmethod
     def from_torch(
-        cls, module: Any, heads: int | None = None, prefix: str | None = None
+        cls,
+        module: Any,
+        heads: int | None = None,
+        prefix: str | None = None,
+        format: str = "auto",
     ) -> Weights:
         """The attention weights of a PyTorch module.
 
-        module: torch.nn.MultiheadAttention, or any module with q/k/v/o projections, fused or not,
-        with or without biases (docs/third-party-weights.md). prefix: of the layer, where the module
-        has several. heads: where no attribute of the module says. Raises InputError.
+        module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
+        docs/third-party-weights.md. format: "hf" for any other module with query, key, value and
+        output projections, fused or not: then it is assumed that nothing else acts. prefix: of the
+        layer, where the module has several. heads: where no attribute of the module says. Raises
+        InputError.
         """
-        return cls(**vars(of_module(module, heads, prefix)))
+        return cls(**vars(of_module(module, heads, prefix, format)))
 
     @classmethod
     def load(

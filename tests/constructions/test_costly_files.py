@@ -20,8 +20,8 @@ from attncert.constructions.models.embeddings import load_embeddings
 from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import read_mask
 from attncert.verify.audit.layer.error import default_tolerance
+from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.audit.layer.property import load_property
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])

@@ -19,7 +19,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.prove import prove
 from attncert.verify.settings import Settings
 
@@ -232,15 +232,15 @@ def test_masks_from_files(files: Path) -> None:
     data = Dataset.of(**DATA)
     (files / "mask.json").write_text("[[1, 0], [true, 1]]")
     np.savez(files / "mask.npz", mask=np.array([0, 1], dtype="int8"))
-    found = read_mask(str(files / "mask.json"), data)
+    found = read_mask(str(files / "mask.json"), data)[0]
     assert found is not None and found.tolist() == [[True, False], [True, True]]
-    wide = read_mask(str(files / "mask.npz"), data)
+    wide = read_mask(str(files / "mask.npz"), data)[0]
     assert wide is not None and wide.tolist() == [[False, True]] * 2
     assert run(files, "--mask", str(files / "mask.json"))[1]["sections"][0]["numbers"]["masked"]
     seen = np.array([[True, False], [True, True]])
     for name in ("mask", "attn_mask", "key_padding_mask"):
         np.savez(files / "mask.npz", **{name: seen if name == "mask" else ~seen})
-        found = read_mask(str(files / "mask.npz"), data)
+        found = read_mask(str(files / "mask.npz"), data)[0]
         assert found is not None and (found == seen).all()
     for arrays, line in (
         ({"mask": seen * 0.5}, "of 0 and 1, or of booleans, not .*: mask of float64 and other num"),

@@ -19,7 +19,7 @@ from support.third_party import third_party
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.recording import Recording
-from attncert.verify.audit.layer.attention import read_mask
+from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.audit.layer.section import Question
 
 D, HEADS, N, BATCH = 4, 2, 3, 2
@@ -137,7 +137,9 @@ class Fused(Module):
 
 
 def agrees(module: Module, taken: Recording) -> None:
-    attention = Question(attncert.Weights.from_torch(module), mask=taken.mask).attention(taken.data)
+    attention = Question(
+        attncert.Weights.from_torch(module, format="hf"), mask=taken.mask
+    ).attention(taken.data)
     gaps = (attention.outputs().tolist(), attention.data.label_matrix.tolist())
     for found, label in zip(*gaps, strict=True):
         for x, y in zip(found, label, strict=True):
@@ -176,21 +178,21 @@ def test_a_module_says_how_it_scales() -> None:
     module = Attention()
     for factor, scale in ((2**-0.5, "sqrt-d"), (1.0, "none")):  # heads of width 2
         module.scaling = factor  # type: ignore[attr-defined]
-        assert attncert.Weights.from_torch(module).scale == scale
+        assert attncert.Weights.from_torch(module, format="hf").scale == scale
     module.scaling = 0.25  # type: ignore[attr-defined]
     with pytest.raises(
         InputError, match=r"module: must be one that .*, not one with scaling = 0.25"
     ):
-        attncert.Weights.from_torch(module)
+        attncert.Weights.from_torch(module, format="hf")
 
 
 def test_a_module_that_caps_its_logits_is_refused() -> None:
     module = Attention()
     module.attn_logit_softcapping = None  # type: ignore[attr-defined]
-    attncert.Weights.from_torch(module)
+    attncert.Weights.from_torch(module, format="hf")
     module.attn_logit_softcapping = 50.0  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="not capped by a tanh, not one with attn_logit_softcap"):
-        attncert.Weights.from_torch(module)
+        attncert.Weights.from_torch(module, format="hf")
 
 
 def test_a_pass_in_training_mode_is_refused() -> None:
@@ -231,7 +233,7 @@ def test_masks_are_carried(tmp_path: Path) -> None:
     data, beside = taken.save(tmp_path / "batch.npz")
     again = attncert.load(data)
     assert (again.sha256, beside.name) == (taken.data.sha256, "batch.mask.npz")
-    mask = read_mask(str(beside), again)
+    mask = read_mask(str(beside), again)[0]
     assert mask is not None and (mask == taken.mask).all()
     seen[0, 0, 2] = False  # this query sees nothing: it is left out
     with attncert.record(module) as taken:
@@ -247,8 +249,9 @@ def test_labels_of_ones_own(tmp_path: Path) -> None:
     module = Attention()
     with attncert.record(module, positions=[-1]) as taken:
         module(Tensor(RNG.normal(size=(BATCH, N, D))))
-    assert taken.labelled([3, 4]).labels.strings() == [["3"], ["4"]]
-    (path,) = taken.save(tmp_path / "batch.npz", labels=[3, 4])
+    taken = taken.labelled([3, 4])
+    assert taken.data.labels.strings() == [["3"], ["4"]]
+    path, _ = taken.save(tmp_path / "batch.npz")
     assert attncert.load(path).labels.strings() == [["3"], ["4"]]
     with pytest.raises(InputError, match=r"path: must be one that ends in \.npz"):
         taken.save(tmp_path / "batch")
@@ -257,7 +260,7 @@ def test_labels_of_ones_own(tmp_path: Path) -> None:
 def test_what_is_refused() -> None:
     model = Module({"layers": Module({"a": Attention(), "b": Attention()})})
     with pytest.raises(InputError, match=r"must be one of layers\.a, layers\.b, not left out"):
-        attncert.Weights.from_torch(model)
+        attncert.Weights.from_torch(model, format="hf")
     with pytest.raises(InputError, match="module: must be a PyTorch module, not of type int"):
         attncert.Weights.from_torch(3)
     with (
@@ -275,7 +278,7 @@ def test_what_is_refused() -> None:
         taken.data  # noqa: B018
     module.parts["q_proj"].arrays["weight"] = module.parts["q_proj"].arrays["weight"].astype(int)
     with pytest.raises(InputError, match=r"q_proj\.weight: must be of float16, bfloat16"):
-        attncert.Weights.from_torch(module)
+        attncert.Weights.from_torch(module, format="hf")
 
 
 def test_weights_of_a_file(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ from attncert.constructions.readout import float_weights
 from attncert.constructions.search.dimensions import dimensions
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.verify import features
-from attncert.verify.audit.layer.attention import Attention, causal_mask
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.mask import causal_mask
 from attncert.verify.certificate import TooLarge, repeated
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import multiprecision

@@ -175,6 +175,7 @@ TRACE_PREMISES: Final = ClaimId("trace.premises")
 TRACE_ACYCLIC: Final = ClaimId("trace.acyclic")
 
 # A layer of somebody else's, and counts that no proof is made of.
+LAYER_READ: Final = ClaimId("layer.read")
 LAYER_ERROR: Final = ClaimId("layer.error")
 LAYER_MEMORIZES: Final = ClaimId("layer.memorizes")
 LAYER_RANK: Final = ClaimId("layer.rank")

@@ -19,7 +19,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import Attention, causal_mask
+from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import (
     LayerAudit,
     audit_layer,
@@ -28,6 +28,7 @@ from attncert.verify.audit.layer.error import (
     interval,
 )
 from attncert.verify.audit.layer.heads import carried_groups, head_view
+from attncert.verify.audit.layer.mask import causal_mask
 from attncert.verify.audit.layer.section import Question, section
 from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level
@@ -318,7 +319,7 @@ def test_exact_masked_features() -> None:
             "layer: output: must be of m = 2 columns, the width of the data's labels, not 1",
         ),
         ({"unit": "2"}, "--logit-unit: must be e or ln2, not 2"),
-        ({"scale": "d"}, "--scale: must be none or sqrt-d, not d"),
+        ({"scale": "d"}, "--scale: must be none or sqrt-d or sqrt-model, not d"),
         ({"mask": np.ones((2, 2), dtype=bool)}, "--mask: must be of shape (6, 3), not (2, 2)"),
         (
             {"mask": np.zeros((6, 3), dtype=bool)},

@@ -1,6 +1,6 @@
 """A third-party layer on a data set, in any convention, evaluated in balls or exactly.
 
-    logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1 or 1/√d_h
+    logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
     weights   softmax over the rows of E that the mask leaves (one query token, n context rows)
     features  Eᵀ weights, head by head
 
@@ -16,32 +16,27 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, BinaryIO
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, nmod_mat
 
 from attncert.constructions.arrays import BoolArray, IntArray
-from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError
-from attncert.constructions.foreign import printable
 from attncert.constructions.layer import Layer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import softmax
 
-SCALES, UNITS = ("none", "sqrt-d"), ("e", "ln2")
+SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
-_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "attended to"
-_NAMED = 6  # arrays of a file, in a line that refuses it
 _EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
 
 
 @dataclass(frozen=True)
 class Attention:
     """A layer on a data set. mask: (T, n), True where a row is attended to; None: every token is.
+    biased: the last entry of every token is a 1 that was appended, and no part of d.
 
     Raises InputError where shapes do not fit, a query may attend to nothing, or T·H·n is above
     MOST_WEIGHTS.
@@ -52,6 +47,7 @@ class Attention:
     unit: str = "e"
     scale: str = "none"
     mask: BoolArray | None = None
+    biased: bool = False
     _outputs: dict[int, arb_mat] = field(default_factory=dict, init=False, repr=False)  # by bits
 
     def __post_init__(self) -> None:
@@ -111,20 +107,25 @@ class Attention:
         kept = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
         return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), kept))
 
-    def rescaled(self) -> Attention:
-        """The same layer with the other scale."""
-        other = replace(self, scale=SCALES[1 - SCALES.index(self.scale)])
+    def rescaled(self, scale: str) -> Attention:
+        """The same layer with another scale."""
+        other = replace(self, scale=scale)
         other.__dict__["products"] = self.products  # without any scale: the same
         return other
+
+    @property
+    def _square(self) -> int:
+        """The logits are divided by its root."""
+        wide = self.data.d - self.biased
+        return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
 
     @cached_property
     def exponents(self) -> list[list[list[int]]] | None:
         """The logits in units of ln 2, where all are integers; else None."""
-        root = math.isqrt(self.layer.head_width)
-        if self.unit != "ln2" or (self.scale == "sqrt-d" and root**2 != self.layer.head_width):
+        root = math.isqrt(self._square)
+        if self.unit != "ln2" or root**2 != self._square:
             return None
-        divisor = root if self.scale == "sqrt-d" else 1
-        scaled = [[[x / divisor for x in row] for row in table] for table in self.products]
+        scaled = [[[x / root for x in row] for row in table] for table in self.products]
         if any(x.q != 1 for table in scaled for row in table for x in row):
             return None
         return [[[int(x.p) for x in row] for row in table] for table in scaled]
@@ -135,7 +136,7 @@ class Attention:
     def factor(self) -> arb:
         """unit · scale."""
         factor = arb.const_log2() if self.unit == "ln2" else arb(1)
-        return factor / arb(self.layer.head_width).sqrt() if self.scale == "sqrt-d" else factor
+        return factor / arb(self._square).sqrt()
 
     def weights(self) -> list[list[list[arb]]]:
         """H lists of T lists: the softmax weights of the rows attended to, enclosed."""
@@ -212,62 +213,3 @@ class Attention:
             return self.data.context(t)
         table = self.data.context(t).tolist()
         return fmpq_mat([table[i] for i in self.rows(t)])
-
-
-def causal_mask(data: Dataset) -> BoolArray:
-    """The query is a token of its context, at the last row equal to it, and attends up to there.
-
-    (T, n). Raises InputError where a query is no row of its context.
-    """
-    mask = np.zeros((data.T, data.n), dtype=bool)
-    for t, query in enumerate(data.queries.fractions()):
-        rows = data.rows(t).fractions()
-        if query not in rows:
-            must = "used with queries that are each a row of their own context"
-            raise InputError("--mask causal", must, f"with query {t}, which is none of its")
-        mask[t, : len(rows) - rows[::-1].index(query)] = True
-    return mask
-
-
-def _mask_in_archive(file: BinaryIO, name: str, source: str) -> tuple[str, Any]:
-    def choose(keys: list[str]) -> list[str]:
-        masks = [key for key in keys if key in _TRUE]
-        if len(masks) != 1:
-            there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
-            raise InputError("--mask", f"an .npz with one of {', '.join(_TRUE)}", f"with {there}")
-        return masks
-
-    ((key, array),) = read_arrays(file, source, choose, limit=2**26).items()
-    return key, array
-
-
-def _mask_in_json(file: BinaryIO, name: str, source: str) -> tuple[str, Any]:
-    """Objects, not yet an array: NumPy would make every entry as wide as the longest text."""
-    value = json_value(file.read(MAX_JSON_BYTES + 1), source)
-    value = value.get("mask") if isinstance(value, dict) else value
-    try:
-        array = np.array(value, dtype=object)
-    except ValueError:
-        return "mask", np.array(None)
-    good = all(isinstance(x, int) and x in (0, 1) for x in array.flat)
-    return "mask", array.astype(bool) if good else array
-
-
-def read_mask(text: str, data: Dataset) -> BoolArray | None:
-    """--mask none, causal, or a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
-
-    .npz with `mask`, or JSON: 1 or true where a row is attended to. .npz with `attn_mask` or
-    `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is hidden. Returns
-    True where a row is attended to. Raises InputError.
-    """
-    if text in ("none", "causal"):
-        return None if text == "none" else causal_mask(data)
-    key, array = read_source(text, {"npz": _mask_in_archive, "json": _mask_in_json})
-    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        kind = "other entries" if array.dtype == object else f"{array.dtype} and other numbers"
-        raise InputError(
-            "--mask", "an array of 0 and 1, or of booleans", f"{text}: {key} of {kind}"
-        )
-    if array.shape == (data.n,):
-        array = np.broadcast_to(array, (data.T, data.n))
-    return array.astype(bool) == _TRUE[key]

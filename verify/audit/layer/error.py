@@ -8,7 +8,7 @@ The questions put to any weights, constructed or trained, rounded or not:
     saturation  the largest softmax weight of each head and example, enclosed
     groups      which head carries which example (heads.py)
     ablation    the error without each head, and which example it gives most to (ablation.py)
-    scale       where the layer does not memorize, whether it does with the other scale
+    scale       where the layer does not memorize, whether it does with another scale
     Theorem 1   capacity, rank of M_h, the partition condition for these groups, saturation of the
                 examples of earlier heads, and the shape M_h = c u vᵀ away from a group's queries
 
@@ -33,7 +33,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.layer.ablation import Ablation, ablation
-from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.attention import SCALES, Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
     carried_groups,
@@ -71,8 +71,8 @@ class LayerAudit:
     """claims: error, memorization, rank, and what of Theorem 1 the layer realises.
 
     strict: errors must be below the tolerance, not merely at most that. off_peak: H×T, softmax
-    weight outside the largest, enclosed. rescaled: "memorizes" with the other scale, where it does
-    not hold with this.
+    weight outside the largest, enclosed. rescaled: another scale, with which the layer memorizes
+    where it does not with its own.
     """
 
     attention: Attention
@@ -84,7 +84,7 @@ class LayerAudit:
     heads: tuple[HeadView, ...]
     ablation: Ablation
     off_peak: tuple[tuple[arb, ...], ...]
-    rescaled: Claim | None = None
+    rescaled: str | None = None
 
     def __repr__(self) -> str:
         return in_brief(
@@ -134,7 +134,9 @@ def audit_layer(
     each = tuple((low, high) for low, high in error.numbers["errors"])
     told = theorem_claims(attention, heads, carried, given=groups is not None)
     claims = (error, memorizes, rank, *told)
-    other = None if memorizes.level.holds else errors(attention.rescaled(), limit, strict)[1]
+    others = () if memorizes.level.holds else (x for x in SCALES if x != attention.scale)
+    fits = (x for x in others if errors(attention.rescaled(x), limit, strict)[1].level.holds)
+    other = next(fits, None)
     return LayerAudit(attention, limit, strict, claims, each, sigma, heads, worth, off_peak, other)
 
 

@@ -13,12 +13,15 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import numeral, short
 from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import Attention, read_mask
+from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import LayerAudit, audit_layer, bounds, interval
+from attncert.verify.audit.layer.mask import Recorded, read_mask
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.numbers import exact_number
 from attncert.verify.audit.layer.property import Property, judge, load_property, verdict
+from attncert.verify.audit.layer.reading import read_claim
 from attncert.verify.audit.layer.tables import (
     ablation_table,
     examples_table,
@@ -27,7 +30,15 @@ from attncert.verify.audit.layer.tables import (
     listed,
     theorem_table,
 )
-from attncert.verify.audit.records import Audit, AuditSection, Finding, Scope, Table, audit
+from attncert.verify.audit.records import (
+    Audit,
+    AuditSection,
+    Finding,
+    Scope,
+    Standing,
+    Table,
+    audit,
+)
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted, widened
 
@@ -38,7 +49,8 @@ _BRIEF = 12  # characters of a tolerance that is written in full in the answer
 class Question:
     """weights: from a file or a module. unit, scale, mask: conventions (`Attention`); None: as the
     weights say. tolerance: the largest error that counts; None: below `default_tolerance`.
-    asked: what is judged in place of error and rank."""
+    asked: what is judged in place of error and rank. recorded: what the layer itself put out, which
+    the weights must reproduce."""
 
     weights: StoredLayer
     unit: str | None = None
@@ -46,6 +58,7 @@ class Question:
     mask: BoolArray | None = None
     tolerance: Fraction | None = None
     asked: Property | None = None
+    recorded: Recorded | None = None
 
     @property
     def limit(self) -> Fraction | None:
@@ -55,14 +68,16 @@ class Question:
 
     def first(self, examples: int | None) -> Question:
         """The same of the first so many examples; None: of all."""
-        return self if self.mask is None else replace(self, mask=self.mask[:examples])
+        mask = None if self.mask is None else self.mask[:examples]
+        recorded = None if self.recorded is None else self.recorded.first(examples)
+        return replace(self, mask=mask, recorded=recorded)
 
     def attention(self, data: Dataset) -> Attention:
         """The layer on the data. Raises InputError."""
         weights = self.weights
         unit, scale = self.unit or weights.unit, self.scale or weights.scale
         mask = None if self.mask is None else self.mask[:, : data.n]
-        return Attention(weights.on(data), weights.layer, unit, scale, mask)
+        return Attention(weights.on(data), weights.layer, unit, scale, mask, weights.biased)
 
 
 @dataclass(frozen=True)
@@ -91,11 +106,12 @@ def question(
     weights = load_weights(source.path, source.format, source.prefix, source.heads)
     limit = None if tolerance is None else exact_number("--tolerance", tolerance)
     judged = None if source.property is None else load_property(source.property)
-    return Question(weights, unit, scale, read_mask(mask, data), limit, judged)
+    seen, recorded = read_mask(mask, data)
+    return Question(weights, unit, scale, seen, limit, judged, recorded)
 
 
 def audit_weights(
-    data: Dataset,
+    data: Dataset | Recording,
     weights: StoredLayer,
     *,
     mask: BoolArray | None = None,
@@ -103,9 +119,9 @@ def audit_weights(
     scale: str | None = None,
     property: str | None = None,
 ) -> Audit:
-    """`attncert audit DATA --layer FILE` as a function. mask: (T, n), True where a row is seen.
-    tolerance: the largest error, e.g. "0.1". scale: None: the format's. property: a TOML file.
-    Raises InputError.
+    """`attncert audit DATA --layer FILE` as a function. data: of a recording, with its mask and the
+    outputs that the weights must reproduce. mask: (T, n), True where a row is seen. tolerance: the
+    largest error, e.g. "0.1". scale: None: the format's. property: a TOML file. Raises InputError.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], ["1/2", "1/2"])
     >>> from attncert.constructions.weights.own import of_arrays
@@ -115,8 +131,12 @@ def audit_weights(
     '2 of 2 within 1/10'
     """
     limit = exact_number("tolerance", tolerance) if isinstance(tolerance, str) else tolerance
-    judged = None if property is None else load_property(property)
-    return audit(Scope(data, Question(weights, None, scale, mask, limit, judged)), (section,))
+    judged, recorded = None if property is None else load_property(property), None
+    if isinstance(data, Recording):
+        recorded, mask = Recorded(data.outputs, data.unit), data.mask if mask is None else mask
+        data = data.data
+    question = Question(weights, None, scale, mask, limit, judged, recorded)
+    return audit(Scope(data, question), (section,))
 
 
 def section(scope: Scope) -> AuditSection:
@@ -127,6 +147,9 @@ def section(scope: Scope) -> AuditSection:
     stored = asked.weights
     attention = asked.attention(data)
     _require_groups(stored, data)
+    reading = read_claim(stored, attention, asked.recorded)
+    if reading is not None and not reading.level.holds:
+        return _misread(stored, reading)
     found = audit_layer(
         attention, tolerance=asked.limit, groups=stored.groups, progress=scope.progress
     )
@@ -141,6 +164,7 @@ def section(scope: Scope) -> AuditSection:
         text=(
             _text(found, asked),
             *_format(stored),
+            *((reading.statement,) if reading else ()),
             _asked(found, asked),
             *_rescaled(found),
             *_near(exact),
@@ -154,12 +178,33 @@ def section(scope: Scope) -> AuditSection:
         ),
         maps=(heat_map(found),),
         findings=tuple(
-            map(_finding, judged or (found[ids.LAYER_MEMORIZES], found[ids.LAYER_RANK]))
+            _finding(claim, reading)
+            for claim in judged or (found[ids.LAYER_MEMORIZES], found[ids.LAYER_RANK])
         ),
         numbers=_numbers(found, asked),
-        claims=(*judged, *found.claims, *exact),
-        answer=_answer(found),
+        claims=_resting((*judged, *found.claims, *exact), reading),
+        answer=_answer(found, reading),
         verdict=verdict(judged) if judged else "",
+    )
+
+
+def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
+    """On how the layer was read, which stands before them."""
+    if reading is None:
+        return tuple(claims)
+    on = (reading.id,)
+    return (reading, *(replace(claim, rests_on=(*claim.rests_on, *on)) for claim in claims))
+
+
+def _misread(stored: StoredLayer, reading: Claim) -> AuditSection:
+    """No verdict about labels: these are not the weights of what was recorded, or not all of it."""
+    return AuditSection(
+        "layer",
+        f"Third-party weights: {stored.name}",
+        text=_format(stored),
+        findings=(Finding(reading.statement, Standing.UNDECIDED, reading.witness, yours=True),),
+        claims=(reading,),
+        answer=f"{reading.statement} Nothing is said about labels.",
     )
 
 
@@ -218,9 +263,9 @@ def _near(exact: tuple[Claim, ...]) -> tuple[str, ...]:
     )
 
 
-def _answer(found: LayerAudit) -> str:
+def _answer(found: LayerAudit, reading: Claim | None) -> str:
     """How many examples are within the tolerance and which not, error and rank: what was asked, for
-    the terminal."""
+    the terminal; and what is assumed."""
     error, memorizes, rank = (
         found[name] for name in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES, ids.LAYER_RANK)
     )
@@ -239,7 +284,8 @@ def _answer(found: LayerAudit) -> str:
         full = f"rank $Z = T = {T}$ undecided"
     size = interval(*error.numbers["error"])
     size += " (every output equals its label)" if size == "0" else ""
-    return " ".join((f"{said}. Largest error {size}; {full}.", *_rescaled(found)))
+    assumed = (reading.statement,) if reading and reading.level is Level.ASSUMED else ()
+    return " ".join((f"{said}. Largest error {size}; {full}.", *_rescaled(found), *assumed))
 
 
 def _brief(limit: Fraction) -> str:
@@ -251,11 +297,14 @@ def _brief(limit: Fraction) -> str:
 
 
 def _rescaled(found: LayerAudit) -> tuple[str, ...]:
-    """Where only the other scale passes."""
-    if found.rescaled is None or not found.rescaled.level.holds:
+    """Where only another scale passes."""
+    if found.rescaled is None:
         return ()
-    used, other = found.attention.scale, found.attention.rescaled().scale
-    return (f"Only with --scale {other} are all errors small enough, not with {used}, used here.",)
+    used = found.attention.scale
+    return (
+        f"Only with --scale {found.rescaled} are all errors small enough, not with {used}, used "
+        "here.",
+    )
 
 
 def _format(weights: StoredLayer) -> tuple[str, ...]:
@@ -263,7 +312,7 @@ def _format(weights: StoredLayer) -> tuple[str, ...]:
     said = []
     if weights.format != "attncert":
         where = f" below {weights.prefix}" if weights.prefix else ""
-        said.append(f"Read as {weights.format}{where}. {weights.note}".strip())
+        said.append(f"Read as {weights.format}{where}.")
     if weights.biased:
         said.append(
             "Biases: a 1 is appended to every token and query, and the biases of query and value "
@@ -323,10 +372,16 @@ def _text(found: LayerAudit, question: Question) -> str:
         f"{counted(len(layer.heads), 'head')} of width {layer.head_width}, values of width "
         f"{layer.value_width}, stored as {question.weights.dtype} and taken exactly; logits in "
         f"units of {'ln 2' if attention.unit == 'ln2' else '1'}, scale {attention.scale}, "
-        f"{'no mask' if question.mask is None else 'masked'}. On "
+        f"{_seen(question)}. On "
         f"{counted(data.T, 'example')} the largest error is "
         f"{interval(*error.numbers['error'])} ({error.level.value}); {_sigma(found)}."
     )
+
+
+def _seen(question: Question) -> str:
+    if question.mask is None:
+        return "no mask"
+    return f"masked: {int(question.mask.sum())} of {question.mask.size} rows are seen"
 
 
 def _sigma(found: LayerAudit) -> str:
@@ -340,5 +395,8 @@ def _sigma(found: LayerAudit) -> str:
     return f"the smallest singular value of $Z$ is {size}"
 
 
-def _finding(claim: Claim) -> Finding:
-    return Finding.of(claim, f"{claim.statement} ({claim.level.value})")
+def _finding(claim: Claim, reading: Claim | None) -> Finding:
+    how = claim.level.value
+    if reading and reading.level is Level.ASSUMED:
+        how += ", resting on what is assumed"
+    return Finding.of(claim, f"{claim.statement} ({how})")

@@ -1,0 +1,45 @@
+"""The table of docs/third-party-weights.md: types of models, their options, how well they agree.
+
+PYTHONPATH=tests python benchmarks/model_types.py: for each listed type 20 small random models of
+transformers (`tests/support/model_cases.py`), in float64, a random layer of each, recorded with and
+without padding; the largest difference between its outputs and those of the layer as it is read
+from the module and from the file, relative to the largest output.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from support.model_cases import difference, recorded
+
+from attncert.constructions.weights.model_types import MODEL_TYPES, ModelType
+
+CASES = 20
+
+
+def agreement(name: str) -> float:
+    worst = 0.0
+    for seed in range(CASES):
+        with tempfile.TemporaryDirectory() as folder:
+            taken, layers = recorded(name, seed, Path(folder))
+        worst = max(worst, *(difference(taken, weights) for weights in layers))
+    return worst
+
+
+def options(kind: ModelType) -> tuple[str, str, str]:
+    """Cells: the types, the options that are read, those that are refused."""
+    plain = (f"{key} but {' or '.join(map(str, values))}" for key, values in kind.plain.items())
+    return ", ".join(kind.names), ", ".join(kind.read), "; ".join(plain) or "-"
+
+
+def main() -> None:
+    print("| type | options read | options refused | largest relative difference |")
+    print("| --- | --- | --- | ---: |")
+    for kind in MODEL_TYPES:
+        worst = max(map(agreement, kind.names))
+        print(f"| {' | '.join(options(kind))} | {worst:.1e} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

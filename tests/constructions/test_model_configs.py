@@ -1,0 +1,218 @@
+"""What is known of a layer: by its configuration, by its outputs, or assumed. Without PyTorch.
+
+tests/constructions/test_model_types.py holds the listed types against transformers itself.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.paths import ROOT
+from support.third_party import ThirdParty, third_party
+
+from attncert.cli import main
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.model_types import MODEL_TYPES
+from attncert.constructions.weights.recording import Recording
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.section import Question, audit_weights
+from attncert.verify.claims.evidence import Level
+
+RNG = np.random.default_rng(5)
+T, N, D = 4, 3, 6
+CONTEXTS, QUERIES = RNG.normal(size=(T, N, D)), RNG.normal(size=(T, D))
+GPT2 = third_party("gpt2", RNG, prefix="h.0.attn.")
+OUTPUTS = GPT2.outputs(CONTEXTS, QUERIES)
+DATA = Dataset.of(CONTEXTS, QUERIES, OUTPUTS)
+
+
+def folder(path: Path, layer: ThirdParty = GPT2, **config: Any) -> Path:
+    """A model's folder, with these options."""
+    np.savez(path / "layer.npz", **layer.state)
+    (path / "config.json").write_text(json.dumps(config))
+    return path / "layer.npz"
+
+
+def test_a_configuration_says_heads_scale_and_type(tmp_path: Path) -> None:
+    weights = load_weights(folder(tmp_path, model_type="gpt2", n_head=3))
+    assert (weights.type, weights.scale, len(weights.layer.heads)) == ("gpt2", "sqrt-d", 3)
+    off = {"model_type": "gpt2", "n_head": 2, "scale_attn_weights": False}
+    weights = load_weights(folder(tmp_path, **off), heads=3)
+    assert (weights.type, weights.scale, len(weights.layer.heads)) == ("gpt2", "none", 3)
+    bart = third_party("q_proj out_proj", RNG)
+    both = {"encoder_attention_heads": 3, "decoder_attention_heads": 2}
+    with pytest.raises(InputError, match="--heads: must be given"):
+        load_weights(folder(tmp_path, bart, model_type="bart", **both))
+    inner = {"text_config": {"num_attention_heads": 3}, "vision_config": None}
+    weights = load_weights(folder(tmp_path, bart, model_type="clip", **inner))
+    assert (weights.type, len(weights.layer.heads)) == ("clip", 3)
+
+
+REFUSED = {
+    "another type": ({"model_type": "gptj"}, "must be of a type of model that is listed in docs/"),
+    "no text": ({"model_type": ["gpt2"]}, "plain attention, not ['gpt2']"),
+    "scaled by the layer": (
+        {"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": True},
+        "config.json: scale_attn_by_inverse_layer_idx: must be False, for attention to be plain",
+    ),
+    "rows interleaved": (
+        {"model_type": "gpt_bigcode", "multi_query": False}, "multi_query: must be True, for"),
+    "relative positions": (
+        {"model_type": "bert", "position_embedding_type": "relative_key"}, "must be absolute, for"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_configuration_says_otherwise_is_refused(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, line = REFUSED[case]
+    path = folder(tmp_path, **config)
+    with pytest.raises(InputError) as error:
+        load_weights(path, heads=3)
+    assert line in str(error.value) and "\n" not in str(error.value)
+    assert load_weights(path, format="hf", heads=3).type == "", "assumed: the user says so"
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"config\.json: must be JSON"):
+        load_weights(path, heads=3)
+    (tmp_path / "config.json").write_text('{"_class_name": "x"}')
+    assert load_weights(path, heads=3).type == ""
+
+
+def test_what_is_assumed_is_said_and_rested_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "layer.npz", **GPT2.state)
+    np.savez(tmp_path / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=OUTPUTS)
+    words = ["audit", str(tmp_path / "data.npz"), "--layer", str(tmp_path / "layer.npz")]
+    words += ["--heads", "3", "--tolerance", "0.001", "--out", str(tmp_path / "out")]
+    said = "Assumed, since names of arrays do not say it: softmax attention with logits divided by"
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert said in out and "no cap or clip, no added row, no mask." in out
+    assert said in (tmp_path / "out" / "audit.md").read_text()
+    (section,) = json.loads((tmp_path / "out" / "audit.json").read_text())["sections"]
+    reading, *others = section["claims"]
+    assert (reading["id"], reading["level"]) == ("layer.read", "assumed")
+    assert others and all("layer.read" in claim["rests_on"] for claim in others)
+    assert all("resting on what is assumed" in x["statement"] for x in section["findings"])
+    folder(tmp_path, model_type="gpt2", n_head=3)
+    assert main(words) == 0
+    assert said not in capsys.readouterr().out
+    page = (tmp_path / "out" / "audit.md").read_text()
+    assert "The configuration says: type gpt2" in page and "Assumed" not in page
+    assert main([*words, "--scale", "none"]) == 1
+    assert said.replace("divided by", "that are not divided") in capsys.readouterr().out
+
+
+def recording(outputs: Any = OUTPUTS, unit: float = 2.0**-24) -> Recording:
+    mask = np.ones((T, N), dtype=bool)
+    return Recording([(QUERIES, CONTEXTS, outputs, mask)], "layer", unit)
+
+
+def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:
+    np.savez(tmp_path / "layer.npz", **GPT2.state)
+    weights = load_weights(tmp_path / "layer.npz", heads=3)
+    found = audit_weights(recording(), weights, tolerance="0.1")
+    assert found.exit_status == 0 and found.sections[0].claims[0].level is Level.NUMERICAL
+    assert "Assumed" not in found.sections[0].answer
+    assert found.sections[0].claims[0].statement.startswith("The layer as read gives the recorded")
+    for outputs, unit, status in (
+        (OUTPUTS.astype(np.float32), 2.0**-24, 0),
+        (OUTPUTS + 1e-4, 2.0**-24, 3),
+        (OUTPUTS + 1e-4, 2.0**-11, 0),  # float16: that is rounding
+        (OUTPUTS * 1.01, 2.0**-24, 3),
+    ):
+        found = audit_weights(recording(outputs, unit), weights, tolerance="1")
+        assert found.exit_status == status
+    found = audit_weights(recording(OUTPUTS * 1.01), weights, tolerance="1")
+    assert "something acts that was not read" in found.sections[0].answer
+    assert len(found.sections[0].claims) == 1, "and no verdict about labels"
+
+
+def test_a_recording_on_disk_is_checked_in_the_same_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "layer.npz", **GPT2.state)
+    for outputs, status in ((OUTPUTS, 0), (OUTPUTS * 1.01, 3)):
+        data, mask = recording(outputs).labelled(OUTPUTS).save(tmp_path / "batch.npz")
+        words = ["audit", str(data), "--mask", str(mask), "--layer", str(tmp_path / "layer.npz")]
+        words += ["--heads", "3", "--tolerance", "0.1", "--out", str(tmp_path / "out")]
+        assert main(words) == status
+        assert main([*words, "--examples", "2"]) == status
+    assert "Nothing is said about labels." in capsys.readouterr().out
+    for wrong, line in (
+        ({"outputs": OUTPUTS[:2], "unit": 0.1}, "outputs: must be (4, 6) finite numbers"),
+        ({"outputs": OUTPUTS * np.nan, "unit": 0.1}, "outputs: must be (4, 6) finite numbers"),
+        ({"outputs": OUTPUTS, "unit": 2.0}, "unit: must be the unit roundoff"),
+        ({"outputs": OUTPUTS}, "unit: must be the unit roundoff"),
+    ):
+        np.savez(mask, mask=np.ones((T, N)) > 0, **wrong)  # type: ignore[arg-type]
+        assert main(words) == 2
+        assert line in capsys.readouterr().err
+
+
+def test_the_page_lists_types_and_options() -> None:
+    """The first three cells of its table; the fourth is measured."""
+    page = (ROOT / "docs" / "third-party-weights.md").read_text()
+    for kind in MODEL_TYPES:
+        plain = "; ".join(f"{key} but {' or '.join(map(str, x))}" for key, x in kind.plain.items())
+        assert f"| {', '.join(kind.names)} | {', '.join(kind.read)} | {plain or '-'} | " in page
+
+
+# Formats that say more, or less.
+
+
+def heads_apart(layer: ThirdParty) -> dict[str, Any]:
+    """TransformerLens: a matrix (d, d_h) for each head."""
+    parts, H = layer.parts, layer.heads
+    arrays = {f"W_{x.upper()}": parts[x].reshape(H, -1, D).transpose(0, 2, 1) for x in "qkv"}
+    arrays |= {f"b_{x.upper()}": parts[f"b{x}"].reshape(H, -1) for x in "qkv"}
+    out = parts["o"].T.reshape(H, -1, D)
+    buffers = {"mask": np.ones((3, 3)), "IGNORE": np.array(-1e5)}
+    return arrays | {"W_O": out, "b_O": parts["bo"]} | buffers
+
+
+def gaps(weights: StoredLayer) -> Any:
+    attention = Question(weights).attention(DATA)
+    outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
+    labels = attention.data.label_matrix.tolist()
+    return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]
+
+
+def test_transformer_lens(tmp_path: Path) -> None:
+    arrays = heads_apart(GPT2)
+    state = {f"blocks.0.attn.{key}": x for key, x in arrays.items()}
+    np.savez(tmp_path / "x.npz", **state)
+    weights = load_weights(tmp_path / "x.npz")
+    assert (weights.format, weights.scale) == ("transformer-lens", "sqrt-d")
+    assert abs(gaps(weights)).max() < 1e-12
+    with pytest.raises(InputError, match="--heads: must be 3, as the file says, not 2"):
+        load_weights(tmp_path / "x.npz", heads=2)
+    np.savez(tmp_path / "x.npz", **state | {"blocks.0.attn.rotary_sin": np.ones((3, 3))})
+    with pytest.raises(InputError, match=r"not of 'blocks\.0\.attn\.rotary_sin' as well"):
+        load_weights(tmp_path / "x.npz")
+
+
+def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
+    """Wide heads, values of width one, logits divided by the root of the model's width."""
+    H, wide, m = 3, 4, 5
+    Wq, Wk = RNG.normal(size=(2, H, D, wide))
+    Wv, Wo = RNG.normal(size=(H, D, 1)), RNG.normal(size=(H, m))
+    state = {"attention.Wq": Wq, "attention.Wk": Wk, "attention.Wv": Wv, "attention.Wo": Wo}
+    np.savez(tmp_path / "x.npz", **state)
+    weights = load_weights(tmp_path / "x.npz")
+    assert (weights.format, weights.scale, weights.prefix) == ("paper", "sqrt-model", "attention")
+    logits = np.einsum("td,hdc,hfc,tnf->thn", QUERIES, Wq, Wk, CONTEXTS) / np.sqrt(D)
+    p = np.exp(logits)
+    p /= p.sum(axis=2, keepdims=True)
+    mixed = np.einsum("thn,tnd,hdv->thv", p, CONTEXTS, Wv).reshape(T, H)
+    attention = Question(weights).attention(Dataset.of(CONTEXTS, QUERIES, mixed @ Wo))
+    outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
+    np.testing.assert_allclose(outputs, mixed @ Wo, rtol=0, atol=1e-12)

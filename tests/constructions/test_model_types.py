@@ -1,0 +1,222 @@
+"""Each listed type of model against transformers: outputs, options, and what is refused.
+
+Skipped without PyTorch and transformers; what the table itself promises is tested without them in
+tests/constructions/test_model_configs.py.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.model_cases import difference, model, recorded
+
+import attncert
+from attncert.cli import main
+from attncert.constructions.errors import InputError
+from attncert.constructions.weights.model_types import BY_NAME, MODEL_TYPES, TORCH, option
+from attncert.constructions.weights.naming import places
+from attncert.constructions.weights.namings import NAMINGS
+from attncert.verify.audit.layer.mask import Recorded
+from attncert.verify.audit.layer.reading import read_claim
+from attncert.verify.audit.layer.section import Question
+from attncert.verify.claims.evidence import Level
+
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
+transformers = pytest.importorskip(
+    "transformers", reason="needs transformers: pip install 'attncert[models]'"
+)
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+
+CASES = 20
+WITHIN = {"gpt_neo": 1e-6}  # which computes its softmax in float32
+NAMES = [name for name in BY_NAME if name != TORCH]
+
+
+def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
+    """The largest relative difference, of the module and of the file; and the audit sees none."""
+    taken, layers = recorded(name, seed, folder, **options)
+    assert {weights.type for weights in layers[1:]} <= {name}
+    for weights in layers:
+        attention = Question(weights, mask=taken.mask).attention(taken.data)
+        claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
+        assert claim is not None and claim.level is Level.NUMERICAL, claim
+    return max(difference(taken, weights) for weights in layers)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_layer_of_this_type_is_read_as_its_library_computes_it(name: str, tmp_path: Path) -> None:
+    assert agrees(name, 0, tmp_path) < WITHIN.get(name, 1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BY_NAME)
+def test_twenty_random_cases(name: str, tmp_path: Path) -> None:
+    assert max(agrees(name, seed, tmp_path) for seed in range(CASES)) < WITHIN.get(name, 1e-13)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "imagegpt", "gpt_bigcode"])
+def test_a_scale_that_is_switched_off_is_read(name: str, tmp_path: Path) -> None:
+    taken, layers = recorded(name, 1, tmp_path, scale_attn_weights=False)
+    assert {weights.scale for weights in layers} == {"none"}
+    assert max(difference(taken, weights) for weights in layers) < 1e-13
+
+
+HARMLESS = {
+    "attention_bias", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop",
+    "enable_bias", "hidden_dropout_prob", "qkv_bias", "resid_dropout", "resid_pdrop",  # in arrays
+    "hidden_size", "dim", "head_dim", "layer_norm_eps", "max_position_embeddings", "patch_size",
+    "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "reorder_and_upcast_attn",
+    "_attn_implementation", "dtype",  # arithmetic
+    "attention_layers",  # gpt_neo: attention_types, spelt out
+    "num_attention_heads",  # what n_head and others are called in the code
+    "pre_norm",  # xmod: before attention
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_option_of_the_library_s_attention_is_left_out(name: str) -> None:
+    """What the source of the attention asks of a configuration is read, refused or harmless."""
+    kind, found = BY_NAME[name], model(name)
+    known = set(kind.read) | set(kind.plain) | set(kind.rows) | HARMLESS
+    classes = {type(part) for part in found.modules() if "Attention" in type(part).__name__}
+    assert classes
+    for one in classes:
+        source = inspect.getsource(one)
+        asked = re.findall(r"config\.(\w+)", source)
+        asked += re.findall(r"getattr\((?:self\.)?config, *\"(\w+)\"", source)
+        assert set(asked) <= known, (one.__name__, set(asked) - known)
+        module = importlib.import_module(one.__module__)
+        assert "apply_rotary" not in inspect.getsource(module)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_configuration_leaves_out_is_plain(name: str) -> None:
+    """Old files lack newer options: the library's own choice is then what is read here."""
+    kind, usual = BY_NAME[name], transformers.AutoConfig.for_model(name).to_dict()
+    for key, values in kind.plain.items():
+        assert option(usual, key) in (None, *values)
+    if kind.divided not in ("", "no"):
+        assert option(usual, kind.divided) is True
+    assert any(option(usual, key) is not None for key in kind.heads)
+
+
+def test_every_type_is_listed_once() -> None:
+    assert len(BY_NAME) == sum(len(kind.names) for kind in MODEL_TYPES)
+
+
+# What was accepted before, and wrong.
+
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "GPT-J, rotary": ("gptj", {"rotary_dim": 4}),
+    "Granite, a multiplier": ("granite", {"attention_multiplier": 3.0}),
+    "Llama, rotary": ("llama", {}),
+    "OLMo, clipped": ("olmo", {"clip_qkv": 0.1}),
+    "GPT-BigCode, rows interleaved": ("gpt_bigcode", {"multi_query": False}),
+    "GPT-2, by layer": ("gpt2", {"scale_attn_by_inverse_layer_idx": True}),
+    "BEiT, relative biases outside": ("beit", {"use_relative_position_bias": True}),
+    "PyTorch, a zero row": (TORCH, {"add_zero_attn": True}),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_other_layers_are_refused_in_a_line(case: str, tmp_path: Path) -> None:
+    """As modules, and as files beside their configuration."""
+    name, options = OTHERS[case]
+    if name == TORCH:
+        layer = torch.nn.MultiheadAttention(12, 3, **options)
+    else:
+        layer = attention_of(found := model(name, **options))
+        found.save_pretrained(tmp_path)
+        torch.save(layer.state_dict(), tmp_path / "layer.pt")
+    reads = [lambda: attncert.Weights.from_torch(layer, heads=3)]
+    reads += [lambda: attncert.Weights.load(tmp_path / "layer.pt", heads=3)] * (name != TORCH)
+    for read in reads:
+        with pytest.raises(
+            InputError, match=r"must be of a type of model|to be plain, not"
+        ) as line:
+            read()
+        assert "\n" not in str(line.value)
+
+
+def attention_of(found: Any) -> Any:
+    """The first module with the projections of a layer."""
+    return next(
+        part
+        for part in found.modules()
+        if any(not place.prefix for place in places(list(part.state_dict()), NAMINGS))
+    )
+
+
+PLAIN = ("GPT-J, rotary", "GPT-BigCode, rows interleaved", "GPT-2, by layer", "PyTorch, a zero row")
+
+
+@pytest.mark.parametrize("case", PLAIN)
+def test_read_as_plain_they_do_not_give_what_was_recorded(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In Python and on the command line: undecided, 3, and nothing about labels."""
+    name, options = OTHERS[case]
+    torch.manual_seed(0)
+    if name == TORCH:
+        layer = torch.nn.MultiheadAttention(12, 3, batch_first=True, **options).eval()
+        run, x = layer, [torch.randn(1, 4, 12)] * 3
+    else:
+        run, x = model(name, **options), [torch.tensor([[3, 4, 5, 6]])]
+        layer = attention_of(run.h[1])
+    with attncert.record(layer) as taken, torch.no_grad():
+        run(*x)
+    torch.save(layer.state_dict(), tmp_path / "layer.pt")
+    weights = attncert.Weights.load(tmp_path / "layer.pt", heads=3)
+    own = np.random.default_rng(0).normal(size=taken.outputs.shape)
+    audit = attncert.audit_weights(taken.labelled(own), weights)
+    said = "The layer as read does not give the recorded outputs of all 4 examples"
+    assert audit.exit_status == 3 and audit.sections[0].answer.startswith(said)
+    assert [claim.id for claim in audit.sections[0].claims] == ["layer.read"]
+    data, mask = taken.save(tmp_path / "batch.npz")
+    words = ["audit", str(data), "--mask", str(mask), "--layer", str(tmp_path / "layer.pt")]
+    assert main([*words, "--heads", "3", "--tolerance", "1", "--out", str(tmp_path / "out")]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith(said) and "Nothing is said about labels." in out
+    section = json.loads((tmp_path / "out" / "audit.json").read_text())["sections"][0]
+    assert section["claims"][0]["level"] == "refuted" and section["standing"] == "undecided"
+
+
+def test_tables_of_angles_are_not_recorded() -> None:
+    found = model("llama")
+    layer = attention_of(found)
+    with (
+        pytest.raises(InputError, match="position_embeddings: must be left out"),
+        attncert.record(layer),
+    ):
+        found(torch.tensor([[3, 4, 5]]))
+
+
+def test_a_tensor_that_is_not_understood_is_named() -> None:
+    inputs, bias = torch.randn(1, 3, 12), torch.randn(1, 3, 3, 3)
+
+    class Plain(torch.nn.Module):
+        num_heads = 3
+
+        def __init__(self) -> None:
+            super().__init__()
+            for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                setattr(self, name, torch.nn.Linear(12, 12))
+
+        def forward(self, x: Any, mask: Any = None, pair: Any = None) -> Any:
+            return self.out_proj(self.q_proj(x) + self.k_proj(x) + self.v_proj(x))
+
+    module = Plain().eval()
+    for given, name in (({"mask": bias}, "mask"), ({"pair": (bias, bias)}, "pair")):
+        with (
+            pytest.raises(InputError, match=f"{name}: must be left out while a layer is recorded"),
+            attncert.record(module),
+        ):
+            module(inputs, **given)

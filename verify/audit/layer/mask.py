@@ -1,0 +1,99 @@
+"""Which rows of its context each query sees: --mask of `attncert audit`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray
+from attncert.constructions.data.archives import read_arrays
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
+from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import printable
+
+_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "attended to"
+_NAMED = 6  # arrays of a file, in a line that refuses it
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """outputs: (T, m), of the layer itself; unit: the unit roundoff of their arithmetic."""
+
+    outputs: FloatArray
+    unit: float
+
+    def first(self, examples: int | None) -> Recorded:
+        return Recorded(self.outputs[:examples], self.unit)
+
+
+def causal_mask(data: Dataset) -> BoolArray:
+    """The query is a token of its context, at the last row equal to it, and attends up to there.
+
+    (T, n). Raises InputError where a query is no row of its context.
+    """
+    mask = np.zeros((data.T, data.n), dtype=bool)
+    for t, query in enumerate(data.queries.fractions()):
+        rows = data.rows(t).fractions()
+        if query not in rows:
+            must = "used with queries that are each a row of their own context"
+            raise InputError("--mask causal", must, f"with query {t}, which is none of its")
+        mask[t, : len(rows) - rows[::-1].index(query)] = True
+    return mask
+
+
+def read_mask(text: str, data: Dataset) -> tuple[BoolArray | None, Recorded | None]:
+    """--mask none, causal, or a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
+
+    .npz with `mask`, or JSON: 1 or true where a row is attended to. .npz with `attn_mask` or
+    `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is hidden. Returns
+    True where a row is attended to; and what the file, as `record` saves it, says besides of the
+    layer's outputs. Raises InputError.
+    """
+    if text in ("none", "causal"):
+        return None if text == "none" else causal_mask(data), None
+    arrays = read_source(text, {"npz": _archive, "json": _json})
+    key = next(name for name in arrays if name in _TRUE)
+    array = arrays[key]
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        kind = "other entries" if array.dtype == object else f"{array.dtype} and other numbers"
+        must = "an array of 0 and 1, or of booleans"
+        raise InputError("--mask", must, f"{text}: {key} of {kind}")
+    if array.shape == (data.n,):
+        array = np.broadcast_to(array, (data.T, data.n))
+    return array.astype(bool) == _TRUE[key], _recorded(arrays, data)
+
+
+def _recorded(arrays: dict[str, AnyArray], data: Dataset) -> Recorded | None:
+    if "outputs" not in arrays:
+        return None
+    outputs, unit = arrays["outputs"], arrays.get("unit", np.float64(0))
+    if outputs.shape != (data.T, data.m) or not np.isfinite(outputs).all():
+        raise InputError("outputs", f"{(data.T, data.m)} finite numbers", outputs.shape)
+    if unit.shape != () or not 0 < unit < 1:
+        raise InputError("unit", "the unit roundoff of the outputs, from 0 to 1", unit.shape)
+    return Recorded(outputs, float(unit))
+
+
+def _archive(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
+    def choose(keys: list[str]) -> list[str]:
+        if sum(key in _TRUE for key in keys) != 1:
+            there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
+            raise InputError("--mask", f"an .npz with one of {', '.join(_TRUE)}", f"with {there}")
+        return [key for key in keys if key in (*_TRUE, "outputs", "unit")]
+
+    return read_arrays(file, source, choose, limit=2**26)
+
+
+def _json(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
+    """Objects, not yet an array: NumPy would make every entry as wide as the longest text."""
+    value: Any = json_value(file.read(MAX_JSON_BYTES + 1), source)
+    value = value.get("mask") if isinstance(value, dict) else value
+    try:
+        array = np.array(value, dtype=object)
+    except ValueError:
+        array = np.array(None)
+    good = all(isinstance(x, int) and x in (0, 1) for x in array.flat)
+    return {"mask": array.astype(bool) if good else array}

@@ -1,0 +1,122 @@
+"""Whether the layer is the one that was read: what is known of how it computes, and what assumed.
+
+Names of arrays determine no scale, no rotary positions, no bias of logits. What says it is the
+type of the model (`constructions/weights/model_types.py`), or what the layer put out when it was
+recorded: the layer as read must give that to rounding. Rounding is measured: how far NumPy in
+float32 is from float64 on the same layer, in proportion to the roundoff that was recorded with.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+
+from attncert.constructions.arrays import FloatArray
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.mask import Recorded
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.interpolation.enclosure import decimal
+
+_TIMES = 16  # as far as libraries may be apart that add in other orders
+_BITS = 128
+_SCALED = {
+    "none": "logits that are not divided",
+    "sqrt-d": r"logits divided by $\sqrt{d_h}$",
+    "sqrt-model": r"logits divided by $\sqrt d$",
+}
+_NOTHING = "no rotary or relative positions, no cap or clip, no added row"
+_SOURCE = "ours; docs/third-party-weights.md"
+
+
+def read_claim(
+    stored: StoredLayer, attention: Attention, recorded: Recorded | None
+) -> Claim | None:
+    """What the layer computes is what is audited: by its outputs, its type, or assumed. None for
+    our own format, which says it.
+
+    Refuted where the outputs that were recorded are not those of the layer as read.
+    """
+    if recorded is not None:
+        return _reproduced(stored, attention, recorded)
+    if stored.format == "attncert":
+        return None
+    mask = "no mask" if attention.mask is None else "no other mask"
+    plain = f"softmax attention with {_SCALED[attention.scale]}; {_NOTHING}, {mask}"
+    if stored.type and attention.scale == stored.scale:
+        return Claim(
+            ids.LAYER_READ,
+            f"The configuration says: type {stored.type}, {plain}.",
+            Level.NUMERICAL,
+            arithmetic="float64, layers of this type against their library's, by the tests",
+            source=_SOURCE,
+        )
+    statement = f"Assumed, since names of arrays do not say it: {plain}."
+    return Claim(ids.LAYER_READ, statement, Level.ASSUMED, source=_SOURCE)
+
+
+def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -> Claim:
+    with ctx.workprec(_BITS):
+        gaps = attention.outputs() - arb_mat(_offset_taken(stored, recorded.outputs))
+        largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
+        difference = decimal(largest.upper(), up=True)
+        rounding = _TIMES * _lost(attention) * recorded.unit / 2.0**-24
+        rounding += _TIMES * recorded.unit * float(np.abs(recorded.outputs).max())
+        same = bool(largest <= arb(rounding))
+    numbers = {"largest difference": difference, "rounding": f"{rounding:.3g}"}
+    outputs = f"the recorded outputs of {counted(attention.data.T, 'example', 'all')}"
+    if same:
+        statement = f"The layer as read gives {outputs} to rounding: within {difference}."
+        level, witness = Level.NUMERICAL, None
+    else:
+        statement = (
+            f"The layer as read does not give {outputs} (largest difference {difference}, of which "
+            f"rounding explains {rounding:.3g}): something acts that was not read."
+        )
+        level, witness = Level.REFUTED, numbers
+    return Claim(
+        ids.LAYER_READ, statement, level, numbers=numbers, witness=witness,
+        arithmetic=f"ball arithmetic (Arb), {_BITS} bits, against floats", source=_SOURCE,
+    )  # fmt: skip
+
+
+def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
+    """The outputs less b_O, as the layer without biases has them."""
+    exact = fmpq_mat([[_exact(x) for x in row] for row in outputs.tolist()])
+    if stored.offset is None:
+        return exact
+    return exact - fmpq_mat(len(outputs), 1, [1] * len(outputs)) * stored.offset
+
+
+def _exact(x: float) -> fmpq:
+    return fmpq(*x.as_integer_ratio())
+
+
+def _lost(attention: Attention) -> float:
+    """How far the outputs in float32 are from those in float64, at most."""
+    wide, narrow = (_by_numpy(attention, kind) for kind in (np.float64, np.float32))
+    return float(np.abs(wide - narrow).max())
+
+
+def _by_numpy(attention: Attention, kind: type[np.floating[Any]]) -> FloatArray:
+    """(T, m), in arithmetic of this kind."""
+    data = attention.data
+    factor = kind(float(attention.factor.mid()) / math.log(2))  # which W_Q has in it
+    w = {name: x.astype(kind) for name, x in attention.layer.to_numpy().items()}
+    contexts, queries = (x.floats().astype(kind) for x in (data.contexts, data.queries))
+    tokens = contexts[:, None]  # (T or 1, 1, n, d)
+    q = (queries[:, None, None] @ w["W_Q"]).swapaxes(2, 3)  # (T, H, d_h, 1)
+    logits = (tokens @ w["W_K"] @ q)[..., 0] * factor
+    seen = np.zeros((data.T, 1, data.n), dtype=bool)
+    for t in range(data.T):
+        seen[t, 0, attention.rows(t)] = True
+    logits = np.where(seen, logits, -np.inf)
+    weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+    weights /= weights.sum(axis=2, keepdims=True)
+    mixed = weights[:, :, None] @ (tokens @ w["W_V"])  # (T, H, 1, d_v)
+    outputs: FloatArray = mixed.reshape(data.T, -1) @ w["W_O"]
+    return outputs
