@@ -35,7 +35,7 @@ from fit import has_torch
 from machine import machine, peak_mebibytes
 
 from attncert.constructions.given.law import spans
-from attncert.constructions.given.least_squares import Fit, fit
+from attncert.constructions.given.least_squares import Descent, descend
 from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.fast import check as fast
 from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, near_certificate
@@ -54,7 +54,7 @@ def row_of(point: Point, share: float) -> dict[str, Any]:
     """
     row: dict[str, Any] = asdict(point) | {"bounds": point.bounds(), "T": None, "tried": []}
     row |= {"certificates": [], "outcome": "not found"}
-    candidates, found = point.candidates(), dict[int, Fit | None]()
+    candidates, found = point.candidates(), dict[int, Descent | None]()
     high = len(candidates)
     begin = max(bisect_right(candidates, share * point.law / point.m + 0.5) - 1, 0)
     while high > 0:
@@ -85,7 +85,7 @@ def share_near(point: Point, rows: list[dict[str, Any]]) -> float:
     return 1.0 if row is None else row["T"] * row["m"] / row["bounds"]["N"]
 
 
-def certified(point: Point, T: int, best: Fit, row: dict[str, Any]) -> bool:
+def certified(point: Point, T: int, best: Descent, row: dict[str, Any]) -> bool:
     """Whether these weights have a certificate that checks; what there is to say goes into row."""
     start, data = time.process_time(), data_of(point, T)
     near = certify(data, np.asarray(best.weights), point.shape())
@@ -112,13 +112,13 @@ def certified(point: Point, T: int, best: Fit, row: dict[str, Any]) -> bool:
     return True
 
 
-def search(point: Point, T: int, tried: list[dict[str, Any]]) -> Fit | None:
+def search(point: Point, T: int, tried: list[dict[str, Any]]) -> Descent | None:
     data = data_of(point, T)
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     for seed in range(1 if point.law > LARGE else TRIES):
         start = time.process_time()
         with np.errstate(all="ignore"):
-            result = fit(*arrays, point.shape(), seed, max_steps=MAX_STEPS)
+            result = descend(*arrays, point.shape(), seed, max_steps=MAX_STEPS)
         tried.append(
             {
                 "T": T,

@@ -21,7 +21,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import softmax_float
 from attncert.constructions.given.adam import train
 from attncert.constructions.given.attention import Shape
-from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.least_squares import descend
 from attncert.verify import features
 from attncert.verify.near.certificate import certify
 from attncert.verify.near.heads import SATURATED, heads
@@ -48,7 +48,7 @@ def _trained(point: Point, T: int, steps: int) -> dict[str, Any]:
     start = time.process_time()
     found = train(*arrays, shape, 0, steps=steps)
     taken, start = time.process_time() - start, time.process_time()
-    further = fit(*arrays, shape, found.weights)
+    further = descend(*arrays, shape, found.weights)
     near = certify(data, np.asarray(further.weights), shape) if further.found else None
     return {
         "contexts": point.contexts,
@@ -96,7 +96,7 @@ def _saturated(data: Dataset, built: Construction) -> list[float]:
 def _fitted(data: Dataset, shape: Shape) -> Iterator[list[float]]:
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     for seed in range(STARTS):
-        found = fit(*arrays, shape, seed)
+        found = descend(*arrays, shape, seed)
         if found.found:
             seen = heads(*arrays[:2], np.asarray(found.weights), shape)
             yield [round(x, 4) for x in seen.saturated]

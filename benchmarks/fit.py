@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, jacobian, outputs
-from attncert.constructions.given.least_squares import fit, start
+from attncert.constructions.given.least_squares import descend, start
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.fast import check as fast
 from attncert.verify.near.certificate import MOST_UNKNOWNS, certify, near_certificate
@@ -54,7 +54,7 @@ def example(T: int, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def ours(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
-    found = fit(*data, shape, seed, tolerance=ERROR)
+    found = descend(*data, shape, seed, tolerance=ERROR)
     return {"found": found.found, "steps": len(found.steps) - 1, "error": found.error}
 
 
@@ -159,7 +159,7 @@ def large(heads: int, threads: int) -> dict[str, Any]:
     row: dict[str, Any] = {"T": T, "n": 32, "d": 64, "heads": heads}
     with threadpool_limits(threads), tempfile.TemporaryDirectory() as folder:
         start_ = time.perf_counter(), time.process_time()
-        found = fit(*data, shape, 0)
+        found = descend(*data, shape, 0)
         row["fit"] = _since(start_) | {"steps": len(found.steps) - 1, "error": found.error}
         start_ = time.perf_counter(), time.process_time()
         near = certify(exact, found.weights, shape)

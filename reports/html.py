@@ -27,15 +27,15 @@ from typing import Any
 
 from latex2mathml.converter import convert_to_element
 from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+from mdit_py_plugins.anchors.index import slugify, unique_slug
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from attncert.reports.report import HTML_MARK, MARK, PROOF, REPOSITORY, figure_file
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import plain
 
 GRAPH = figure_file("graph")
-_MATH = re.compile(r"\$`([^`]+)`\$|\$([^$]+)\$")
 _TAGS = re.compile(
     r"<details>(<summary>[^<>]*</summary>)?|</details>|</?span>|</?code>|<a id=\"[a-z0-9-]+\">|</a>"
 )
@@ -60,7 +60,7 @@ def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
     Equal Markdown and figures give equal bytes.
     """
     parser = _parser()
-    environment: dict[str, Any] = {"files": files, "headings": [], "slugs": {}, "tables": 0}
+    environment: dict[str, Any] = {"files": files, "headings": [], "slugs": set(), "tables": 0}
     tokens = parser.parse(markdown.decode().replace(MARK, "", 1), environment)
     body = parser.renderer.render(tokens, parser.options, environment)
     title = next((t for level, t, _ in environment["headings"] if level == "h1"), "Report")
@@ -169,27 +169,15 @@ def _contents(headings: list[tuple[str, str, str]]) -> str:
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
-    parser.inline.ruler.before("escape", "math", _math_rule)
+    parser.use(dollarmath_plugin).disable("math_block")
     for name, rule in _RULES.items():
         parser.add_render_rule(name, lambda self, x, k, options, env, rule=rule: rule(x, k, env))
     return parser
 
 
-def _math_rule(state: StateInline, silent: bool) -> bool:
-    """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown."""
-    if state.src[state.pos] != "$":
-        return False
-    found = _MATH.match(state.src, state.pos)
-    if found is None:
-        return False
-    if not silent:
-        state.push("math", "math", 0).content = found[1] or found[2]
-    state.pos = found.end()
-    return True
-
-
 def _math(tokens: _Tokens, k: int, env: Any) -> str:
-    return mathml(tokens[k].content)
+    """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown."""
+    return mathml(tokens[k].content.strip("`"))
 
 
 def _fence(tokens: _Tokens, k: int, env: Any) -> str:
@@ -206,9 +194,7 @@ def _html(tokens: _Tokens, k: int, env: Any) -> str:
 
 def _heading_open(tokens: _Tokens, k: int, env: Any) -> str:
     text = _plain(tokens[k + 1].children or [])
-    slug = re.sub(r"[^\w-]", "", text.lower().replace(" ", "-")) or "part"
-    env["slugs"][slug] = seen = env["slugs"].get(slug, -1) + 1
-    slug = f"{slug}-{seen}" if seen else slug
+    slug = unique_slug(slugify(text) or "part", env["slugs"])
     env["headings"].append((tokens[k].tag, text, slug))
     return f'<{tokens[k].tag} id="{slug}">'
 
@@ -248,7 +234,8 @@ def _cell_open(tokens: _Tokens, k: int, env: Any) -> str:
 
 def _header_open(tokens: _Tokens, k: int, env: Any) -> str:
     inside = tokens[k + 1].children or []
-    spoken = f' abbr="{escape(_plain(inside))}"' if any(t.type == "math" for t in inside) else ""
+    formula = any(t.type == "math_inline" for t in inside)
+    spoken = f' abbr="{escape(_plain(inside))}"' if formula else ""
     return f'<th scope="col"{_class(tokens[k], "")}{spoken}>'
 
 
@@ -259,7 +246,7 @@ def _class(token: Token, content: str) -> str:
 
 
 _RULES: dict[str, Callable[[_Tokens, int, Any], str]] = {
-    "math": _math, "fence": _fence, "html_block": _html, "html_inline": _html,
+    "math_inline": _math, "fence": _fence, "html_block": _html, "html_inline": _html,
     "heading_open": _heading_open, "image": _image, "link_open": _link_open,
     "table_open": _table_open, "table_close": lambda *_: "</table>\n</div>\n",
     "td_open": _cell_open, "th_open": _header_open,
@@ -272,8 +259,8 @@ def _plain(tokens: _Tokens) -> str:
 
 def _texts(tokens: _Tokens) -> Iterator[str]:
     for token in tokens:
-        if token.type == "math":
-            yield plain(f"${token.content}$")
+        if token.type == "math_inline":
+            yield plain(f"${token.content.strip('`')}$")
         elif token.type in ("text", "code_inline", "text_special"):
             yield token.content
         elif token.children:

@@ -13,10 +13,10 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 
 __all__ = [
+    "ANSWER",
     "ASSUME",
     "AUDIT",
     "CAPACITY",
-    "FIT",
     "HTML_MARK",
     "KINDS",
     "KRUSKAL",
@@ -82,7 +82,7 @@ AUDIT = Kind(
     ("audit.json",),
     ("audit-steps", "audit-necessity", "audit-layer"),
 )
-FIT = Kind("fit", "report.md", ("fit.json", "timings.json", "certificate.json"))
+ANSWER = Kind("answer", "report.md", ("answer.json", "timings.json", "certificate.json"))
 LABELLING = Kind(
     "every-labelling",
     "report.md",
@@ -94,7 +94,7 @@ ASSUME = Kind(
     ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
     ("fractions", "spectra", "ranks"),
 )
-KINDS = (PROOF, FIT, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
+KINDS = (PROOF, ANSWER, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

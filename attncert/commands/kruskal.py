@@ -44,7 +44,7 @@ def kruskal(
     device: Annotated[str, typer.Option(help="for the subsets: auto | cpu | cuda")] = "auto",
     jobs: Annotated[int, typer.Option(help="processes for the shards")] = 1,
     log: Annotated[
-        str | None, typer.Option(help="file (SQLite) that keeps finished shards; to go on from it")
+        str | None, typer.Option(help="SQLite file that keeps finished shards; goes on from it")
     ] = None,
     dask: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
     out: Annotated[str | None, typer.Option(help="folder for the report")] = None,
@@ -80,7 +80,7 @@ def kruskal(
     question.require(vectors)
     folder = report_folder(out, f"{vectors.name}-kruskal")
 
-    def made(progress: Stages) -> Report:
+    def answer(progress: Stages) -> Report:
         proved: list[str] = []
 
         def watch(interval: Interval) -> None:
@@ -99,7 +99,7 @@ def kruskal(
                 )
             )
 
-    return deliver(made, folder, as_json)
+    return deliver(answer, folder, as_json)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 
 from attncert.constructions.data import generators
 from attncert.constructions.given.attention import Shape
-from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.least_squares import descend
 from attncert.constructions.given.zeros import draw_groups
 from attncert.verify.rank.whole_layer.jacobian_rows import jacobian_rank
 from gpu.rows import START, Row, rounded, timed
@@ -53,7 +53,7 @@ def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
 
     def job() -> Any:
         seen.clear()
-        return fit(
+        return descend(
             *data, Shape(d, 1, heads, 1, 1), 0, tolerance=ERROR,
             progress=lambda step, error: seen.append(time.perf_counter()),
         )  # fmt: skip

@@ -35,8 +35,8 @@ def measure(n: int, d: int, k: int | None, count: int) -> dict[str, Any]:
         plan = sampler.plan(0)
 
         def job(sampler: Sampler = sampler, plan: Any = plan) -> Any:
-            results = {shard: sampler(shard, vectors.array) for shard in plan.shards()}
-            return sampler.summary(plan, results).as_dict()
+            records = [sampler(shard, vectors.array) for shard in plan.shards()]
+            return sampler.summary(vectors, plan, records).as_dict()
 
         said[device], times = timed(job, 1 if device == "cuda" else 0)
         row[device] = times

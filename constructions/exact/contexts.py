@@ -1,6 +1,9 @@
-"""The contexts times integer columns, whatever the size of the data."""
+"""The contexts times integer columns, whatever the size of the data; and which are the same."""
 
 from __future__ import annotations
+
+import math
+from collections import Counter
 
 import numpy as np
 
@@ -20,3 +23,14 @@ def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
         for start in range(0, count, step)
     ]
     return np.concatenate(parts).reshape(count, n, -1)
+
+
+def as_if_once(data: Dataset, t: int) -> list[list[int]]:
+    """The tokens of a context (numerators). Beside contexts of other lengths, tokens that all occur
+    r times count once: to every head these are the same contexts."""
+    rows = [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
+    if not data.ragged:
+        return rows
+    counts = Counter(map(tuple, rows))
+    times = math.gcd(*counts.values())
+    return [list(row) for row, count in counts.items() for _ in range(count // times)]

@@ -25,6 +25,7 @@ from flint import fmpz_mat, nmod_mat
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.contexts import as_if_once
 
 _PRIME = 2**62 - 57
 
@@ -92,8 +93,7 @@ def law(data: Dataset) -> Law:
     groups: dict[bytes, list[int]] = {}
     if not data.shared:
         for t in range(data.T):
-            context = data.rows(t).numerators.tolist()
-            groups.setdefault(repr(context).encode(), []).append(t)
+            groups.setdefault(repr(as_if_once(data, t)).encode(), []).append(t)
     some = [group for group in groups.values() if 1 < len(group) < data.T]
     parts = [(len(group), spans(data.take(group))) for group in some]
     return Law(((data.T, spans(data)), *parts))

@@ -51,7 +51,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Descent:
     """weights: float64, numbered as `Shape` says, in the scale of the data. found: the largest
     error is at most the tolerance. error: that of the labels as given. why: if not found.
     """
@@ -97,7 +97,7 @@ class Units:
         return factors
 
 
-def fit(
+def descend(
     contexts: Array,
     queries: Array,
     labels: Array,
@@ -108,7 +108,7 @@ def fit(
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
-) -> Fit:
+) -> Descent:
     """Weights whose outputs are the labels up to rounding, or the last ones tried.
 
     contexts (T or 1, n, d), queries (T, d), labels (T, m): float64, finite, of one array library,
@@ -164,7 +164,7 @@ def fit(
         weights, found = x * factors, error <= tolerance
     if found and not bool(xp.all(xp.isfinite(weights))):
         found, why = False, "in the scale of the data the weights are beyond the range of float64"
-    return Fit(shape, weights, found, error * units.y, tuple(steps), why)
+    return Descent(shape, weights, found, error * units.y, tuple(steps), why)
 
 
 def start(shape: Shape, seed: int) -> FloatArray:

@@ -161,7 +161,7 @@ def data_text(data: Dataset) -> list[str]:
     contexts = (
         f"one context of {data.n} tokens for all"
         if data.shared
-        else (f"contexts of {data.n} tokens")
+        else (f"contexts of {data.lengths} tokens")
     )
     labels = f"labels of width {data.m}" if data.labelled else "no labels"
     sizes = f"{counted(data.T, 'example')}, {contexts}, width {data.d}, {labels}"

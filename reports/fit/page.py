@@ -2,92 +2,78 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from attncert.constructions.brief import command_line
-from attncert.reports.report import FIT, Report
-from attncert.reports.words.claims import lines
-from attncert.reports.words.jsonable import readable_json
-from attncert.reports.words.levels import WORDING
-from attncert.reports.words.numbers import count
-from attncert.reports.words.templating import page
-from attncert.verify.certificate import TooLarge, canonical_bytes, produced_by
-from attncert.verify.near.certificate import MOST_UNKNOWNS, brief, near_certificate
-from attncert.verify.near.fitted import Fitted, fit_dict
+from attncert.reports.answers import Room
+from attncert.verify.near.certificate import brief
+from attncert.verify.near.fitted import Attempt, Fitted
 from attncert.verify.near.heads import SATURATED, Heads
-from attncert.verify.tightness.impossibility import tied_certificate
-
-FORMAT = "attncert-fit/1"
 
 
-def one_line(fitted: Fitted) -> str:
-    """For a terminal: the claim about these labels, or why nothing was shown."""
-    claim = fitted.claim
-    if fitted.holds and claim is not None:
-        heads = fitted.attempts[-1].heads
-        return f"These labels, {count(heads, 'head')}: {claim.level.value}: {claim.statement}."
-    verdict = "not tried" if fitted.beyond else fitted.level.value
-    return f"These labels: {verdict}: {fitted.why}."
-
-
-def command(fitted: Fitted) -> str:
-    """What does it again; paths are left out."""
-    asked = {name: x for name, x in vars(fitted.settings).items() if x not in ("lm", "auto")}
-    return command_line("attncert fit DATA", examples=fitted.data.T, **asked)
-
-
-def certificate_of(fitted: Fitted) -> tuple[dict[str, Any] | None, str]:
-    """The file's content, or None and why there is none."""
-    made = produced_by(command(fitted), fitted.settings.seed)
-    if fitted.limits:
-        return tied_certificate(fitted.data, made), ""
-    if not fitted.holds or fitted.near is None:
-        return None, "nothing was shown"
-    unknowns = len(fitted.near.unknowns)
-    if unknowns > MOST_UNKNOWNS:
-        return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
-    try:
-        return near_certificate(fitted.near, construction="fit", produced_by=made), ""
-    except TooLarge as reason:
-        return None, str(reason)
-
-
-def report(fitted: Fitted) -> Report:
-    return Report(FIT, render(fitted), fit_dict(fitted), (one_line(fitted),), fitted.exit_status)
-
-
-def render(fitted: Fitted) -> dict[str, bytes]:
-    """report.md, fit.json, timings.json, and certificate.json where there is one."""
-    certificate, without = certificate_of(fitted)
-    last, near = fitted.attempts[-1] if fitted.attempts else None, fitted.near
-    level = fitted.level
+def room(fitted: Fitted) -> Room:
+    last = fitted.attempts[-1] if fitted.attempts else None
     context = {
-        "line": one_line(fitted),
         "fitted": fitted,
         "last": last,
-        "near": near,
-        "radius": "" if near is None else brief(near.radius),
-        "command": command(fitted),
-        "certificate": certificate is not None,
-        "without": without,
-        "level": level.value.capitalize(),
-        "meaning": WORDING[level].meaning,
-        "lines": lines(fitted.limits),
+        "near": fitted.near,
+        "radius": "" if fitted.near is None else brief(fitted.near.radius),
+        "shares": _shares(fitted.heads),
         "threshold": SATURATED,
-        "shares": () if fitted.seen is None else _shares(fitted.seen),
     }
-    files = {
-        "report.md": page("fit.md.j2", context),
-        "fit.json": readable_json({"format": FORMAT, **fit_dict(fitted)}),
-        "timings.json": readable_json({"seconds": fitted.seconds}),
-    }
-    if certificate is not None:
-        files["certificate.json"] = canonical_bytes(certificate)
-    return files
+    return Room("fit.md.j2", context, exhibits(fitted))
 
 
-def _shares(seen: Heads) -> tuple[float, float, float]:
-    """The carrier's share: median, least, largest."""
-    return float(np.median(seen.share)), float(seen.share.min()), float(seen.share.max())
+def exhibits(fitted: Fitted) -> dict[str, Any]:
+    """The law, and how each attempt went."""
+    whole, near = fitted.law.whole, fitted.near
+    return {
+        "law": {
+            "differences": whole.differences,
+            "common": whole.common,
+            "queries": whole.queries,
+        },
+        "attempts": [_attempt(attempt) for attempt in fitted.attempts],
+        "condition": None if near is None else _finite(near.condition),
+        "heads": None if fitted.heads is None else fitted.heads.as_dict(),
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    descent = attempt.descent
+    return {
+        "heads": attempt.heads,
+        "seed": attempt.seed,
+        "effective_parameters": attempt.bound,
+        "parameters": descent.shape.parameters,
+        "found": descent.found,
+        "why": descent.why,
+        "error": _finite(descent.error),
+        "steps": [[_finite(s.error), _finite(s.damping)] for s in descent.steps],
+        "training": _training(attempt),
+    }
+
+
+def _training(attempt: Attempt) -> dict[str, Any] | None:
+    training, moved = attempt.training, attempt.moved
+    if training is None or moved is None:
+        return None
+    return {
+        "steps": training.steps,
+        "error": _finite(training.error),
+        "errors": [[step, _finite(error)] for step, error in training.errors],
+        "moved": _finite(moved),
+    }
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None
+
+
+def _shares(heads: Heads | None) -> tuple[float, ...]:
+    """Median, least and largest share of the carrier."""
+    if heads is None:
+        return ()
+    return tuple(float(f(heads.share)) for f in (np.median, np.min, np.max))

@@ -22,6 +22,7 @@ from attncert.reports.words.numbers import (
     power_of_two,
     real,
     size,
+    tokens,
     value,
     whole,
     words,
@@ -70,7 +71,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
     rows = [
         ("construction", _construction(proof)),
         ("examples $T$", whole(data.T)),
-        ("contexts", f"{contexts}: $n = {data.lengths}$ rows of width $d = {data.d}$"),
+        ("contexts", f"{contexts}: {tokens(data)} rows of width $d = {data.d}$"),
         ("labels", _labels(data)),
         ("heads $H$", value(s.heads)),
         ("head width $d_h$", value(s.head_width)),

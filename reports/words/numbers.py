@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
@@ -113,6 +114,17 @@ def indices(values: Iterable[int], limit: int = _SHOWN) -> str:
     if len(parts) > limit:
         return ", ".join(parts[:limit]) + f", … ({len(items):,} in all)"
     return ", ".join(parts) or "none"
+
+
+def tokens(data: Dataset) -> str:
+    """How many tokens a context has.
+
+    >>> tokens(Dataset.of([[1]], [[1]])), tokens(Dataset.of([[[1]], [[1], [2]]], [[1], [2]]))
+    ('$n = 1$', '$n_t = 1$ to $2$')
+    """
+    if data.counts is None:
+        return f"$n = {data.n}$"
+    return f"$n_t = {min(data.counts)}$ to ${data.n}$"
 
 
 def count(k: int, noun: str) -> str:

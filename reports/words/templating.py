@@ -15,7 +15,15 @@ import jinja2
 from jinja2.bccache import Bucket
 
 from attncert.reports.report import MARK
-from attncert.reports.words.numbers import count, indices, real, size, value, words
+from attncert.reports.words.numbers import (
+    count,
+    indices,
+    real,
+    size,
+    tokens,
+    value,
+    words,
+)
 from attncert.reports.words.text import code, markdown, sentence
 from attncert.reports.words.witness import readable
 
@@ -24,7 +32,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 _FILTERS: dict[str, Filter] = {
     "md": markdown, "code": code, "sentence": sentence, "value": value,
     "words": words, "count": count, "size": size, "real": real, "indices": indices,
-    "witness": readable,
+    "witness": readable, "tokens": tokens,
 }  # fmt: skip
 
 

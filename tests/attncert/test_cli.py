@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ from support import figures
 import attncert
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
 @pytest.fixture
@@ -234,9 +239,60 @@ def test_attack_counts_what_it_tried(capsys: pytest.CaptureFixture[str]) -> None
     assert found["failures"] == []
 
 
-def test_help_is_status_0(capsys: pytest.CaptureFixture[str]) -> None:
-    assert attncert.main(["--help"]) == 0
-    assert "prove" in capsys.readouterr().out
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert attncert.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"attncert {metadata.version('attncert')}\n"
+    for words in (["-h"], ["prove", "-h"], ["explain", "-h"]):
+        assert attncert.main(words) == 0
+        assert capsys.readouterr().out.startswith("Usage: attncert")
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_quiet_says_nothing_but_errors(
+    place: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["explain", "digits"]
+    words.insert(place, "--quiet")
+    assert attncert.main(words) == 0
+    assert capsys.readouterr() == ("", "")
+    assert attncert.main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "digits"
+    assert attncert.main(["explain", str(tmp_path / "none.json"), "-q"]) == 2
+    assert "must be an attncert certificate" in capsys.readouterr().err
+    assert attncert.main(["explain", "digits"]) == 0  # the next run is not quiet
+    assert capsys.readouterr().out.startswith("digits: 1,782 examples, ")
+
+
+def test_shells_complete_commands(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {
+        "_ATTNCERT_COMPLETE": "complete_bash",
+        "COMP_WORDS": "attncert kr",
+        "COMP_CWORD": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert attncert.main([]) == 0
+    assert capfd.readouterr().out.split() == ["kruskal"]
+
+
+def test_a_certificate_from_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(TINY))
+    assert attncert.main(["prove", str(path), "--heads", "2", "--out", str(tmp_path / "o")]) == 0
+    content = (tmp_path / "o" / "certificate.json").read_bytes()
+    capsys.readouterr()
+    for command in ("check", "explain"):
+        piped(monkeypatch, content)
+        assert attncert.main([command, "-"]) == 0
+        piped(monkeypatch, content[:-9])
+        assert attncert.main([command, "-"]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    piped(monkeypatch, content)
+    assert attncert.main(["audit", "-", "--layer", "-"]) == 2
+    assert "a file, for one argument alone, not empty" in capsys.readouterr().err
 
 
 def _write(path: Path, content: object) -> Path:

@@ -47,7 +47,7 @@ def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
 
 
 def test_nothing_else_is_there() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="No attncert attribute nothing"):
         attncert.nothing  # noqa: B018
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import attncert
 from attncert.constructions.numerals import fraction, integer, numeral, short
+from attncert.constructions.weights.load import load_weights
 from attncert.reports.words.jsonable import jsonable
 
 NINES = "9" * 4300
@@ -123,3 +124,17 @@ def test_no_length_is_too_long() -> None:
 def test_what_is_no_decimal_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         integer(text)
+
+
+def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
+    """More digits than Python's own limit, as readouts have."""
+    long = Fraction(10**100_000 + 1, 3**100_000)  # longer than a data set's denominators
+    layer = {
+        "query": [[1]],
+        "key": [[1]],
+        "value": [["1/2"]],
+        "output": [[numeral(long)]],
+    }
+    (tmp_path / "w.json").write_text(json.dumps(layer))
+    found = load_weights(tmp_path / "w.json").layer.output[0, 0]
+    assert (int(found.p), int(found.q)) == long.as_integer_ratio()

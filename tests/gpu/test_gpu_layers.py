@@ -11,10 +11,11 @@ from attncert.constructions import width_one
 from attncert.constructions.data import generators
 from attncert.constructions.errors import InputError
 from attncert.constructions.given.attention import Shape, jacobian
-from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.least_squares import descend
 from attncert.constructions.given.zeros import draw_groups
 from attncert.verify import features
-from attncert.verify.near.fitted import FitSettings, fit_data
+from attncert.verify.near.fitted import fit
+from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
@@ -86,7 +87,7 @@ def floats(T: int, n: int, d: int, m: int) -> list[np.ndarray]:
 def test_a_fit(gpu: Gpu, m: int, head_width: int, value_width: int) -> None:
     data, shape = floats(14, 3, 5, m), Shape(5, m, 6, head_width, value_width)
     there = [gpu.xp.asarray(x) for x in data]
-    found, want = fit(*there, shape, 0), fit(*data, shape, 0)
+    found, want = descend(*there, shape, 0), descend(*data, shape, 0)
     assert found.found and want.found and isinstance(found.weights, gpu.cupy.ndarray)
     weights = found.weights.get()
     got = jacobian(there[0], there[1], gpu.xp.asarray(weights), shape)
@@ -99,10 +100,10 @@ def test_a_singular_system_ends_no_fit(gpu: Gpu) -> None:
     """cuSOLVER gives no exception; two examples that are equal but for 10⁻¹⁰ in the label."""
     labels = gpu.xp.asarray(np.array([[0.5], [0.5 + 1e-10]]))
     contexts, queries = gpu.xp.asarray(np.full((1, 1, 1), 1.25)), gpu.xp.asarray(np.ones((2, 1)))
-    found = fit(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)
+    found = descend(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)
     assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
 
 
 def test_fitted_labels_are_enclosed(gpu: Gpu) -> None:
-    fitted = fit_data(generators.random(T=12, n=3, d=4, seed=1), FitSettings(device="cuda"))
+    fitted = fit(generators.random(T=12, n=3, d=4, seed=1), Fit(device="cuda"))
     assert fitted.holds

@@ -9,18 +9,18 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import labelling_cases, near_cases
 from support import proof_fixtures as fixtures
-from support.interrupts import interrupt_at
 from support.small_certificates import CASES
 
 from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import FIT, KINDS, MARK, PROOF, Kind, Report
+from attncert.reports.report import ANSWER, KINDS, MARK, PROOF, Kind, Report
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -209,6 +209,17 @@ def test_what_ends_the_process_between_the_renames_waits(
     assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
 
 
+def interrupt_at(patch: pytest.MonkeyPatch, place: Any, name: str) -> None:
+    """SIGINT is raised whenever `place.name` is called, which then does what it did before."""
+    original = getattr(place, name)
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **options)
+
+    patch.setattr(place, name, interrupted)
+
+
 @pytest.mark.parametrize("at", ["replace", "rmtree"])
 def test_an_interrupt_waits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     """Between the renames, and when the old folder is removed."""
@@ -272,7 +283,7 @@ def test_the_checker_is_where_a_certificate_is(kind: Kind, tmp_path: Path) -> No
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
     """Away from attncert and from every package, any claim; the folder stays what it was."""
     out = tmp_path / "out"
-    write(Report(FIT, {"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
+    write(Report(ANSWER, {"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
     made = {"interpolation-near": near_cases.case("shared")}
     made["every-labelling"] = labelling_cases.case("pair")
     certificate = made.get(claim) or CASES[claim]()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
@@ -108,22 +107,6 @@ def mutated(draw: st.DrawFn, original: Any) -> Any:
                 inner.append(copy.deepcopy(inner[key]))
             case _ if isinstance(inner, dict):
                 inner[draw(st.sampled_from(["extra", "value", "rank"]))] = copy.deepcopy(draw(JUNK))
-    return value
-
-
-@st.composite
-def nudged(draw: st.DrawFn, original: Any) -> Any:
-    """A certificate with one or two of its numbers a little larger or smaller."""
-    value = copy.deepcopy(original)
-    for _ in range(draw(st.integers(1, 2))):
-        part = draw(
-            st.sampled_from([value[key] for key in ("data", "layer", "near") if key in value])
-        )
-        lists = [x for x in containers(part) if any(_is_number(y) for y in _items(x))]
-        inner = draw(st.sampled_from(lists))
-        key = draw(st.sampled_from([k for k, y in _pairs(inner) if _is_number(y)]))
-        step = Fraction(draw(st.integers(-999, 999)), 10 ** draw(st.integers(0, 30)))
-        inner[key] = str(Fraction(inner[key]) + step)
     return value
 
 

@@ -9,7 +9,8 @@ from support.newton import data_set
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.near.certificate import near_certificate
-from attncert.verify.near.fitted import FitSettings, fit_data
+from attncert.verify.near.fitted import fit
+from attncert.verify.questions.fit import Fit
 
 Certificate = dict[str, Any]
 
@@ -39,6 +40,6 @@ def case(name: str) -> Certificate:
 
 
 def certificate(data: Dataset, heads: int, head_width: int, value_width: int) -> Certificate:
-    fitted = fit_data(data, FitSettings(heads, head_width, value_width))
-    assert fitted.near is not None and fitted.holds, fitted.why
+    fitted = fit(data, Fit(heads, head_width, value_width))
+    assert fitted.near is not None and fitted.holds, fitted.reason
     return near_certificate(fitted.near, construction="fit", produced_by={})

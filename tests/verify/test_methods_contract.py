@@ -176,5 +176,5 @@ def test_the_help_and_the_advice_name_what_there_is() -> None:
     commands = Path(attncert.__file__).parent / "commands"
     assert f'"{" | ".join(OURS)} | MODULE:NAME"' in (commands / "prove.py").read_text()
     attacked = [m.name for m in registry.methods() if m.attack and m.name in OURS]
-    assert f'"{" | ".join(attacked)} | MODULE:NAME;' in (commands / "attack.py").read_text()
+    assert f'"{" | ".join(attacked)} | MODULE:NAME"' in (commands / "attack.py").read_text()
     assert not registry.method("generic").uses_a1_a2

@@ -25,7 +25,7 @@ from attncert.constructions.from_layer import from_layer
 from attncert.constructions.given import attention
 from attncert.constructions.given.adam import train
 from attncert.constructions.given.law import law
-from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.least_squares import descend
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout import float_weights
 from attncert.constructions.search.dimensions import dimensions
@@ -41,6 +41,7 @@ from attncert.verify.near import enclosure
 from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows
+from attncert.verify.tightness.impossibility import kind
 from attncert.verify.tightness.relations import flat, probes, rows
 
 P, SMALL = features.PRIMES[0], 11863067  # a prime of the exact matrix products
@@ -141,12 +142,14 @@ def test_spans_do_not_see_what_fills_up() -> None:
 def test_relations_count_repeated_tokens_once() -> None:
     """Rows [a, b] and [a, b, a, b] are one context; [a, b] and [a, b, a] are two."""
     one, two = [[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 0]]
-    data = Dataset.of([one, [*one, *one], two], [[1, 2]] * 3, [1, 2, 3])
-    (relation,) = rows.row_relations(data)
-    assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
-    assert rows.row_relations(repeated(data)) == (relation,)
-    proof = prove(data)
-    assert proof.standing.value == "refuted" and proof.certificate is not None
+    for contexts in ([one, [*one, *one], two], [one, [*one, *one]]):
+        data = Dataset.of(contexts, [[1, 2]] * len(contexts), [1, 2, 3][: len(contexts)])
+        (relation,) = rows.row_relations(data)
+        assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
+        assert rows.row_relations(repeated(data)) == (relation,)
+        assert rows.class_by_class(data, relation) and kind(data, relation) == "equal inputs"
+        proof = prove(data)
+        assert proof.standing.value == "refuted" and proof.certificate is not None
 
 
 def test_equal_beginnings_are_not_one_context() -> None:
@@ -158,7 +161,7 @@ def test_equal_beginnings_are_not_one_context() -> None:
 def test_searches_fit_the_tokens() -> None:
     shape = attention.Shape(3, 1, 3, 1, 1)
     labels = DATA.labels.floats()
-    found = fit(*arrays(DATA), labels, shape, 0, present=there(DATA))
+    found = descend(*arrays(DATA), labels, shape, 0, present=there(DATA))
     assert found.found
     got = attention.outputs(*arrays(SAME), found.weights, shape)
     assert np.abs(got - labels).max() < 1e-9

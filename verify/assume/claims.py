@@ -125,7 +125,7 @@ def _rows(given: Given) -> str:
         return f"${given.tokens}$ independent rows (Assumption 2)"
     return (
         f"independent rows: {given.lengths} of them. Assumption 2 asks for equally many, and so do "
-        "the paper's construction and `width-one`; `affine` and `generic` do not"
+        "the constructions paper and width-one; affine and generic do not"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from attncert.constructions.construction import capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_seed, require_sizes
 from attncert.constructions.given.law import Spans
@@ -64,6 +65,24 @@ class DataCapacity:
         return self.spans.bound(self.heads, self.settings.head_width, self.value_width)
 
     @property
+    def formulas(self) -> dict[str, int]:
+        """What theorems say of H heads on data of these sizes, in examples; see the report.
+
+        N/m and Ha + b: at most. H(n-1) + 1 and the paper's: at least, under A1 and A2; n: tokens of
+        the shortest context. The paper's is about contexts of equally many.
+        """
+        H, a, b = self.heads, self.spans.differences, self.spans.common
+        n = min(self.data.counts or (self.data.n,))
+        values = {
+            "N/m": self.law // self.data.m,
+            "Ha+b": H * a + b,
+            "H(n-1)+1": capacity(H, n, n),
+        }
+        if not self.data.ragged:
+            values["H(min(n,d_h)-1)+1"] = capacity(H, n, self.settings.head_width)
+        return values
+
+    @property
     def decided(self) -> bool:
         """Whether the largest rank of J is known."""
         return self.rank.rank == self.uppers[0].bound
@@ -81,6 +100,7 @@ def capacity_dict(made: DataCapacity) -> dict[str, Any]:
         "data": {"sha256": made.data.sha256, "examples": made.data.T, "labels": made.data.m},
         "settings": vars(made.settings) | {"heads": made.heads},
         "law": vars(made.spans) | {"N": made.law},
+        "formulas": made.formulas,
         "rank": {"rank": made.rank.rank, "of": made.rank.rows, "prime": made.rank.prime},
         "bounds": [
             {

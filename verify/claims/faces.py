@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_FACES: dict[str, Callable[[Any], Any]] = {}
+_FACES: dict[str, Callable[..., Any]] = {}
 
 
-def set_face(name: str, shown: Callable[[Any], Any]) -> None:
-    """What `face(name, record)` returns from now on: `shown(record)`."""
+def set_face(name: str, shown: Callable[..., Any]) -> None:
+    """What `face(name, record, ...)` returns from now on: `shown(record, ...)`."""
     _FACES[name] = shown
 
 
-def face(name: str, record: Any) -> Any:
+def face(name: str, record: Any, *rest: Any) -> Any:
     """The record as somebody sees it; None, which notebooks skip, where nothing was said.
 
     >>> face("nothing of that name", 1) is None
     True
     """
-    return _FACES[name](record) if name in _FACES else None
+    return _FACES[name](record, *rest) if name in _FACES else None

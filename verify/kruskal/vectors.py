@@ -6,6 +6,7 @@ nothing assumed. The methods read `array` (fast, modulo primes) and `rows` (exac
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
+from attncert.constructions.numerals import numeral
 from attncert.verify.rank.rational import integer_matrix
 from attncert.verify.rank.residues import as_table
 
@@ -76,6 +78,17 @@ class Vectors:
     @property
     def d(self) -> int:
         return self.array.shape[1]
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the numbers as they are stored: type, shape and content."""
+        table = self.array
+        digest = hashlib.sha256(f"{table.dtype.str} {table.shape} ".encode())
+        if table.dtype == object:
+            digest.update(" ".join(numeral(x) for x in table.ravel().tolist()).encode())
+        else:
+            digest.update(np.ascontiguousarray(table).tobytes())
+        return digest.hexdigest()
 
     @cached_property
     def integers(self) -> fmpz_mat:

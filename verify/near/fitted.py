@@ -10,75 +10,49 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, require_seed, require_sizes, whole
+from attncert.constructions.errors import InputError
 from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
-from attncert.constructions.given.least_squares import MAX_STEPS, Fit, fit
+from attncert.constructions.given.least_squares import MAX_STEPS, Descent, descend
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.certificate import TooLarge, produced_by
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
-from attncert.verify.near.certificate import Near, certify, claim
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, claim, near_certificate
 from attncert.verify.near.heads import Heads, heads
-from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
+from attncert.verify.questions.fit import Fit
+from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
+from attncert.verify.tightness.impossibility import tied_certificate
 from attncert.verify.tightness.limits import impossible, label_limits
 
 TRIES = 2  # starts for each number of heads
-OPTIMIZERS = ("lm", "adam")
-_MOST_STEPS = 10**9
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """heads: None for the fewest that the law allows, and then more until a fit is found.
-
-    value_width: None for the labels' width. force: fit even where T·m is above N. optimizer: "lm",
-    or "adam" to train `steps` steps first (None: 50,000) and fit from there. device: of the fit,
-    "auto", "cpu" or "cuda"; training runs on the CPU.
-    """
-
-    heads: int | None = None
-    head_width: int = 1
-    value_width: int | None = None
-    seed: int = 0
-    force: bool = False
-    optimizer: str = "lm"
-    steps: int | None = None
-    device: DeviceChoice = "auto"
-
-    def __post_init__(self) -> None:
-        if self.optimizer not in OPTIMIZERS:
-            raise InputError("--optimizer", " or ".join(OPTIMIZERS), self.optimizer)
-        if self.optimizer == "adam":
-            load_torch()
-        if self.steps is not None:
-            if self.optimizer != "adam":
-                raise InputError("--steps", "left out without --optimizer adam", self.steps)
-            if not (whole(self.steps) and 1 <= self.steps <= _MOST_STEPS):
-                raise InputError("--steps", f"a whole number from 1 to {_MOST_STEPS}", self.steps)
-        require_sizes(self)
-        require_seed(self.seed)
 
 
 @dataclass(frozen=True)
 class Attempt:
     """One start: heads, its seed, N for so many heads, and how it ended.
 
-    fit: by Levenberg-Marquardt, from where the training ended, if there was one.
+    descent: by Levenberg-Marquardt, from where the training ended, if there was one.
     """
 
     heads: int
     seed: int
     bound: int
-    fit: Fit
+    descent: Descent
     training: Training | None = None
 
     @property
@@ -86,138 +60,190 @@ class Attempt:
         """How far the fit went from the trained weights, in the maximum norm."""
         if self.training is None:
             return None
-        return float(np.abs(self.fit.weights - self.training.weights).max())
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self, heads=self.heads, seed=self.seed, found=self.fit.found, error=self.fit.error
-        )
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """attempts: in order, the last one decides. near: what was shown of weights that fit, if any.
-
-    beyond: half a sentence where nothing was tried because T·m is above N. limits: what excludes
-    these labels for all weights, the conclusion last; then nothing was tried either. seen: what
-    each head does, where weights were found.
-    """
-
-    data: Dataset
-    settings: FitSettings
-    law: Law
-    attempts: tuple[Attempt, ...]
-    near: Near | None = None
-    seen: Heads | None = None
-    beyond: str = ""
-    limits: tuple[Claim, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict, compare=False)
+        return float(np.abs(self.descent.weights - self.training.weights).max())
 
     def __repr__(self) -> str:
         return in_brief(
             self,
-            self.data.name,
-            examples=self.data.T,
-            holds=self.holds,
-            heads=self.attempts[-1].heads if self.attempts else None,
-            why=self.why or None,
+            heads=self.heads,
+            seed=self.seed,
+            found=self.descent.found,
+            error=self.descent.error,
         )
 
-    @property
-    def holds(self) -> bool:
-        return self.near is not None and self.near.holds
 
-    @property
-    def level(self) -> Level:
-        return Level.UNDECIDED if self.claim is None else self.claim.level
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Fitted(Answer):
+    """law: what bounds the labels that H heads can fit. attempts: in order, the last one decides;
+    none where the labels are excluded, or above the law. near: what was shown of the weights that
+    fit, if any. heads: what each head does, where weights were found.
+    """
 
-    @property
-    def exit_status(self) -> int:
-        """0: weights exist, enclosed; 1: none exist; 3: undecided, or not tried."""
-        return 0 if self.holds else 1 if self.limits else 3
-
-    @property
-    def claim(self) -> Claim | None:
-        if self.limits:
-            return self.limits[-1]
-        return None if self.near is None else claim(self.near)
-
-    @property
-    def why(self) -> str:
-        """Half a sentence, where nothing was shown."""
-        if self.limits:
-            return str((self.limits[-1].witness or {})["reason"])
-        if self.beyond or self.holds:
-            return self.beyond
-        if self.near is not None:
-            return self.near.why
-        last = self.attempts[-1].fit.why
-        return f"no fit found in {counted(len(self.attempts), 'start')}; the last one: {last}"
+    question: Fit
+    data: Dataset
+    law: Law
+    attempts: tuple[Attempt, ...] = ()
+    near: Near | None = None
+    heads: Heads | None = None
 
 
-def fit_data(
-    data: Dataset,
-    settings: FitSettings | None = None,
-    progress: StageProgress = silent,
-) -> Fitted:
+def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = silent) -> Fitted:
     """Weights for these labels, and whether real weights nearby output them exactly.
 
     Arithmetic: float64 for the fit; balls and proved bounds for the claim. Raises InputError where
     the data are beyond the range of float64, and for a device that is not there.
+
+    >>> from attncert import Dataset, Fit, fit
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> fit(data, Fit(heads=2)).standing.value
+    'enclosed'
     """
-    settings = settings or FitSettings()
-    place = choose_device(settings.device)
-    arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
-    for name, array in zip(("contexts", "queries", "labels"), arrays, strict=True):
+    question = question or Fit()
+    data = question.of(data)
+    if question.optimizer == "adam":
+        load_torch()
+    search = _Search(data, question, progress)
+    value_width = question.value_width or data.m
+    progress("limits for all weights", 0, 1)
+    if excluded := _limits(data, question.heads, value_width):
+        made = produced_by(question.line(), question.seed)
+        certificate = tied_certificate(data, made)
+        return search.answer(excluded, certificate, "a rank of labels has no file")
+    if beyond := _beyond(search.law, question, data.T, value_width):
+        return search.answer([_undecided(data, beyond)], None, "nothing was shown")
+    search.run(value_width)
+    near = search.near
+    if near is None:
+        last = search.attempts[-1].descent.why
+        why = f"no fit found in {counted(len(search.attempts), 'start')}; the last one: {last}"
+        return search.answer([_undecided(data, why)], None, "nothing was shown")
+    return search.answer([claim(near)], *_certificate(near, question))
+
+
+def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]:
+    """The file's content, or None and why there is none."""
+    if not near.holds:
+        return None, "nothing was shown"
+    unknowns = len(near.unknowns)
+    if unknowns > MOST_UNKNOWNS:
+        return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
+    made = produced_by(question.line(), question.seed)
+    try:
+        return near_certificate(near, construction="fit", produced_by=made), ""
+    except TooLarge as reason:
+        return None, str(reason)
+
+
+def _undecided(data: Dataset, reason: str) -> Claim:
+    return Claim(
+        ids.INTERPOLATION_NEAR,
+        "Some real weights output exactly these labels.",
+        Level.UNDECIDED,
+        {"examples": data.T},
+        {"reason": reason},
+        about=About.THESE_LABELS,
+    )
+
+
+class _Search:
+    """Starts one after the other, until the weights of one of them are certified."""
+
+    def __init__(self, data: Dataset, question: Fit, progress: StageProgress) -> None:
+        self.data, self.question, self.progress = data, question, progress
+        self.place = choose_device(question.device)
+        self.arrays = _floats(data)
+        start = time.perf_counter()
+        self.law = law(data)
+        self.seconds = {"law": time.perf_counter() - start}
+        self.attempts: list[Attempt] = []
+        self.near: Near | None = None
+
+    def answer(
+        self, claims: Sequence[Claim], certificate: Mapping[str, Any] | None, uncertified: str
+    ) -> Fitted:
+        """The conclusion stands last."""
+        return Fitted(
+            question=self.question,
+            data=self.data,
+            trace=ProofTrace(claims),
+            conclusion=claims[-1].id,
+            certificate=certificate,
+            uncertified="" if certificate else uncertified,
+            seconds=self.seconds,
+            law=self.law,
+            attempts=tuple(self.attempts),
+            near=self.near,
+            heads=self._heads(),
+        )
+
+    def run(self, value_width: int) -> None:
+        self.seconds |= {"fit": 0.0, "certify": 0.0}
+        for number, seed in _starts(self.law, self.question, value_width):
+            shape = Shape(self.data.d, self.data.m, number, self.question.head_width, value_width)
+            attempt = self._attempt(shape, seed)
+            self.attempts.append(attempt)
+            if not attempt.descent.found:
+                continue
+            self.progress(f"certificate, {self.data.T * self.data.m} unknowns", 0, 1)
+            with self._timed("certify"):
+                self.near = certify(self.data, attempt.descent.weights, shape)
+            if self.near.holds:
+                return
+
+    def _attempt(self, shape: Shape, seed: int) -> Attempt:
+        which = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
+        bound = self.law.bound(shape.heads, shape.head_width, shape.value_width)
+        contexts, queries, labels, present = self.arrays
+        training, begin = None, seed
+        xp = self.place.namespace
+        if self.question.optimizer == "adam":
+            steps = self.question.steps or STEPS
+            with self._timed("train"):
+                step = _stage(self.progress, f"training, {which}", steps)
+                training = train(
+                    contexts,
+                    queries,
+                    labels,
+                    shape,
+                    seed,
+                    present=present,
+                    steps=steps,
+                    progress=step,
+                )
+            begin = xp.asarray(training.weights)
+        with self._timed("fit"):
+            step = _stage(self.progress, f"fit, {which}", MAX_STEPS)
+            there = None if present is None else xp.asarray(present)
+            E, e, y = (xp.asarray(array) for array in (contexts, queries, labels))
+            descent = descend(E, e, y, shape, begin, present=there, progress=step)
+        descent = replace(descent, weights=to_host(descent.weights))
+        return Attempt(shape.heads, seed, bound, descent, training)
+
+    def _heads(self) -> Heads | None:
+        if not self.attempts or not self.attempts[-1].descent.found:
+            return None
+        contexts, queries, _, present = self.arrays
+        last = self.attempts[-1].descent
+        return heads(contexts, queries, last.weights, last.shape, present)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+
+def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
+    """Contexts, queries, labels, and where there are tokens (None: everywhere)."""
+    contexts, queries, labels = (
+        data.contexts.floats(), data.queries.floats(), data.labels.floats()
+    )  # fmt: skip
+    for name, array in (("contexts", contexts), ("queries", queries), ("labels", labels)):
         largest = float(np.max(np.abs(array)))
         if not largest < 1e100:
             raise InputError(name, "made of numbers below 1e100 in size", largest)
-    there = None if data.present is None else data.present.astype(np.float64)
-    start = time.perf_counter()
-    found = law(data)
-    took = {"law": time.perf_counter() - start}
-    value_width = settings.value_width or data.m
-    wanted, attempts = data.T * data.m, list[Attempt]()
-    progress("limits for all weights", 0, 1)
-    if excluded := _limits(data, settings.heads, value_width):
-        return Fitted(data, settings, found, (), limits=excluded, seconds=took)
-    beyond = _beyond(found, settings, data.T, value_width)
-    if beyond:
-        return Fitted(data, settings, found, (), beyond=beyond, seconds=took)
-    near = None
-    took |= {"fit": 0.0, "certify": 0.0}
-    tokens, asked, labels = (place.namespace.asarray(array) for array in arrays)
-    present = None if there is None else place.namespace.asarray(there)
-    for number, seed in _starts(found, settings, value_width):
-        shape = Shape(data.d, data.m, number, settings.head_width, value_width)
-        which = f"{counted(number, 'head')}, start {seed - settings.seed + 1}"
-        bound = found.bound(number, settings.head_width, value_width)
-        training, begin = None, seed
-        if settings.optimizer == "adam":
-            start, steps = time.perf_counter(), settings.steps or STEPS
-            step = _stage(progress, f"training, {which}", steps)
-            training = train(*arrays, shape, seed, present=there, steps=steps, progress=step)
-            begin = place.namespace.asarray(training.weights)
-            took["train"] = took.get("train", 0.0) + time.perf_counter() - start
-        start = time.perf_counter()
-        step = _stage(progress, f"fit, {which}", MAX_STEPS)
-        tried = fit(tokens, asked, labels, shape, begin, present=present, progress=step)
-        tried = replace(tried, weights=to_host(tried.weights))
-        attempts.append(Attempt(number, seed, bound, tried, training))
-        took["fit"] += time.perf_counter() - start
-        if not tried.found:
-            continue
-        start = time.perf_counter()
-        progress(f"certificate, {wanted} unknowns", 0, 1)
-        near = certify(data, tried.weights, shape)
-        took["certify"] += time.perf_counter() - start
-        if near.holds:
-            break
-    seen = None
-    if attempts and attempts[-1].fit.found:
-        last = attempts[-1].fit
-        seen = heads(arrays[0], arrays[1], last.weights, last.shape, there)
-    return Fitted(data, settings, found, tuple(attempts), near, seen, seconds=took)
+    present = None if data.present is None else data.present.astype(np.float64)
+    return contexts, queries, labels, present
 
 
 def _stage(progress: StageProgress, name: str, of: int) -> Callable[[int, float], None]:
@@ -233,86 +259,35 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
     return (*claims, impossible((), labels, claims, heads, value_width, data.T))
 
 
-def _beyond(found: Law, settings: FitSettings, T: int, value_width: int) -> str:
+def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
     """Why nothing is tried: T·m above N for the heads asked for, or for any number of heads."""
-    wanted = T * found.whole.labels
-    if settings.force:
+    wanted = T * law.whole.labels
+    if question.force:
         return ""
-    if settings.heads is None:
-        if found.fewest_heads(settings.head_width, value_width) is not None:
+    if question.heads is None:
+        if law.fewest_heads(question.head_width, value_width) is not None:
             return ""
         what = "no number of heads has so many"
     else:
-        bound = found.bound(settings.heads, settings.head_width, value_width)
+        bound = law.bound(question.heads, question.head_width, value_width)
         if wanted <= bound:
             return ""
-        what = f"{sized(settings.heads, settings.head_width, value_width)} "
-        what += f"{'has' if settings.heads == 1 else 'have'} {bound}"
+        what = f"{sized(question.heads, question.head_width, value_width)} "
+        what += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
         f"{wanted} labels need {wanted} effective parameters, and {what}: almost all labels are "
         "out of reach (these may not be: --force tries)"
     )
 
 
-def _starts(found: Law, settings: FitSettings, value_width: int) -> Iterator[tuple[int, int]]:
+def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
     """(heads, seed), from the fewest heads that the law allows to half as many more."""
-    if settings.heads is not None:
-        counts: list[int] = [settings.heads]
+    if question.heads is not None:
+        counts: list[int] = [question.heads]
     else:
-        least = found.fewest_heads(settings.head_width, value_width) or 1
+        least = law.fewest_heads(question.head_width, value_width) or 1
         step = max(1, math.ceil(least / 10))
         counts = list(range(least, least + 5 * step + 1, step))
     for count in counts:
         for k in range(TRIES):
-            yield count, settings.seed + k
-
-
-def fit_dict(fitted: Fitted) -> dict[str, Any]:
-    """JSON-able, without times."""
-    data, shown = fitted.data, fitted.claim
-    near = fitted.near
-    return {
-        "holds": fitted.holds,
-        "why": fitted.why,
-        "data": {"sha256": data.sha256, "examples": data.T, "labels": data.m},
-        "settings": vars(fitted.settings),
-        "law": {
-            "differences": fitted.law.whole.differences,
-            "common": fitted.law.whole.common,
-            "queries": fitted.law.whole.queries,
-        },
-        "attempts": [
-            {
-                "heads": attempt.heads,
-                "seed": attempt.seed,
-                "effective_parameters": attempt.bound,
-                "parameters": attempt.fit.shape.parameters,
-                "found": attempt.fit.found,
-                "why": attempt.fit.why,
-                "error": _finite(attempt.fit.error),
-                "steps": [[_finite(s.error), _finite(s.damping)] for s in attempt.fit.steps],
-                "training": _training(attempt),
-            }
-            for attempt in fitted.attempts
-        ],
-        "condition": None if near is None else _finite(near.condition),
-        "heads": None if fitted.seen is None else fitted.seen.as_dict(),
-        "claim": None if shown is None else shown.as_dict(),
-        "limits": [claim.as_dict() for claim in fitted.limits],
-    }
-
-
-def _training(attempt: Attempt) -> dict[str, Any] | None:
-    done, moved = attempt.training, attempt.moved
-    if done is None or moved is None:
-        return None
-    return {
-        "steps": done.steps,
-        "error": _finite(done.error),
-        "errors": [[step, _finite(error)] for step, error in done.errors],
-        "moved": _finite(moved),
-    }
-
-
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None
+            yield count, question.seed + k

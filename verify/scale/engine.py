@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import time
 import warnings
@@ -101,7 +102,7 @@ def dask(address: str) -> Iterator[Cluster]:
     except (OSError, TypeError, ValueError) as error:
         got = f"{address} ({error})"
         raise InputError("--dask", "the address of a Dask scheduler", got) from None
-    with client:
+    with _quiet("distributed.client"), client:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
@@ -187,6 +188,18 @@ def _given_up() -> Iterator[None]:
             raise
         got = f"given up by Dask ({type(error).__name__}: {error})"
         raise InputError("shards", _ALIVE, got) from None
+
+
+@contextlib.contextmanager
+def _quiet(library: str) -> Iterator[None]:
+    """It logs a traceback where its scheduler is lost, of which the error's one line says all."""
+    logger = logging.getLogger(library)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ Record = Mapping[str, Any]
 """JSON-able."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Shard:
     """Items start .. stop-1 of the sequence that `kind` and `seed` fix."""
 

@@ -114,7 +114,7 @@ def independent_contexts(data: Dataset) -> Claim:
     found = f"rank {data.lengths} in " + (
         "the shared context" if data.shared else f"all {data.T} contexts"
     )
-    rank = "as many as tokens" if data.ragged else f"rank {data.n}"
+    rank = "the number of tokens as rank" if data.ragged else f"rank {data.n}"
     witness: dict[str, Any] = {}
     for t in range(len(data.contexts)):
         rows = data.rows(t)

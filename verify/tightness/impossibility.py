@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import TooLarge, repeated, says_repeated, sealed, second
 from attncert.verify.claims import ids
@@ -183,7 +184,7 @@ def kind(data: Dataset, relation: Relation) -> str:
     if not class_by_class(data, relation):
         return "equal sums of rows"
     used = list(relation.indices)
-    contexts = [data.rows(t).numerators.tolist() for t in used]
+    contexts = [as_if_once(data, t) for t in used]
     queries = [data.queries.numerators[t].tolist() for t in used]
     pair = relation.coefficients == (1, -1)
     if pair and queries[0] == queries[1] and _same(map(sorted, contexts)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -215,18 +216,6 @@ def test_json_over_its_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         load(tmp_path / "long.json")
 
 
-@pytest.mark.parametrize("ending", ["json", "npz"])
-def test_the_command_refuses_a_file_in_one_line(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, out = tmp_path / f"d.{ending}", tmp_path / "out"
-    path.write_bytes(b"hello")
-    assert attncert.main(["prove", str(path), "--out", str(out)]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"attncert: {path}: must be ") and err.count("\n") == 1
-    assert not out.exists()
-
-
 # --- refused: paths ------------------------------------------------------------------------------
 
 
@@ -300,3 +289,40 @@ def test_denominators_of_one_hash() -> None:
     with pytest.raises(InputError, match="common denominator of at most"):
         parse_json(json.dumps({"contexts": [[entries]], "queries": [], "labels": []}).encode())
     assert time.process_time() - start < 5
+
+
+# --- labels that are booleans -------------------------------------------------------------------
+
+EYE = [[1, 0], [0, 1]]
+QUERIES = [[1, 2], [3, 1], [1, 1]]
+BOOLEANS = [True, False, True]
+
+
+def test_boolean_labels_and_their_sha256(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In JSON, in .npz, from a pipe: the same data as 0 and 1, by the number that reports state."""
+    right = Dataset.of(EYE, QUERIES, [1, 0, 1]).sha256
+    content = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    np.savez(tmp_path / "x.npz", **{key: np.array(value) for key, value in content.items()})
+    for source in (tmp_path / "x.json", tmp_path / "x.npz"):
+        assert attncert.main(["explain", str(source)]) == 0
+        sizes, digest = capsys.readouterr().out.splitlines()
+        assert sizes.startswith("x: 3 examples, ") and digest == f"SHA-256: {right}"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
+        assert attncert.main(["explain", "-"]) == 0
+        assert capsys.readouterr().out.splitlines() == [sizes.replace("x", "stdin", 1), digest]
+
+
+@pytest.mark.parametrize("argument", ["contexts", "queries"])
+def test_booleans_are_labels_alone(
+    argument: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content: dict[str, Any] = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
+    np.savez(
+        tmp_path / "x.npz",
+        **{k: np.array(v, dtype=bool if k == argument else None) for k, v in content.items()},
+    )
+    assert attncert.main(["explain", str(tmp_path / "x.npz")]) == 2
+    assert f"{argument}: must be integers, or floats" in capsys.readouterr().err

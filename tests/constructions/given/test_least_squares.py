@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attncert.constructions.given.attention import Shape, jacobian, outputs
-from attncert.constructions.given.least_squares import Fit, direction, fit, smaller
+from attncert.constructions.given.least_squares import Descent, descend, direction, smaller
 
 SHAPES = [Shape(4, 1, 3, 1, 1), Shape(4, 2, 3, 2, 3), Shape(3, 3, 2, 2, 1), Shape(2, 1, 1, 3, 2)]
 
@@ -23,8 +23,8 @@ def arrays(
     return contexts, draw.standard_normal((T, d)), draw.standard_normal((T, m))
 
 
-def fitted(T: int, n: int, shape: Shape, seed: int = 0, shared: bool = False) -> Fit:
-    return fit(*arrays(T, n, shape.d, shape.m, seed, shared), shape, seed)
+def fitted(T: int, n: int, shape: Shape, seed: int = 0, shared: bool = False) -> Descent:
+    return descend(*arrays(T, n, shape.d, shape.m, seed, shared), shape, seed)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -96,7 +96,7 @@ def test_any_widths(T: int, shape: Shape) -> None:
 def test_the_scale_of_the_data_does_not_matter(scale: float) -> None:
     contexts, queries, labels = arrays(20, 3, 4, 1, 0)
     shape = Shape(4, 1, 3, 1, 1)
-    found = fit(scale * contexts, queries / scale, scale**2 * labels, shape, 0)
+    found = descend(scale * contexts, queries / scale, scale**2 * labels, shape, 0)
     assert found.found and found.error < 1e-11 * scale**2
     again = outputs(scale * contexts, queries / scale, found.weights, shape)
     assert np.abs(again - scale**2 * labels).max() < 1e-10 * scale**2
@@ -115,7 +115,7 @@ def test_labels_out_of_reach_are_not_found() -> None:
     assert not found.found and found.why and found.error > 0.01
     contexts, queries, labels = arrays(4, 2, 3, 1, 0)
     contexts[1], queries[1] = contexts[0], queries[0]
-    assert not fit(contexts, queries, labels, Shape(3, 1, 3, 1, 1), 0).found
+    assert not descend(contexts, queries, labels, Shape(3, 1, 3, 1, 1), 0).found
 
 
 def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
@@ -123,25 +123,27 @@ def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
     J = np.array([[1.25, 0.0], [1.25, 0.0]])
     assert np.isnan(direction(J, smaller(J), np.ones(2), 1e-30)).all()
     labels = np.array([[0.5], [0.5 + 1e-10]])
-    found = fit(np.full((1, 1, 1), 1.25), np.ones((2, 1)), labels, Shape(1, 1, 1, 1, 1), 0)
+    found = descend(np.full((1, 1, 1), 1.25), np.ones((2, 1)), labels, Shape(1, 1, 1, 1, 1), 0)
     assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
 
 
 def test_steps_are_counted_and_limited() -> None:
     data, seen = arrays(20, 3, 4, 1, 0), list[int]()
-    found = fit(*data, Shape(4, 1, 3, 1, 1), 0, max_steps=3, progress=lambda k, _: seen.append(k))
+    found = descend(
+        *data, Shape(4, 1, 3, 1, 1), 0, max_steps=3, progress=lambda k, _: seen.append(k)
+    )
     assert not found.found and found.why == "not within 3 steps" and seen == [0, 1, 2, 3]
 
 
 def test_numbers_beyond_the_floats_end_the_fit() -> None:
     contexts, queries, _ = arrays(5, 3, 4, 1, 0)
-    found = fit(contexts, queries, np.full((5, 1), math.inf), Shape(4, 1, 2, 1, 1), 0)
+    found = descend(contexts, queries, np.full((5, 1), math.inf), Shape(4, 1, 2, 1, 1), 0)
     assert not found.found and "range of float64" in found.why
 
 
 def test_the_same_code_runs_on_any_array_library() -> None:
     data: list[Any] = [array_api_strict.asarray(x) for x in arrays(20, 3, 4, 1, 0)]
-    found = fit(*data, Shape(4, 1, 3, 1, 1), 0)
+    found = descend(*data, Shape(4, 1, 3, 1, 1), 0)
     assert found.found and type(found.weights).__module__.startswith("array_api_strict")
     plain = fitted(20, 3, Shape(4, 1, 3, 1, 1))
     assert len(plain.steps) == len(found.steps)
@@ -152,6 +154,6 @@ def test_weights_beyond_floats_are_not_found() -> None:
     """Contexts of denormal numbers: values of size 1/E are above the largest float."""
     shape = SHAPES[1]
     contexts, queries, labels = arrays(4, 3, shape.d, shape.m, 1)
-    assert fit(contexts, queries, labels, shape, 0).found
-    tried = fit(contexts * 1e-310, queries, labels, shape, 0)
+    assert descend(contexts, queries, labels, shape, 0).found
+    tried = descend(contexts * 1e-310, queries, labels, shape, 0)
     assert not tried.found and "beyond the range of float64" in tried.why

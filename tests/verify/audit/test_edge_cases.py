@@ -177,6 +177,10 @@ CASES = (
     Case("Kruskal rank 2 < n=3, d_h=2", {
         "paper head_width=2 heads=3": "proved; A1 e0 + e1 - e2; theorem without hypothesis.A1",
     }, lambda: Dataset.of(I3, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 2, 0]], FIVE[:4])),
+    Case("parallel queries, n=3, d_h=2", {
+        "paper head_width=2":
+            "not applicable; A1, A1-at-r, some-partition 2 e0 - e2; partition e2 - 2 e0",
+    }, lambda: Dataset.of(I3, [[1, 0, 0], [0, 1, 0], [2, 0, 0], [0, 0, 1]], FIVE[:4])),
     Case("queries in a space of dimension n", {"both heads=3": "proved"}),
     Case("near-collinear queries", {
         "paper heads=2": "proved; readout", "width-one heads=2": "proved",

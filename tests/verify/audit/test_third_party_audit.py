@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -322,3 +324,33 @@ def test_what_a_layer_memorizes_it_memorizes_with_biases(tmp_path: Path) -> None
     weights = weights_of(LAYER, tmp_path)
     found = audit_layer(Question(weights).attention(DATA), tolerance=Fraction(1, 10))
     assert found.attention.data.d == D + 1 and found["layer.rank"].numbers["columns"] == 3 * (D + 1)
+
+
+def test_a_certificate_is_data_and_its_own_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "x.json", tmp_path / "o"
+    path.write_text(
+        json.dumps(
+            {
+                "contexts": [[1, 0], [0, 1]],
+                "queries": [[1, 2], [3, 1], [1, 1], [4, 1]],
+                "labels": [5, 1, 7, 9],
+            }
+        )
+    )
+    words = ["prove", str(path), "--examples", "3", "--heads", "2", "--out", str(out)]
+    assert main(words) == 0
+    certificate = out / "certificate.json"
+    audit = ["audit", "--out", str(tmp_path / "a"), "--tolerance", "0", "--layer"]
+    for words in (
+        [*audit, str(certificate), str(certificate)],
+        [*audit, str(certificate), str(path), "--examples", "3"],
+        [*audit, "-", str(path), "--examples", "3"],
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(certificate.read_bytes())))
+        assert main(words) == 0
+        said = capsys.readouterr().out
+        assert " within 0. Largest error 0 (every output equals its label); rank" in said
+    assert main(["audit", "--examples", "3"]) == 2
+    assert "--examples: must be given with a data set" in capsys.readouterr().err

@@ -75,6 +75,21 @@ def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> N
     assert made.decided
 
 
+def test_the_formulas_are_those_of_the_pages() -> None:
+    """Three heads on a shared context of rank 3, and on own ones, some shorter."""
+    rng = np.random.default_rng(2)
+    draw = lambda *shape: rng.integers(-9, 10, shape).tolist()  # noqa: E731
+    shared = Dataset.of(draw(3, 4), draw(8, 4), np.ones((8, 2)))
+    made = data_capacity(shared, DataCapacitySettings(3, 2, 2))
+    assert made.formulas == {
+        "N/m": made.law // 2, "Ha+b": 7, "H(n-1)+1": 7, "H(min(n,d_h)-1)+1": 4,
+    }  # fmt: skip
+    ragged = Dataset.of([draw(2, 4), draw(3, 4)], draw(2, 4), [1, 2])
+    made = data_capacity(ragged, DataCapacitySettings(3))
+    assert made.formulas == {"N/m": made.law, "Ha+b": 3 * made.spans.differences +
+                             made.spans.common, "H(n-1)+1": 4}  # fmt: skip
+
+
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
     made = data_capacity(signed_pairs())
     assert (made.rank.rank, made.uppers[0].bound) == (3, 3)

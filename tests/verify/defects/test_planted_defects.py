@@ -1,7 +1,8 @@
 """Planted defects: each is caught by the check of its own step, and every check is needed.
 
-The families stand beside this file. Certificates have no steps: that no rejection of a checker is
-without a case is tested with the checkers. Beside that, it is shown here that the test can fail.
+The families stand beside this file. What has no steps is shown to fire where it is tested:
+hypotheses by the edge cases, readout, float weights and the three routes in `interpolation/`, each
+rejection of a checker in `checker/`. Beside that, it is shown here that the test can fail.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import replace
 import pytest
 import step_defects as steps
 from defect_matrix import PAGE, Defect, Family, column, page
-from other_defects import HYPOTHESES, LAYERS, ROUTES
 from support.built import RUNS, claims, rebuilt, run, weights
 from support.paths import ROOT
 from trace_defects import TRACES
@@ -26,9 +26,7 @@ STEPS = {
     "affine": steps.AFFINE,
     "generic": steps.GENERIC,
 }
-FAMILIES = {
-    "hypotheses": HYPOTHESES, **STEPS, "layer": LAYERS, "routes": ROUTES, "trace": TRACES,
-}  # fmt: skip
+FAMILIES = {**STEPS, "trace": TRACES}
 HEAD_DEFECTS = {
     f"{name}: {defect.name}": defect for name in STEPS for defect in STEPS[name].defects
 }

@@ -10,9 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 from defect_matrix import Defect, Family, Fired, failing
-from other_defects import dependent_across_groups, dependent_context
 from support.built import paper, width_one
 
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, of_head
@@ -51,6 +52,15 @@ def _few_sets(**settings: Any) -> Proof:
         return prove(paper("interior").data, Settings(**settings))
 
 
+def dependent_queries() -> Dataset:
+    """Queries 0, 3 and 5 are dependent; no group needs them together."""
+    return generators.dependent_query(paper("interior").data, 5, {0: 1, 3: 1}).data
+
+
+def dependent_context() -> Dataset:
+    return generators.dependent_context(paper("interior").data, 4, 2, {0: 1, 1: -2}).data
+
+
 PROOFS: dict[str, Callable[[], Proof]] = {
     FULL: lambda: prove(paper("interior").data),
     "rank alone": lambda: prove(paper("interior").data, Settings(claim="full-rank", head_width=2)),
@@ -59,7 +69,7 @@ PROOFS: dict[str, Callable[[], Proof]] = {
     "width one": lambda: prove(width_one("shared").data, Settings(construction="width-one")),
     "saturated": lambda: prove(paper("shared").data, Settings(claim="full-rank", saturate=4)),
     "rounded": lambda: prove(paper("interior").data, Settings(round_to="1")),
-    "A1 false": lambda: prove(dependent_across_groups()),
+    "A1 false": lambda: prove(dependent_queries()),
     "A2 false": lambda: prove(dependent_context()),
     "too many examples": lambda: prove(paper("interior").data, Settings(heads=2)),
 }

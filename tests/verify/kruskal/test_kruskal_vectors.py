@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.data_files import VALID, as_json
 
+import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 
@@ -98,3 +99,44 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         load_vectors(tmp_path / "none.npz")
     with pytest.raises(InputError, match="not a directory"):
         load_vectors(tmp_path)
+
+
+def test_vectors_from_other_formats(tmp_path: Path) -> None:
+    values = np.array([[1, 0, 2], [0, 1, -3]])
+    np.save(tmp_path / "v.npy", values)
+    np.save(tmp_path / "f.npy", np.asfortranarray(values * 0.5))
+    (tmp_path / "v.csv").write_text("a,b,c\n1,0,2\n\n0,1,-3\n")
+    (tmp_path / "f.csv").write_text("1/2,0,1e0\n0,.5,-1.5\n")
+    for name in ("v.npy", "v.csv"):
+        assert load_vectors(tmp_path / name).array.tolist() == values.tolist()
+    assert load_vectors(tmp_path / "f.npy").array.tolist() == (values * 0.5).tolist()
+    assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # over 1/2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'"),
+        ("x.npy", b""),
+        ("x.csv", b"1,2\n3\n"),
+        ("x.csv", b"1,2\n3,b4\n"),
+        ("x.csv", b"1,\xff\n"),
+        ("x.csv", b""),
+        ("x.csv", b"1,nan\n"),
+    ],
+)
+def test_what_is_no_vectors_is_one_line(
+    name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert attncert.main(["kruskal", str(tmp_path / name), "--out", str(tmp_path / "k")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1 and not (tmp_path / "k").exists()
+
+
+def test_the_first_vectors_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "v.csv").write_text("1,0\n0,1\n1,0\n")
+    words = ["kruskal", str(tmp_path / "v.csv"), "--work", "1", "--k", "2"]
+    words += ["--out", str(tmp_path / "k")]
+    assert [attncert.main([*words, *more]) for more in ([], ["--examples", "2"])] == [1, 0]
+    assert attncert.main([*words, "--examples", "4"]) == 2
+    assert "--examples: must be from 1 to 3, not 4" in capsys.readouterr().err

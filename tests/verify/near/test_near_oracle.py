@@ -17,7 +17,7 @@ from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
-from attncert.constructions.given.least_squares import fit
+from attncert.constructions.given.least_squares import descend
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
 from attncert.verify.near.certificate import Near, certify, near_certificate
@@ -58,7 +58,9 @@ def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
     draw, (T, n, d), shape = np.random.default_rng(seed), (10, 2, 3), Shape(3, 1, 3, 1, 1)
     parts = [draw.integers(-4, 5, size) for size in ((T, n, d), (T, d), (T, 1))]
     data = Dataset.of(*parts)
-    found = fit(data.contexts.floats(), data.queries.floats(), data.labels.floats(), shape, seed)
+    found = descend(
+        data.contexts.floats(), data.queries.floats(), data.labels.floats(), shape, seed
+    )
     weights = np.asarray(found.weights) + 1e-4 * draw.standard_normal(shape.parameters)
     near = certify(data, weights, shape)
     confirm(near_certificate(near, construction="fit", produced_by={}), tmp_path)
@@ -104,7 +106,7 @@ def claimed(seed: int) -> Near | None:
     shape = Shape(data.d, data.m, heads, head_width, value_width)
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     with np.errstate(all="ignore"):
-        found = fit(*arrays, shape, seed, max_steps=60)
+        found = descend(*arrays, shape, seed, max_steps=60)
     if not found.found:
         return None
     weights = np.asarray(found.weights)

@@ -169,7 +169,9 @@ def test_a_cluster_without_workers_is_one_line(
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_goes_is_one_line(tmp_path: Path) -> None:
+def test_a_scheduler_that_goes_is_one_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with pytest.raises(InputError, match="shards: must be run by workers that stay alive"):
         with two_workers(tmp_path) as address:
             connection = dask(address)
@@ -179,6 +181,7 @@ def test_a_scheduler_that_goes_is_one_line(tmp_path: Path) -> None:
         except Exception as error:
             connection.__exit__(type(error), error, error.__traceback__)
             raise
+    assert not [x for x in caplog.records if x.name == "distributed.client"]
 
 
 def test_a_dask_address_that_does_not_answer_is_one_line() -> None:

@@ -222,6 +222,14 @@ def test_many_samples_are_certified_in_batches_with_the_same_claim(
     assert claims[0].level is (Level.REFUTED if dependent else Level.SAMPLED)
 
 
+def test_a_dependent_group_that_random_subsets_miss() -> None:
+    """One dependent set of 4 among 487,635; the first group is that set."""
+    data = generators.family(60, 4, 5, queries="moment-curve", bound=30, seed=1)
+    data = generators.dependent_query(data, 3, {0: 1, 1: 1, 2: 1}).data
+    assert kruskal_at_least(data, 4, "hypothesis.A1", 0, 0).level is Level.SAMPLED
+    assert partition(data, [(0, 1, 2, 3)]).level is Level.REFUTED
+
+
 def test_sampling_finds_what_is_everywhere() -> None:
     """All queries in a plane: any three are dependent, also where subsets are only sampled."""
     data = with_queries([[1, t, 2 * t, 0] for t in range(60)])

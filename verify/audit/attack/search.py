@@ -4,8 +4,8 @@ Case number k of a seed is drawn from (seed, k) alone: it can be drawn again wit
 a search can be resumed at any k. For each case it is decided here, by exhausting the subsets,
 whether A1 holds, and if not, whether the partition condition does; a construction with hypotheses
 of its own says by itself what it promises. Then the construction must build, and the features of
-the layer that it returns must have rank T, by the check of `prove`, which shares no code with the
-builders. A failure is shrunk to a data set from which nothing can be taken away.
+the layer that it returns must have rank T, by the check of `prove`, which looks at the weights
+alone. A failure is shrunk to a data set from which nothing can be taken away.
 
 That no failure is found proves nothing beyond the cases counted.
 """

@@ -144,7 +144,7 @@ def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], bits: 
         f"In {counted(len(heads), 'head', 'these')} and on {counted(len(some), 'example', 'these')}"
         f" at most $2^{{-{bits}}}$ of the attention is outside one row.",
         level,
-        witness=witness,
+        witness=witness or None,
         arithmetic=f"ball arithmetic (Arb), {BITS} bits",
     )
 

@@ -18,7 +18,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.methods import exhaustive, middle
 from attncert.verify.kruskal.sampling.sampled import is_record, record, smallest, totals
-from attncert.verify.kruskal.sampling.subsets import table_sha256
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.shards import Plan, Record, Shard
@@ -30,7 +29,7 @@ _SHARDS, _MOST_SHARDS = 16, 4000  # where there are enough pieces; a shard takes
 class AllSets:
     """The work of a shard, called as search(shard, table); a process prepares its table once.
 
-    table: its `table_sha256`. k: 3 to min(vectors, width). threads: in each process; None for all.
+    table: its SHA-256. k: 3 to min(vectors, width). threads: in each process; None for all.
     """
 
     table: str
@@ -41,7 +40,7 @@ class AllSets:
 
     @classmethod
     def of(cls, vectors: Vectors, k: int, *, threads: int | None = None) -> AllSets:
-        return cls(table_sha256(vectors.array), vectors.N, vectors.d, k, threads)
+        return cls(vectors.sha256, vectors.N, vectors.d, k, threads)
 
     def plan(self, seed: int) -> Plan:
         """Shards of a second or more, but enough of them to share out; of the settings alone.

@@ -16,7 +16,7 @@ from attncert.verify.installed import version
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.bases import BasisSearch
-from attncert.verify.kruskal.sampling.subsets import Sampler, table_sha256
+from attncert.verify.kruskal.sampling.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
@@ -129,7 +129,7 @@ class Job(Generic[_Kind]):
         plan = work.plan(seed)
         if log is None:
             return cls(work, vectors, plan, {}, lambda shard, record: None)
-        depends = {"version": version("attncert"), "vectors": table_sha256(vectors.array)}
+        depends = {"version": version("attncert"), "vectors": vectors.sha256}
         subject = json.dumps(depends | work.settings(seed), sort_keys=True)
         finished = log.finished(subject, plan, partial(work.fits, vectors=vectors))
         return cls(work, vectors, plan, finished, partial(log.add, subject))

@@ -40,7 +40,7 @@ class SizesAsShards:
 
     def left(self, k: int) -> float:
         """Which part of the pieces the log does not have."""
-        job = self._job(k)
+        job = None if self.log is None else self._job(k)
         return 1.0 if job is None else 1 - job.logged / job.plan.count
 
     def decide(

@@ -20,7 +20,6 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.errors import InputError, require_seed
-from attncert.constructions.numerals import numeral
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, is_record, record
@@ -40,7 +39,7 @@ class Sampler:
     """The work of a shard, called as sampler(shard, table); a process prepares its table once.
 
     kind: SUBSETS (of k vectors) or PREFIXES (of permutations, up to k vectors). table: its
-    `table_sha256`. vectors, width: its shape. expected: subsets in all. device: auto, cpu or cuda.
+    SHA-256. vectors, width: its shape. expected: subsets in all. device: auto, cpu or cuda.
     threads: CPU threads in each process; None for all.
     """
 
@@ -70,8 +69,7 @@ class Sampler:
         if not 1 <= count <= 10**9:
             raise InputError("subsets", "a whole number from 1 to 10^9", count)
         kind, size = (PREFIXES, most) if k is None else (SUBSETS, k)
-        sha = table_sha256(vectors.array)
-        return cls(kind, size, sha, vectors.N, vectors.d, count, device, threads)
+        return cls(kind, size, vectors.sha256, vectors.N, vectors.d, count, device, threads)
 
     def plan(self, seed: int) -> Plan:
         """Shards of about a second, but enough of them to share out; of the settings alone.
@@ -115,16 +113,6 @@ class Sampler:
         """What the finished shards say together."""
         kind = Sweep if self.kind == PREFIXES else Samples
         return kind.of(vectors, self.k, plan, records)
-
-
-def table_sha256(table: AnyArray) -> str:
-    """SHA-256 of the numbers as they are stored: type, shape and content."""
-    digest = hashlib.sha256(f"{table.dtype.str} {table.shape} ".encode())
-    if table.dtype == object:
-        digest.update(" ".join(numeral(x) for x in table.ravel().tolist()).encode())
-    else:
-        digest.update(np.ascontiguousarray(table).tobytes())
-    return digest.hexdigest()
 
 
 def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Record:

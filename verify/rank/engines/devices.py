@@ -13,11 +13,11 @@ from array_api_compat import array_namespace, is_array_api_obj, is_cupy_array, i
 
 from attncert.constructions.errors import InputError
 from attncert.verify.installed import version
+from attncert.verify.questions.rules import DeviceChoice
 
 __all__ = ["Device", "DeviceChoice", "choose_device"]
 
 Kind: TypeAlias = Literal["cpu", "cuda"]
-DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,10 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
-from attncert.constructions.arrays import IntegerArray, ObjectArray
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
@@ -232,7 +233,7 @@ def _untied(data: Dataset) -> bool:
 def _parts(data: Dataset) -> list[_Parts]:
     out = []
     L = math.lcm(*(data.counts or (data.n,)))
-    contexts = [_centred(data.rows(t).numerators, L) for t in range(len(data.contexts))]
+    contexts = [_centred(as_if_once(data, t), L) for t in range(len(data.contexts))]
     for t in range(data.T):
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())
@@ -244,18 +245,11 @@ def _parts(data: Dataset) -> list[_Parts]:
     return out
 
 
-def _centred(context: IntegerArray, L: int) -> tuple[tuple[int, ...], list[list[int]]]:
-    """L times the mean of the rows, and L times the rows minus that; L a multiple of their number.
-    Beside contexts of other lengths rows that all occur r times count once: to every head these
-    are the same tokens."""
-    rows = [[int(x) for x in row] for row in context.tolist()]
+def _centred(rows: list[list[int]], L: int) -> tuple[tuple[int, ...], list[list[int]]]:
+    """L times the mean of the rows, and L times the rows minus that; L a multiple of their
+    number."""
     total = [sum(column) * (L // len(rows)) for column in zip(*rows, strict=True)]
-    centred = [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
-    if len(rows) < L:
-        counts = Counter(map(tuple, centred))
-        times = math.gcd(*counts.values())
-        centred = [list(row) for row, count in counts.items() for _ in range(count // times)]
-    return tuple(total), centred
+    return tuple(total), [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
 
 
 def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:

@@ -1,0 +1,54 @@
+"""The commands that ask a question about data, each of them a line here: what it takes is said by
+its question, what it writes by its report."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from attncert.terminal.options import command_of
+from attncert.terminal.output import deliver, report_folder
+from attncert.verify.questions.fit import Fit
+from attncert.verify.questions.question import Question
+
+__all__ = ["COMMANDS"]
+
+_DATA = "attncert.constructions.data.loading:load"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """function: of data, question and progress, returns an Answer. load: of DATA. Both as
+    module:name, imported when the command runs."""
+
+    question: type[Question]
+    function: str
+    load: str = _DATA
+
+
+_QUESTIONS = (_Asked(Fit, "attncert.verify.near.fitted:fit"),)
+
+
+def _run(asked: _Asked, data: str, question: Question, out: str | None, as_json: bool) -> int:
+    from attncert.reports.answers import report
+
+    examples = _imported(asked.load)(data, unlabelled=question.unlabelled)
+    answered = _imported(asked.function)
+    name = examples.name if question.command == "prove" else f"{examples.name}-{question.command}"
+    return deliver(
+        lambda progress: report(answered(examples, question, progress)),
+        report_folder(out, name),
+        as_json,
+    )
+
+
+def _imported(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
+COMMANDS = [command_of(asked.question, partial(_run, asked)) for asked in _QUESTIONS]

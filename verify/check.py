@@ -1,0 +1,20 @@
+"""`attncert.check`: the checker as a function."""
+
+from __future__ import annotations
+
+import os
+
+from attncert.verify.checker import Verdict, check_file
+
+__all__ = ["check"]
+
+
+def check(path: str | os.PathLike[str]) -> Verdict:
+    """Re-derive everything a certificate claims, from the file alone.
+
+    The verdict's status is "holds", "wrong", "over limit" or "unusable"; its message says why.
+
+    >>> check("no-such-certificate.json").status
+    'unusable'
+    """
+    return check_file(str(path))

@@ -1,0 +1,98 @@
+"""What every question is answered with: claims, and which of them is the conclusion."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from attncert.constructions.brief import in_brief
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.faces import face
+from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.questions.question import Question
+
+__all__ = ["Answer"]
+
+
+class Named(Protocol):
+    """What a question is about: data with a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What is known about a question.
+
+    question: with its options. data: what it was asked of. trace: the claims. conclusion: the id of
+    the one that answers. certificate: of the conclusion, where there is one that a checker reads;
+    uncertified: half a sentence that says why there is none. seconds: of each stage, for
+    timings.json alone. A kind of question adds what only its own report shows.
+    """
+
+    question: Question
+    data: Named
+    trace: ProofTrace
+    conclusion: ClaimId
+    certificate: Mapping[str, Any] | None = None
+    uncertified: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.standing, self.claim.statement, data=self.data.name)
+
+    @property
+    def claim(self) -> Claim:
+        """The conclusion."""
+        return self.trace[self.conclusion]
+
+    @property
+    def standing(self) -> Level:
+        """How strongly the conclusion is known, with all that it rests on."""
+        return self.trace.standing(self.conclusion)
+
+    @property
+    def holds(self) -> bool:
+        return self.standing.holds
+
+    @property
+    def statement(self) -> str:
+        """The conclusion in one sentence, with LaTeX between dollar signs."""
+        return self.claim.statement
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold, half a sentence; "" where the claim does not say."""
+        return str((self.claim.witness or {}).get("reason", ""))
+
+    @property
+    def exit_status(self) -> int:
+        """0 holds; 1 refuted; 3 undecided, or not applicable."""
+        if self.holds:
+            return 0
+        return 1 if self.standing is Level.REFUTED else 3
+
+    @property
+    def command(self) -> str:
+        """The command line that gives the same answer again, without paths."""
+        return self.question.line()
+
+    @property
+    def plot(self) -> Any:
+        """The report's figures, as methods that return Matplotlib figures."""
+        return face("plot", self)
+
+    def write(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the report to `folder`; returns the paths of its files. Raises InputError."""
+        paths: list[Path] = face("report", self, folder)
+        return paths
+
+    def _repr_markdown_(self) -> str | None:
+        """In a notebook: the verdict."""
+        text: str | None = face("answer", self)
+        return text

@@ -1,0 +1,1 @@
+"""What can be asked: one frozen record for each question. Imports nothing heavy."""

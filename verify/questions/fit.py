@@ -1,0 +1,46 @@
+"""The question of `attncert fit`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.constructions.errors import InputError
+from attncert.verify.questions.question import MOST_SIZE, Question, option
+from attncert.verify.questions.rules import DEVICES, SEED, SWITCH, DeviceChoice, one_of, whole
+
+__all__ = ["OPTIMIZERS", "Fit"]
+
+OPTIMIZERS = ("lm", "adam")
+_MOST_STEPS = 10**9
+_SIZE = whole(1, MOST_SIZE)
+
+
+@dataclass(frozen=True)
+class Fit(Question):
+    """Fit weights to the labels of DATA and enclose real weights that output them exactly.
+
+    >>> Fit(heads=2).line()
+    'attncert fit DATA --heads 2'
+    """
+
+    command: ClassVar[str] = "fit"
+    example: ClassVar[str] = "attncert fit digits --examples 12"
+
+    heads: int | None = option(
+        None, _SIZE, "heads H; default: the fewest that may suffice, then more"
+    )
+    head_width: int = option(1, _SIZE, "d_h")
+    value_width: int | None = option(None, _SIZE, "d_v; default: m")
+    force: bool = option(False, SWITCH, "try although too few parameters")
+    optimizer: str = option(
+        "lm", one_of(*OPTIMIZERS), "lm, or adam: train with torch first, then lm from there"
+    )
+    steps: int | None = option(None, whole(1, _MOST_STEPS), "steps of adam; default: 50000")
+    device: DeviceChoice = option("auto", DEVICES, "of lm: auto | cpu | cuda", repeats=False)
+    seed: int = option(0, SEED, "random seed of the starts")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.steps is not None and self.optimizer != "adam":
+            raise InputError("steps", "left out without optimizer adam", self.steps)

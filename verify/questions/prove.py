@@ -1,0 +1,116 @@
+"""The question of `attncert prove`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.constructions.errors import InputError
+from attncert.verify.questions.question import MOST_SIZE, Question, option
+from attncert.verify.questions.rules import (
+    DEVICES,
+    SEED,
+    SWITCH,
+    TEXT,
+    DeviceChoice,
+    duration,
+    grid,
+    number,
+    one_of,
+    whole,
+)
+
+__all__ = ["A1_WORK", "CLAIMS", "Prove"]
+
+CLAIMS = ("auto", "interpolation", "full-rank")
+A1_WORK = 30.0  # nominal seconds
+_MOST_BITS = 10**5  # of saturation
+_SIZE = whole(1, MOST_SIZE)
+_WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
+
+
+@dataclass(frozen=True)
+class Prove(Question):
+    """Build weights that memorize DATA, prove every step, write a report and a certificate.
+
+    >>> Prove(heads=0)
+    Traceback (most recent call last):
+    attncert.InputError: heads: must be a whole number from 1 to 16,384, not 0
+    """
+
+    command: ClassVar[str] = "prove"
+    example: ClassVar[str] = "attncert prove digits --examples 25 --heads 8 --head-width 4"
+
+    construction: str = option(
+        "paper", TEXT, "paper | width-one | affine | generic | MODULE:NAME", group=_WEIGHTS
+    )
+    heads: int | None = option(
+        None, _SIZE, "heads H; default: the fewest the theorem needs", group=_WEIGHTS
+    )
+    head_width: int | None = option(
+        None, _SIZE, "d_h; default: n for paper, else 1", group=_WEIGHTS
+    )
+    value_width: int | None = option(None, _SIZE, "d_v; default: m", group=_WEIGHTS)
+    claim: str = option("auto", one_of(*CLAIMS), " | ".join(CLAIMS))
+    vertices: bool = option(
+        False, SWITCH, "paper: steer all examples: longer numbers", group=_WEIGHTS
+    )
+    saturate: int | None = option(
+        None,
+        whole(1, _MOST_BITS),
+        "BITS: earlier examples attend to one row each, 1-p below 2^-BITS",
+        group=_WEIGHTS,
+    )
+    saturate_own: bool = option(False, SWITCH, "paper: a head's own examples too", group=_WEIGHTS)
+    round: str | None = option(
+        None,
+        grid(),
+        "round the data to multiples of a step, such as 1/64 or 0.1, or: auto",
+        group=_DATA,
+    )
+    mix: bool = option(
+        False, SWITCH, "two layers: a first one adds to each token the mean", group=_DATA
+    )
+    data_file: bool = option(
+        False, SWITCH, "the data in a file beside the certificate", group=_DATA
+    )
+    a1_work: float = option(
+        A1_WORK,
+        number("a number of seconds from 0 to 10^7", 0, 10**7),
+        "nominal seconds to decide A1 in; 0: sample it",
+        group=_LIMITS,
+    )
+    device: DeviceChoice = option(
+        "auto",
+        DEVICES,
+        "auto | cpu | cuda: where the rank of a large layer is computed",
+        group=_LIMITS,
+        repeats=False,
+    )
+    memory: float = option(
+        4.0,
+        number("a number of GiB above 0", 0, 2**20, above=True),
+        "GiB the rank check may use",
+        group=_LIMITS,
+    )
+    time_limit: float | None = option(
+        None,
+        duration(),
+        "such as 60s or 1h: without a proof by then, undecided",
+        group=_LIMITS,
+        repeats=False,
+    )
+    seed: int = option(0, SEED, "random seed of the searches")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mix and self.round is not None:
+            raise InputError("mix", "given without round", f"with round {self.round}")
+        if self.mix and self.data_file:
+            raise InputError("mix", "given without data_file", "with it")
+        if self.saturate_own and self.saturate is None:
+            raise InputError("saturate_own", "given with saturate", "without it")
+
+    @property
+    def unlabelled(self) -> bool:
+        return self.claim == "full-rank"

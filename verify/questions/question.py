@@ -1,0 +1,127 @@
+"""What every question is: a frozen record in which each option of its command stands once.
+
+From it derive the options and the help of the command (attncert/terminal/options.py), the settings
+in JSON, and the command line that gives the same answer again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from attncert.constructions.errors import InputError
+from attncert.verify.questions.rules import Rule, whole
+
+__all__ = ["MOST_SIZE", "Option", "Question", "flag", "option"]
+
+MOST_SIZE = 2**14  # heads, and widths
+
+
+@dataclass(frozen=True)
+class Option:
+    """help: one line. default: None where the data decide. group: its heading in the help.
+
+    repeats: whether the command line that repeats a run names it: an answer depends on it.
+    """
+
+    rule: Rule
+    help: str
+    default: Any
+    group: str
+    repeats: bool
+
+    def read(self, name: str, given: Any) -> Any:
+        """The value that was given, None where the default is. Raises InputError."""
+        if given is None and self.default is None:
+            return None
+        try:
+            return self.rule.read(given)
+        except (ValueError, TypeError):
+            raise InputError(name, self.rule.must, given) from None
+
+
+def option(
+    default: Any, rule: Rule, help: str, *, group: str = "", repeats: bool = True, **rest: Any
+) -> Any:
+    """A field of a question."""
+    meaning = Option(rule, help, default, group, repeats)
+    return field(default=default, metadata={"option": meaning}, **rest)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about data. Its docstring's first line is the help of its command.
+
+    command: its name. example: a command line that works in a checkout. Raises InputError, which
+    names the field, for a value that an option does not take.
+    """
+
+    command: ClassVar[str]
+    example: ClassVar[str]
+    data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
+
+    examples: int | None = option(
+        None, whole(1, 2**63 - 1), "use the first T examples; default: all", kw_only=True
+    )
+
+    def __post_init__(self) -> None:
+        for name, meaning in options(type(self)).items():
+            object.__setattr__(self, name, meaning.read(name, getattr(self, name)))
+
+    @property
+    def unlabelled(self) -> bool:
+        """Whether the data need no labels."""
+        return False
+
+    def settings(self) -> dict[str, Any]:
+        """All options, JSON-able.
+
+        >>> from attncert.verify.questions.prove import Prove
+        >>> Prove(heads=3).settings()["heads"]
+        3
+        """
+        return {name: getattr(self, name) for name in options(type(self))}
+
+    def of(self, data: Any) -> Any:
+        """The data that it is asked of: the first `examples`, where that is said."""
+        return data if self.examples is None else data.take(self.examples)
+
+    def line(self) -> str:
+        """The command line that gives the same answer again, without paths: what differs from the
+        defaults.
+
+        >>> from attncert.verify.questions.prove import Prove
+        >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
+        'attncert prove DATA --construction width-one --heads 3 --data-file --examples 7'
+        """
+        words = [f"attncert {self.command} DATA"]
+        for name, meaning in options(type(self)).items():
+            given = getattr(self, name)
+            if meaning.repeats and given != meaning.default:
+                words.append(flag(name) if given is True else f"{flag(name)} {written(given)}")
+        return " ".join(words)
+
+
+def options(question: type[Question]) -> Mapping[str, Option]:
+    """By name, those of all questions last."""
+    own = {x.name: x.metadata["option"] for x in fields(question)}
+    return {name: own[name] for name in own if name != "examples"} | {"examples": own["examples"]}
+
+
+def flag(name: str) -> str:
+    """The option of the command line that sets this field.
+
+    >>> flag("head_width")
+    '--head-width'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def written(given: Any) -> str:
+    """As a command line takes it: floats without an exponent.
+
+    >>> written(20.0), written(1e6), written(0.00001), written("1/64")
+    ('20', '1000000', '0.00001', '1/64')
+    """
+    return f"{given:.9f}".rstrip("0").rstrip(".") if isinstance(given, float) else str(given)

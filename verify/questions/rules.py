@@ -1,0 +1,137 @@
+"""What the value of an option must be: read once, whether it came from Python or a command line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+__all__ = [
+    "DEVICES",
+    "SEED",
+    "SWITCH",
+    "TEXT",
+    "Rule",
+    "duration",
+    "grid",
+    "number",
+    "one_of",
+    "whole",
+]
+
+DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST = 10**7  # seconds: four months
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", re.ASCII)
+_DECIMAL = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?|[0-9]{1,18}/[0-9]{1,18}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """must: what the value must be, for an error. read: from what was given to the value; raises
+    ValueError. text: whether a command line hands it over as text. choices: all values, if few."""
+
+    must: str
+    read: Callable[[Any], Any]
+    text: bool = False
+    choices: tuple[str, ...] = ()
+
+
+def whole(low: int, high: int, shown: str = "") -> Rule:
+    """A whole number in a range.
+
+    >>> whole(1, 10**4).must, whole(1, 10**4).read(7)
+    ('a whole number from 1 to 10,000', 7)
+    """
+
+    def read(given: Any) -> int:
+        if not isinstance(given, int) or isinstance(given, bool) or not low <= given <= high:
+            raise ValueError
+        return given
+
+    return Rule(f"a whole number from {low:,} to {shown or f'{high:,}'}", read)
+
+
+def number(must: str, low: float, high: float, *, above: bool = False) -> Rule:
+    """A finite number from low (above: excluded) to high."""
+
+    def read(given: Any) -> float:
+        if isinstance(given, bool) or not isinstance(given, int | float):
+            raise ValueError
+        if not low <= given <= high or (above and given == low):
+            raise ValueError
+        return given
+
+    return Rule(must, read)
+
+
+def one_of(*names: str) -> Rule:
+    """
+    >>> one_of("auto", "cpu").must
+    'auto or cpu'
+    """
+
+    def read(given: Any) -> str:
+        if given not in names:
+            raise ValueError
+        return str(given)
+
+    return Rule(" or ".join(names), read, choices=names)
+
+
+def duration() -> Rule:
+    """Seconds: a number, or a text such as 90, 60s, 5m or 1.5h.
+
+    >>> duration().read("5m"), duration().read(0.5)
+    (300.0, 0.5)
+    """
+
+    def read(given: Any) -> float:
+        if isinstance(given, str):
+            match = _DURATION.fullmatch(given)
+            given = float(match[1]) * _UNITS[match[2]] if match else math.nan
+        if isinstance(given, bool) or not 0 < given <= _LONGEST:
+            raise ValueError
+        return float(given)
+
+    return Rule("a positive time such as 90, 60s, 5m or 2h, up to 10^7 s", read, text=True)
+
+
+def grid() -> Rule:
+    """ "auto", or a step above 0: kept as the text of its fraction.
+
+    >>> grid().read("0.1"), grid().read("1/64"), grid().read("auto")
+    ('1/10', '1/64', 'auto')
+    """
+
+    def read(given: Any) -> str:
+        text = str(given)
+        if text == "auto":
+            return text
+        if not _DECIMAL.fullmatch(text) or Fraction(text) <= 0:
+            raise ValueError
+        return str(Fraction(text))
+
+    must = "auto, or a step above 0 of at most 18 digits, like 1/64 or 0.1"
+    return Rule(must, read, text=True)
+
+
+def _switch(given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ValueError
+    return given
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ValueError
+    return given
+
+
+DEVICES = one_of(*get_args(DeviceChoice))
+SWITCH = Rule("true or false", _switch)
+TEXT = Rule("a text", _text)
+SEED = whole(0, 2**63 - 1, "2^63 - 1")
