@@ -108,7 +108,7 @@ def _interrupted(proved: list[str], log: Log | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        lines = [] if log is None else [f"{len(log)} finished shards are kept in {log.path}"]
+        lines = [] if log is None else [f"{log.count} finished shards are kept in {log.path}"]
         lines += [f"proved so far: {line}" for line in proved[-1:]]
         if not lines:
             raise

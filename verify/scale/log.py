@@ -50,7 +50,7 @@ class Log:
     >>> plan = Plan("squares", 0, count=4, size=2)
     >>> with tempfile.TemporaryDirectory() as folder, Log(f"{folder}/log") as log:
     ...     log.add("of 5", plan.shards()[1], {"sum": 13})
-    ...     list(log.finished("of 5", plan).values()), log.finished("of 6", plan), len(log)
+    ...     list(log.finished("of 5", plan).values()), log.finished("of 6", plan), log.count
     ([{'sum': 13}], {}, 1)
     """
 
@@ -77,16 +77,13 @@ class Log:
         query = "SELECT start, stop, record FROM finished WHERE (subject, kind, seed) = (?, ?, ?)"
         with self._one_line():
             rows = self._file.execute(query, (subject, plan.kind, plan.seed)).fetchall()
-        texts = {(start, stop): text for start, stop, text in rows}
-        finished: dict[Shard, Record] = {}
-        for shard in plan.shards() if texts else []:
-            if (shard.start, shard.stop) in texts:
-                text = str(texts[shard.start, shard.stop])
-                record = json_value(text.encode("utf-8", "replace"), f"a record of {self.path}")
-                if not fits(shard, record):
-                    got = f"one with another: {ending(self.path, 80)}"
-                    raise InputError(_ARGUMENT, "a log whose records are those of its shards", got)
-                finished[shard] = record
+        texts = {(start, stop): str(text) for start, stop, text in rows}
+        shards = plan.shards() if texts else []
+        here = [shard for shard in shards if (shard.start, shard.stop) in texts]
+        finished = {shard: self._record(texts[shard.start, shard.stop]) for shard in here}
+        if not all(fits(shard, record) for shard, record in finished.items()):
+            got = f"one with another: {ending(self.path, 80)}"
+            raise InputError(_ARGUMENT, "a log whose records are those of its shards", got)
         return finished
 
     def add(self, subject: str, shard: Shard, record: Record) -> None:
@@ -95,7 +92,8 @@ class Log:
         with self._one_line(), self._file:
             self._file.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         """Finished shards, of all runs."""
         with self._one_line():
             (count,) = self._file.execute("SELECT count(*) FROM finished").fetchone()
@@ -106,6 +104,9 @@ class Log:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+    def _record(self, text: str) -> Any:
+        return json_value(text.encode("utf-8", "replace"), f"a record of {self.path}")
 
     def _require_new_or_sqlite(self) -> None:
         """SQLite itself would take some short files for empty ones."""

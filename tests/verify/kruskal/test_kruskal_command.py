@@ -358,7 +358,7 @@ def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -
 
 def shards(log: Path) -> int:
     with Log(log) as file:
-        return len(file)
+        return file.count
 
 
 def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_an_interrupt_says_what_is_kept(planted: str, tmp_path: Path) -> None:
         "add = Log.add\n"
         "def adding(log, *row):\n"
         "    add(log, *row)\n"
-        "    if len(log) == 2: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    if log.count == 2: os.kill(os.getpid(), signal.SIGINT)\n"
         "Log.add = adding\n"
         f"sys.exit(attncert.main({[*words, '--out', str(tmp_path / 'o'), '--device', 'cpu']!r}))\n"
     )

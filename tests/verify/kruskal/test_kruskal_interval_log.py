@@ -188,7 +188,7 @@ def test_an_interrupt_loses_the_shard_under_way(tmp_path: Path) -> None:
         "add = Log.add\n"
         "def adding(log, *row):\n"
         "    add(log, *row)\n"
-        "    if len(log) == 2: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    if log.count == 2: os.kill(os.getpid(), signal.SIGINT)\n"
         "Log.add = adding\n"
         f"sys.exit(attncert.main({[*words, '--out', str(tmp_path / 'o')]!r}))\n"
     )

@@ -47,7 +47,7 @@ def test_a_run_resumes_from_its_log_and_does_nothing_twice(tmp_path: Path) -> No
     with Log(tmp_path / "log") as log, pytest.raises(RuntimeError):
         logged(log, counting)
     with Log(tmp_path / "log") as log:
-        assert len(log) == 5
+        assert log.count == 5
         assert logged(log, counting) == TRUE
     assert Counter(done) == Counter(PLAN.shards()) + Counter([done[5]])
 
@@ -75,7 +75,7 @@ def _wait_for_shards(path: Path, count: int, writer: subprocess.Popen[bytes]) ->
     while time.monotonic() < end and writer.poll() is None:
         if path.exists():
             with Log(path) as log:
-                if len(log) >= count:
+                if log.count >= count:
                     return
         time.sleep(0.01)
     raise TimeoutError(path)
@@ -111,7 +111,7 @@ def test_a_shard_that_is_kept_twice_counts_once(tmp_path: Path) -> None:
     with Log(tmp_path / "log") as log, Log(tmp_path / "log") as other:
         for file in (log, other, log):
             logged(file)
-        assert len(log) == len(PLAN.shards()) and log.finished(SUBJECT, PLAN) == TRUE
+        assert log.count == len(PLAN.shards()) and log.finished(SUBJECT, PLAN) == TRUE
 
 
 # Damaged, or none.
@@ -214,4 +214,4 @@ def test_a_full_disk_is_one_line_and_leaves_a_log_that_resumes(tmp_path: Path) -
                 log.add(f"{number}", PLAN.shards()[0], {"items": ["x" * 500]})
         (count,) = log._file.execute("SELECT count(*) FROM finished").fetchone()
     with Log(tmp_path / "log") as log:
-        assert 0 < len(log) == count and logged(log) == TRUE
+        assert 0 < log.count == count and logged(log) == TRUE

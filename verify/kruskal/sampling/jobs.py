@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from attncert.constructions.arrays import AnyArray
 from attncert.constructions.brief import command_line
 from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.installed import version
 from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.methods import exhaustive
+from attncert.verify.kruskal.sampling.all_sets import AllSets
 from attncert.verify.kruskal.sampling.bases import BasisSearch
 from attncert.verify.kruskal.sampling.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
@@ -91,40 +91,22 @@ class Question:
         )
 
 
-class Work(Protocol):
-    """What shards do: a function of the shard and the table of vectors alone."""
-
-    def plan(self, seed: int) -> Plan:
-        """How the work is cut."""
-        ...
-
-    def settings(self, seed: int) -> dict[str, Any]:
-        """What a record depends on beside the vectors and the shard; JSON-able."""
-        ...
-
-    def fits(self, shard: Shard, value: Any, vectors: Vectors) -> bool:
-        """Whether this can be the record of a shard."""
-        ...
-
-    def __call__(self, shard: Shard, table: AnyArray) -> Record: ...
-
-
-_Kind = TypeVar("_Kind", bound=Work)
+_Work = TypeVar("_Work", Sampler, BasisSearch, AllSets)
 
 
 @dataclass(frozen=True)
-class Job(Generic[_Kind]):
+class Job(Generic[_Work]):
     """Work on some vectors, and its shards. finished: the records of those that a log has; keep:
     files another."""
 
-    work: _Kind
+    work: _Work
     vectors: Vectors
     plan: Plan
     finished: Mapping[Shard, Record]
     keep: Callable[[Shard, Record], None]
 
     @classmethod
-    def of(cls, work: _Kind, vectors: Vectors, seed: int, log: Log | None) -> Job[_Kind]:
+    def of(cls, work: _Work, vectors: Vectors, seed: int, log: Log | None) -> Job[_Work]:
         """Raises InputError for a log with records that are none."""
         plan = work.plan(seed)
         if log is None:
