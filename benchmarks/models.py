@@ -248,11 +248,11 @@ def _places(work: Path, train: bool) -> dict[str, str]:
     if hashlib.sha256(weights).hexdigest() != MINILM:
         sys.exit(f"{minilm}: not the weights of which SHA-256 is {MINILM}")
     return {
-        "crops": str(inputs / "crops.npz"),
+        "crops": str(inputs / "crops.npy"),
         "text": str(inputs / "text.txt"),
         "bpe": str(inputs / "bpe"),
         "minilm": str(minilm),
-        "digits": str(inputs / "digits.npz"),
+        "digits": str(inputs / "digits.npy"),
         "training": str(inputs / "training.json"),
         **{name: str(inputs / name) for name in TRAINED},
     }

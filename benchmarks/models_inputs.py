@@ -2,7 +2,7 @@
 
     python benchmarks/models_inputs.py FOLDER
 
-writes crops.npz (2,000 crops of 224×224 from the photographs of scikit-image and scikit-learn),
+writes crops.npy (2,000 crops of 224×224 from the photographs of scikit-image and scikit-learn),
 text.txt (documentation topics and docstrings of Python's standard library) and bpe/tokenizer.json
 (byte pairs, trained on that text). Nothing is downloaded. The photographs hold only about 110
 disjoint crops, so that 2,000 overlap; no two are the same.
@@ -85,7 +85,7 @@ def byte_pairs(text: str, size: int = VOCABULARY) -> str:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    np.savez(folder / "crops.npz", images=crops())
+    np.save(folder / "crops.npy", crops())
     text = prose()
     (folder / "text.txt").write_text(text, encoding="utf-8")
     (folder / "bpe").mkdir(exist_ok=True)

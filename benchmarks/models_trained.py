@@ -2,7 +2,7 @@
 
     python benchmarks/models_trained.py FOLDER
 
-FOLDER holds what models_inputs.py wrote (text.txt, bpe/). Written are digits.npz (the 1,797 bundled
+FOLDER holds what models_inputs.py wrote (text.txt, bpe/). Written are digits.npy (the 1,797 bundled
 digits as images), vit-before/, vit-trained/, gpt-before/ and gpt-trained/ (as transformers saves
 models), and training.json: loss and accuracy on inputs that were not trained on, and the time. One
 thread and one seed: equal runs on one machine give equal weights. Nothing is downloaded.
@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from PIL import Image
 
 from attncert.constructions.data.digits import all_digits
-from attncert.constructions.models.inputs import Pixels
 
 SEED = 0
 PASSAGE = 64
@@ -50,8 +50,10 @@ def images() -> tuple[np.ndarray, np.ndarray]:
 
 def vit(folder: Path) -> dict[str, Any]:
     shown, answers = images()
-    np.savez(folder / "digits.npz", images=shown)
-    pixels = torch.from_numpy(Pixels(VIT["image_size"]).of(shown)["pixel_values"])
+    np.save(folder / "digits.npy", shown)
+    processor = transformers.ViTImageProcessor(do_resize=False)
+    images_in_turn = [Image.fromarray(image) for image in shown]
+    pixels = processor(images_in_turn, return_tensors="pt")["pixel_values"]
     labels = torch.from_numpy(answers)
     config = transformers.ViTConfig(**VIT)
     model = transformers.ViTForImageClassification(config)

@@ -38,8 +38,9 @@ def embed(
 ) -> int:
     """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
     from attncert.constructions.errors import InputError
-    from attncert.constructions.models.embed import RUN, EmbedSettings
+    from attncert.constructions.models.embed import RUN
     from attncert.constructions.models.embed import embed as write
+    from attncert.constructions.models.network import EmbedSettings
     from attncert.terminal.progress import Stages
 
     if contexts != "all" and not re.fullmatch("[0-9]{1,9}", contexts):
@@ -59,16 +60,16 @@ def embed(
     )
     try:
         with answer_alone(), Stages() as progress:
-            made = write(model, inputs, Path(out), settings, progress)
+            summary = write(model, inputs, Path(out), settings, progress)
     except KeyboardInterrupt:
         if not Path(out, RUN).exists():
             raise
         raise Interrupted(f"finished shards are kept in {out}; the same command goes on") from None
     if as_json:
-        print_json({key: str(x) if key == "folder" else x for key, x in vars(made).items()})
+        print_json(summary)
     else:
         say(
-            f"{made.inputs} queries of width {made.width} and {made.kept} contexts of "
-            f"{made.tokens} tokens: {made.folder}"
+            "{inputs} queries of width {width} and {kept} contexts of {tokens} tokens: "
+            "{folder}".format(**summary)
         )
     return 0

@@ -16,7 +16,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +32,8 @@ FORMAT = "attncert-embeddings/1"
 MANIFEST = "manifest.json"
 ARRAYS = ("queries", "contexts", "kept")
 _SHARD = re.compile(r"[A-Za-z0-9_-]{1,64}\.npz")
-_MOST_SHARDS = 10**5
-_MOST_INPUTS = 10**6
-_MOST_NUMBERS = 2**30  # in the queries of all inputs
-_MOST_TOLD, _MOST_LEVELS = 100, 4  # texts of a provenance, and objects in objects
+_MOST_INPUTS, _MOST_NUMBERS = 10**6, 2**30  # numbers in the queries of all inputs
+_MOST_TEXTS = 100  # of a provenance
 _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
@@ -65,11 +62,12 @@ class Embeddings:
 
     def contexts(self) -> Iterator[tuple[int, AnyArray]]:
         """(number of the input, its context (n, d)), one shard in memory at a time."""
+        inputs, d = self.queries.shape
+        start = 0
         for name in self.shards:
-            arrays = _read(self.folder / name, self.tokens, *self.queries.shape[::-1])
-            for number, context in zip(arrays["kept"].tolist(), arrays["contexts"], strict=True):
-                _require_finite("contexts", context, f"of input {number}")
-                yield number, context
+            arrays = _read(self.folder / name, (self.tokens, d), range(start, inputs))
+            yield from zip(arrays["kept"].tolist(), arrays["contexts"], strict=True)
+            start += len(arrays["queries"])
 
 
 def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
@@ -77,44 +75,53 @@ def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
     with path_errors(str(folder), _MUST, path):
-        _require_file(path / MANIFEST)
-        with (path / MANIFEST).open("rb") as file:
-            manifest = json_value(file.read(MAX_JSON_BYTES + 1), MANIFEST)
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise InputError(MANIFEST, f'an object with "format": "{FORMAT}"', "another")
+        manifest = read_manifest(path / MANIFEST)
     inputs, n, d = (_positive(manifest, key) for key in ("inputs", "tokens", "width"))
-    if inputs > _MOST_INPUTS:
-        raise InputError(MANIFEST, f"of at most {_MOST_INPUTS} inputs", inputs)
-    if inputs * d > _MOST_NUMBERS:
-        raise InputError(MANIFEST, f"of at most {_MOST_NUMBERS} numbers in queries", inputs * d)
-    stated = {k: _positive(manifest, k) if k in manifest else None for k in ("heads", "head_width")}
-    queries, kept, names, room = list[AnyArray](), list[int](), dict[str, None](), inputs
-    for entry in _entries(manifest):
-        name, wanted = entry.get("file"), entry.get("sha256")
-        if not isinstance(name, str) or not _SHARD.fullmatch(name) or name in names:
-            raise InputError(f"{MANIFEST}: file", "the name of an .npz in its folder, once", name)
-        _require_file(path / name)
-        if wanted is not None and (got := file_sha256(path / name)) != wanted:
-            raise InputError(name, f"the file with SHA-256 {printable(wanted, 64)}", got)
-        arrays = _read(path / name, n, d, room, contexts=False)
-        _require_finite("queries", arrays["queries"], f"in {name}")
+    if inputs > _MOST_INPUTS or inputs * d > _MOST_NUMBERS:
+        must = f"of at most {_MOST_INPUTS} inputs and {_MOST_NUMBERS} numbers in queries"
+        raise InputError(MANIFEST, must, f"{inputs} × {d}")
+    heads, head_width = (
+        _positive(manifest, key) if key in manifest else None for key in ("heads", "head_width")
+    )
+    shards = shard_hashes(manifest)
+    queries, kept, start = list[AnyArray](), list[int](), 0
+    for name, expected in shards.items():
+        if expected is not None and (actual := file_sha256(path / name)) != expected:
+            raise InputError(name, f"the file with SHA-256 {printable(expected, 64)}", actual)
+        arrays = _read(path / name, (n, d), range(start, inputs), contexts=False)
         queries.append(arrays["queries"])
         kept += arrays["kept"].tolist()
-        names[name], room = None, room - len(arrays["queries"])
-        if len(kept) > inputs:  # before the next shard adds as many
-            raise InputError("kept", f"increasing numbers from 0 to {inputs - 1}", "more of them")
-    found = np.concatenate(queries)
-    if len(found) != inputs:
-        raise InputError(MANIFEST, f'of "inputs" as in its shards, {len(found)}', inputs)
-    if kept != sorted(set(kept)) or (kept and not 0 <= kept[0] <= kept[-1] < inputs):
-        raise InputError("kept", f"increasing numbers from 0 to {inputs - 1}", "others")
-    title = manifest.get("name", path.resolve().name)
-    told = {key: manifest[key] for key in ("layer", "query") if key in manifest}
+        start += len(arrays["queries"])
+    if start != inputs:
+        raise InputError(MANIFEST, f'of "inputs" as in its shards, {start}', inputs)
     return Embeddings(
-        safe_name(title if isinstance(title, str) else "", "embeddings"), found, n,
-        stated["heads"], stated["head_width"], tuple(kept),
-        _provenance(told | _object(manifest, "provenance")), path, tuple(names),
+        safe_name(path.resolve().name, "embeddings"), np.concatenate(queries), n, heads, head_width,
+        tuple(kept), _provenance(manifest), path, tuple(shards),
     )  # fmt: skip
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """An object of this format. Raises InputError and OSError."""
+    _require_file(path)
+    with path.open("rb") as file:
+        manifest = json_value(file.read(MAX_JSON_BYTES + 1), path.name)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise InputError(path.name, f'an object with "format": "{FORMAT}"', "another")
+    return manifest
+
+
+def shard_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The names of the shards in their order, each with its SHA-256 where that is stated."""
+    entries = manifest.get("shards")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{MANIFEST}: shards", "a list of objects", "something else")
+    hashes: dict[str, Any] = {}
+    for entry in entries:
+        name = entry.get("file")
+        if not isinstance(name, str) or not _SHARD.fullmatch(name) or name in hashes:
+            raise InputError(f"{MANIFEST}: file", "the name of an .npz in its folder, once", name)
+        hashes[name] = entry.get("sha256")
+    return hashes
 
 
 def write_shard(path: Path, queries: AnyArray, contexts: AnyArray, kept: Sequence[int]) -> None:
@@ -125,16 +132,17 @@ def write_shard(path: Path, queries: AnyArray, contexts: AnyArray, kept: Sequenc
     os.replace(partial, path)
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any], shards: Sequence[str]) -> None:
-    """The manifest, last of all: a folder without one is not finished."""
-    entries = [{"file": name, "sha256": file_sha256(folder / name)} for name in shards]
-    whole_ = {"format": FORMAT, **manifest, "shards": entries}
-    partial = folder / f"{MANIFEST}.partial"
-    partial.write_text(json.dumps(whole_, indent=1, sort_keys=True) + "\n")
-    os.replace(partial, folder / MANIFEST)
+def write_manifest(path: Path, facts: Mapping[str, Any], shards: Mapping[str, str]) -> None:
+    """facts: all but the format and the shards, which are names with their SHA-256."""
+    entries = [{"file": name, "sha256": digest} for name, digest in sorted(shards.items())]
+    text = json.dumps({"format": FORMAT, **facts, "shards": entries}, indent=1, sort_keys=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(text + "\n")
+    os.replace(partial, path)
 
 
 def file_sha256(path: Path) -> str:
+    _require_file(path)
     with path_errors(path.name, "a file that can be read", path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -145,80 +153,58 @@ def _require_file(path: Path) -> None:
         raise InputError(path.name, "a file", "a directory, a pipe or a device")
 
 
-def _read(path: Path, n: int, d: int, inputs: int, contexts: bool = True) -> dict[str, AnyArray]:
-    """The arrays of a shard of at most so many inputs; without `contexts` those are not read."""
+def _read(
+    path: Path, context: tuple[int, int], room: range, contexts: bool = True
+) -> dict[str, AnyArray]:
+    """The arrays of a shard whose inputs are the first of `room`, their contexts of shape (n, d);
+    without `contexts` those are not read."""
     name = path.name
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         if sorted(keys) != sorted(ARRAYS):
-            got = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
-            raise InputError(name, f"made of {', '.join(ARRAYS)}", f"of {got}")
+            actual = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
+            raise InputError(name, f"made of {', '.join(ARRAYS)}", f"of {actual}")
         return ARRAYS if contexts else ("queries", "kept")
 
     def check(shapes: list[tuple[int, ...]]) -> None:
         queries, *others, kept = shapes
-        if len(queries) != 2 or queries[1] != d:
-            raise InputError(f"{name}: queries", f"of shape (B, {d})", queries)
-        if queries[0] > inputs:
+        if len(queries) != 2 or queries[1] != context[1]:
+            raise InputError(f"{name}: queries", f"of shape (B, {context[1]})", queries)
+        if queries[0] > len(room):
             raise InputError(f"{MANIFEST}: inputs", "as many as in its shards", f"less, at {name}")
-        if len(kept) != 1 or kept[0] > inputs:
-            raise InputError(f"{name}: kept", f"of shape (C,), with at most {inputs} inputs", kept)
-        if others and others[0] != (kept[0], n, d):
-            raise InputError(f"{name}: contexts", f"of shape {(kept[0], n, d)}", others[0])
+        if len(kept) != 1 or kept[0] > queries[0]:
+            raise InputError(f"{name}: kept", f"of shape (C,), with C at most {queries[0]}", kept)
+        if others and others[0] != (*kept, *context):
+            raise InputError(f"{name}: contexts", f"of shape {(*kept, *context)}", others[0])
 
+    _require_file(path)
     with path_errors(name, "a file that can be read", path), path.open("rb") as file:
         arrays = read_arrays(file, name, choose, check)
     for key, array in arrays.items():
-        if (array.dtype.kind == "i") != (key == "kept") or array.dtype.kind not in "if":
+        if array.dtype.kind != ("i" if key == "kept" else "f"):
             must = "integers" if key == "kept" else "floats"
             raise InputError(f"{name}: {key}", must, array.dtype)
+        if not np.isfinite(array).all():
+            raise InputError(f"{name}: {key}", "finite numbers", array[~np.isfinite(array)][0])
+    kept, block = arrays["kept"].tolist(), room[: len(arrays["queries"])]
+    if kept != sorted(set(kept)) or not all(number in block for number in kept):
+        must = f"increasing numbers from {block.start} to {block.stop - 1}, of its own inputs"
+        raise InputError(f"{name}: kept", must, "others")
     return arrays
 
 
-def _require_finite(key: str, array: AnyArray, where: str) -> None:
-    if not np.isfinite(array).all():
-        bad = array[~np.isfinite(array)][0]
-        raise InputError(f"{key} {where}", "finite numbers", bad)
-
-
-def _entries(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = manifest.get("shards")
-    if not isinstance(found, list) or not 1 <= len(found) <= _MOST_SHARDS:
-        raise InputError(f"{MANIFEST}: shards", "a list of objects", "something else")
-    if not all(isinstance(entry, dict) for entry in found):
-        raise InputError(f"{MANIFEST}: shards", "a list of objects", "of something else")
-    return found
-
-
 def _positive(manifest: Mapping[str, Any], key: str) -> int:
-    value = manifest.get(key, "missing")
-    if not whole(value) or not 1 <= value < 2**31:
-        raise InputError(f"{MANIFEST}: {key}", "a positive whole number", value)
-    return value
+    number = manifest.get(key, "missing")
+    if not whole(number) or not 1 <= number < 2**31:
+        raise InputError(f"{MANIFEST}: {key}", "a positive whole number", number)
+    return int(number)
 
 
-def _object(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = manifest.get(key, {})
-    if not isinstance(value, dict):
-        raise InputError(f"{MANIFEST}: {key}", "an object", "something else")
-    return value
-
-
-def _provenance(value: Mapping[str, Any]) -> dict[str, str]:
-    found = dict(islice(_told(value), _MOST_TOLD + 1))
-    if len(found) > _MOST_TOLD:
-        raise InputError(f"{MANIFEST}: provenance", f"of at most {_MOST_TOLD} texts", "of more")
-    return found
-
-
-def _told(value: Mapping[str, Any], prefix: str = "", level: int = 1) -> Iterator[tuple[str, str]]:
-    """Flat, and as text that a report may show."""
-    for key, x in value.items():
-        name = f"{prefix}{printable(key, 40)}"
-        if isinstance(x, dict):
-            if level == _MOST_LEVELS:
-                must = f"of at most {_MOST_LEVELS} objects in objects"
-                raise InputError(f"{MANIFEST}: provenance", must, "deeper")
-            yield from _told(x, f"{name}: ", level + 1)
-        else:
-            yield name, printable(x, 120)
+def _provenance(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """As text that a report may show."""
+    provenance = manifest.get("provenance", {})
+    if not isinstance(provenance, dict) or len(provenance) > _MOST_TEXTS:
+        must = f"an object of at most {_MOST_TEXTS} texts"
+        raise InputError(f"{MANIFEST}: provenance", must, "something else")
+    facts = {key: manifest[key] for key in ("layer", "query") if key in manifest} | provenance
+    return {printable(key, 40): printable(fact, 120) for key, fact in facts.items()}

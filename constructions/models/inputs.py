@@ -1,7 +1,6 @@
 """What a model is shown: images of a folder, passages of a text, or arrays; a few at a time.
 
-Nothing is downloaded or drawn here. Every kind counts its inputs, hashes them, and hands out
-batches of NumPy arrays under the names by which models take them.
+The model's image processor and tokenizer, as transformers has them, make numbers of these.
 """
 
 from __future__ import annotations
@@ -9,312 +8,173 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.models.embeddings import file_sha256
+from attncert.constructions.models.network import (
+    SHAPES,
+    EmbedSettings,
+    foreign,
+    libraries,
+    settings_sha256,
+)
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
-_MOST_TEXT = 2**28  # bytes
-_MOST_STRETCHED = 100  # the longer side of an image over the shorter, which is scaled up
-MISSING = "used with the extra `models` (pip install 'attncert[models]')"
-_KINDS = "a folder of images, a text file, or an .npz with images or tokens"
-
-
-class Inputs(Protocol):
-    """count: how many. told: for the manifest, their hash among it."""
-
-    @property
-    def count(self) -> int: ...
-    @property
-    def told(self) -> Mapping[str, Any]: ...
-    def batch(self, start: int, stop: int) -> dict[str, AnyArray]: ...
+_KINDS = "a folder of images, a text file, or an .npy of images or tokens"
+Batch = Mapping[str, AnyArray]
 
 
 @dataclass(frozen=True)
-class Pixels:
-    """How a model takes images: (3, size, size), each channel less its mean over its deviation."""
+class Inputs:
+    """count: how many. batch(start, stop): arrays under the names by which models take them.
+    provenance: for the manifest, their hash among it."""
 
-    size: int
-    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    deviation: tuple[float, float, float] = (0.5, 0.5, 0.5)
-
-    def of(self, images: AnyArray) -> dict[str, AnyArray]:
-        """uint8 (B, size, size, 3) as `pixel_values`."""
-        scaled = images.astype(np.float32) / np.float32(255)
-        with np.errstate(all="ignore"):  # anybody's means: what is not finite is refused as states
-            scaled -= np.array(self.mean, dtype=np.float32)
-            scaled /= np.array(self.deviation, dtype=np.float32)
-        return {"pixel_values": np.ascontiguousarray(scaled.transpose(0, 3, 1, 2))}
-
-
-@dataclass(frozen=True)
-class Folder:
-    """The images of a folder in the order of their names: the shorter side scaled, the middle."""
-
-    files: tuple[Path, ...]
-    pixels: Pixels
-
-    @classmethod
-    def of(cls, folder: Path, pixels: Pixels) -> Folder:
-        with path_errors(str(folder), _KINDS, folder):
-            files = sorted(p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES)
-            other = [path.name for path in files if not path.is_file()]  # a pipe would block
-        if not files:
-            raise InputError(str(folder), f"a folder with images ({', '.join(SUFFIXES)})", "empty")
-        if other:
-            raise InputError(other[0], "a file, as its name says", "something else")
-        return cls(tuple(files), pixels)
-
-    @property
-    def count(self) -> int:
-        return len(self.files)
-
-    @property
-    def told(self) -> Mapping[str, Any]:
-        digest = hashlib.sha256()
-        for path in self.files:
-            digest.update(bytes.fromhex(file_sha256(path)))
-        return {"kind": "images", "count": self.count, "sha256": digest.hexdigest()}
-
-    def batch(self, start: int, stop: int) -> dict[str, AnyArray]:
-        return self.pixels.of(np.stack([self._image(path) for path in self.files[start:stop]]))
-
-    def _image(self, path: Path) -> AnyArray:
-        from PIL import Image
-
-        size = self.pixels.size
-        try:
-            with warnings.catch_warnings(), Image.open(path) as stored:
-                warnings.simplefilter("error", Image.DecompressionBombWarning)
-                image = stored.convert("RGB")
-                scale = size / min(image.size)
-                if scale * max(image.size) > _MOST_STRETCHED * size:
-                    raise ValueError(f"one side over {_MOST_STRETCHED} times the other")
-                width, height = (max(size, round(side * scale)) for side in image.size)
-                image = image.resize((width, height), Image.Resampling.BICUBIC)
-                left, top = (width - size) // 2, (height - size) // 2
-                return np.asarray(image.crop((left, top, left + size, top + size)))
-        except Exception as error:  # whatever a file made by anyone leads the library to
-            raise InputError(path.name, "an image", f"unreadable ({error})") from None
-
-
-@dataclass(frozen=True)
-class Passages:
-    """A text, cut into passages of equal length: special tokens around words of the text.
-
-    ids: of the whole text. starts: where each passage begins in it. before, after: special tokens.
-    """
-
-    ids: IntArray
-    starts: IntArray
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    body: int
-    source: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, path: Path, tokenizer: str, length: int, count: int | None) -> Passages:
-        """length: of a passage, special tokens among it. count: None for all that do not overlap;
-        else so many, evenly spread, which overlap where the text is shorter than all of them."""
-        with path_errors(str(path), _KINDS, path):
-            if path.stat().st_size > _MOST_TEXT:
-                raise InputError(str(path), f"a text of at most {_MOST_TEXT} bytes", "longer")
-            content = path.read_bytes()
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(str(path), "a text in UTF-8", f"bytes with {error.reason}") from None
-        tool, told = _tokenizer(tokenizer)
-        try:
-            ids = np.array(tool.encode(text, add_special_tokens=False).ids, dtype=np.int64)
-            before, after = _special(tool)
-        except Exception as error:  # tokenizers raises nothing narrower
-            must = "a tokenizer that takes this text"
-            raise InputError("--tokenizer", must, f"{tokenizer} ({error})") from None
-        body = length - len(before) - len(after)
-        if body < 1:
-            raise InputError("--length", f"over {length - body} tokens", length)
-        if len(ids) < body:
-            raise InputError(str(path), f"a text of at least {body} tokens", f"of {len(ids)}")
-        starts = _starts(len(ids), body, count)
-        step = int(np.diff(starts).min()) if len(starts) > 1 else body
-        source = {
-            "kind": "text", "sha256": hashlib.sha256(content).hexdigest(), "tokens": len(ids),
-            "length": length, "count": len(starts), "overlap": max(0, body - step),
-            "tokenizer": told,
-        }  # fmt: skip
-        return cls(ids, starts, before, after, body, source)
-
-    @property
-    def count(self) -> int:
-        return len(self.starts)
-
-    @property
-    def told(self) -> Mapping[str, Any]:
-        return self.source
-
-    def batch(self, start: int, stop: int) -> dict[str, AnyArray]:
-        rows = [
-            [*self.before, *self.ids[at : at + self.body].tolist(), *self.after]
-            for at in self.starts[start:stop].tolist()
-        ]
-        return {"input_ids": np.array(rows, dtype=np.int64)}
-
-
-def _starts(total: int, body: int, count: int | None) -> IntArray:
-    """
-    >>> _starts(10, 4, None).tolist(), _starts(10, 4, 3).tolist(), _starts(10, 4, 4).tolist()
-    ([0, 4], [0, 3, 6], [0, 2, 4, 6])
-    """
-    if count is None:
-        return np.arange(total // body, dtype=np.int64) * body
-    room = total - body
-    if count > room + 1:
-        raise InputError("--count", f"at most {room + 1}, the passages of this text", count)
-    return np.arange(count, dtype=np.int64) * room // max(1, count - 1)
-
-
-@dataclass(frozen=True)
-class Arrays:
-    """images: uint8 (N, size, size, 3); tokens: (N, length), integers."""
-
-    kind: str
-    values: AnyArray
-    pixels: Pixels | None
-
-    @classmethod
-    def of(cls, path: Path, pixels: Pixels | None) -> Arrays:
-        key = "tokens" if pixels is None else "images"
-
-        def choose(keys: list[str]) -> tuple[str, ...]:
-            if keys.count(key) != 1:
-                got = ", ".join(repr(name[:40]) for name in sorted(keys)[:8]) or "nothing"
-                raise InputError(str(path), f"made of {key}, as this model takes them", f"of {got}")
-            return (key,)
-
-        def check(shapes: list[tuple[int, ...]]) -> None:
-            shape = shapes[0]
-            if pixels is None and (len(shape) != 2 or 0 in shape):
-                raise InputError("tokens", "of shape (N, length)", shape)
-            if pixels is not None and (shape[1:] != (pixels.size, pixels.size, 3) or not shape[0]):
-                raise InputError("images", f"of shape (N, {pixels.size}, {pixels.size}, 3)", shape)
-
-        with path_errors(str(path), _KINDS, path), path.open("rb") as file:
-            (values,) = read_arrays(file, str(path), choose, check).values()
-        wanted = "iu" if pixels is None else "u"
-        if values.dtype.kind not in wanted or (pixels is not None and values.dtype != np.uint8):
-            raise InputError(key, "integers" if pixels is None else "uint8", values.dtype)
-        return cls(key, values, pixels)
-
-    @property
-    def count(self) -> int:
-        return len(self.values)
-
-    @property
-    def told(self) -> Mapping[str, Any]:
-        digest = hashlib.sha256(f"{self.values.dtype.str} {self.values.shape} ".encode())
-        digest.update(np.ascontiguousarray(self.values).tobytes())
-        return {"kind": self.kind, "count": self.count, "sha256": digest.hexdigest()}
-
-    def batch(self, start: int, stop: int) -> dict[str, AnyArray]:
-        part = self.values[start:stop]
-        return {"input_ids": part.astype(np.int64)} if self.pixels is None else self.pixels.of(part)
-
-
-@dataclass(frozen=True)
-class First:
-    """The first `count` of some inputs."""
-
-    inputs: Inputs
     count: int
-
-    @property
-    def told(self) -> Mapping[str, Any]:
-        return {**self.inputs.told, "count": self.count}
-
-    def batch(self, start: int, stop: int) -> dict[str, AnyArray]:
-        return self.inputs.batch(start, stop)
+    batch: Callable[[int, int], Batch]
+    provenance: Mapping[str, Any]
 
 
-def open_inputs(
-    source: str,
-    *,
-    pixels: Pixels | None,
-    tokenizer: str,
-    length: int | None,
-    longest: int | None,
-    count: int | None,
-) -> Inputs:
-    """What `source` is: a folder of images, an .npz, or else a text.
-
-    pixels: how the model takes images; None for a model of tokens. tokenizer, length: for a text;
-    longest: tokens that the model takes. count: so many inputs alone. Raises InputError.
-    """
-    path = Path(source)
+def open_inputs(source: str, model: str, config: Any, settings: EmbedSettings) -> Inputs:
+    """What `source` is: a folder of images, an .npy, or else a text; as the model takes it. Raises
+    InputError."""
+    path, length, count = Path(source), settings.length, settings.count
     if count is not None and count < 1:
         raise InputError("--count", "a positive whole number", count)
     with path_errors(source, _KINDS, path):
-        exists, folder, file = path.exists(), path.is_dir(), path.is_file()
-    if not folder and not file:  # a pipe would block, a device never end
-        raise InputError(source or "''", _KINDS, "a pipe or device" if exists else "missing")
-    if folder != (pixels is not None) and path.suffix.lower() != ".npz":
-        takes = "tokens: a text file" if pixels is None else "images: a folder of them"
-        raise InputError(source, f"what this model takes, {takes}, or an .npz", "another kind")
-    found: Inputs
-    if folder and pixels is not None:
-        found = Folder.of(path, pixels)
-    elif path.suffix.lower() == ".npz":
-        found = Arrays.of(path, pixels)
-    else:
-        wanted = longest if length is None else length
-        if wanted is None:
-            raise InputError("--length", "given for this model", "missing")
-        return Passages.of(path, tokenizer, wanted, count)
-    if length is not None:
-        raise InputError("--length", "left out, except with a text", length)
-    if count is not None and count > found.count:
-        raise InputError("--count", f"at most {found.count}, the inputs there are", count)
-    return found if count is None else First(found, count)
+        if not path.is_dir() and not path.is_file():  # a pipe would block, a device never end
+            raise InputError(source or "''", _KINDS, "another" if path.exists() else "missing")
+        if path.is_file() and path.suffix.lower() != ".npy":
+            if not settings.tokenizer and model in SHAPES:
+                raise InputError("--tokenizer", "given for this model and a text", "missing")
+            longest = length or getattr(config, "max_position_embeddings", None)
+            return _passages(path.read_bytes(), settings.tokenizer or model, longest, count)
+        if length is not None:
+            raise InputError("--length", "left out, except with a text", length)
+        inputs = _folder(path, model, config) if path.is_dir() else _array(path, model, config)
+    if count is not None and count > inputs.count:
+        raise InputError("--count", f"at most {inputs.count}, the inputs there are", count)
+    return inputs if count is None else replace(inputs, count=count)
 
 
-def _tokenizer(source: str) -> tuple[Any, Mapping[str, str]]:
-    """A tokenizer from a tokenizer.json, a folder with one, or the Hugging Face hub."""
-    try:
-        import tokenizers
-    except ImportError:
-        raise InputError("text", MISSING, "without it") from None
+def spread(inputs: int, count: int | None) -> list[int]:
+    """So many of the inputs, evenly; all for None, or where there are no more.
+
+    >>> spread(5, None), spread(10, 3), spread(2, 9), spread(5, 0)
+    ([0, 1, 2, 3, 4], [0, 3, 6], [0, 1], [])
+    """
+    count = inputs if count is None else min(count, inputs)
+    return [i * inputs // count for i in range(count)]
+
+
+def _folder(folder: Path, model: str, config: Any) -> Inputs:
+    """In the order of their names."""
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+    if not files or not all(path.is_file() for path in files):  # a pipe would block
+        raise InputError(str(folder), f"a folder with images ({', '.join(SUFFIXES)})", "another")
+
+    def image(k: int) -> Any:
+        from PIL import Image
+
+        with foreign("an image", files[k].name), warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(files[k]) as stored:
+                if max(stored.size) > 100 * min(stored.size):
+                    raise ValueError("one side over 100 times the other")
+                return stored.convert("RGB")
+
+    digests = "".join(file_sha256(path) for path in files)
+    return _images(len(files), image, hashlib.sha256(digests.encode()).hexdigest(), model, config)
+
+
+def _array(path: Path, model: str, config: Any) -> Inputs:
+    """images: uint8 (N, height, width, 3); tokens: (N, n), integers. Read as they are needed."""
+    must = "an array of tokens, integers (N, n), or of images, uint8 (N, height, width, 3)"
+    with foreign(must, path.name):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.size and array.ndim == 2 and array.dtype.kind in "iu":
+        return _tokens(array.astype(np.int64), {"inputs": "tokens"})
+    if not array.size or array.ndim != 4 or array.shape[3] != 3 or array.dtype != np.uint8:
+        raise InputError(path.name, must, f"of {array.dtype} {array.shape}")
+
+    def image(k: int) -> Any:
+        from PIL import Image
+
+        return Image.fromarray(array[k])
+
+    return _images(len(array), image, file_sha256(path), model, config)
+
+
+def _images(
+    count: int, image: Callable[[int], Any], digest: str, model: str, config: Any
+) -> Inputs:
+    """A model without a processor takes them as ViT does: scaled to its size."""
+    _, transformers = libraries()
+    stored = os.path.lexists(Path(model) / "preprocessor_config.json")
+    with foreign("one that takes images"):
+        if model in SHAPES or (os.path.isdir(model) and not stored):
+            size = {"height": config.image_size, "width": config.image_size}
+            processor = transformers.ViTImageProcessor(size=size)
+        else:
+            processor = transformers.AutoImageProcessor.from_pretrained(model)
+
+    def batch(start: int, stop: int) -> Batch:
+        images = [image(k) for k in range(start, stop)]
+        with foreign("one whose image processor takes these images"):
+            return dict(processor(images, return_tensors="np"))
+
+    hashes = {"inputs sha256": digest, "processor sha256": settings_sha256(processor)}
+    return Inputs(count, batch, {"inputs": "images", **hashes})
+
+
+def _tokens(ids: IntArray, provenance: Mapping[str, Any]) -> Inputs:
+    """ids (N, n), one row for each input."""
+    digest = hashlib.sha256(f"{ids.shape} ".encode() + ids.tobytes()).hexdigest()
+    provenance = {**provenance, "tokens sha256": digest}
+    return Inputs(len(ids), lambda start, stop: {"input_ids": ids[start:stop]}, provenance)
+
+
+def _passages(content: bytes, tokenizer: str, length: int | None, count: int | None) -> Inputs:
+    """A text, cut into passages of `length` tokens, special ones around words of the text. count:
+    None for all that do not overlap; else so many, evenly spread, which overlap where they must."""
+    if length is None:
+        raise InputError("--length", "given for this model", "missing")
+    with foreign("a text in UTF-8", "INPUTS"):
+        text = content.decode()
+    with foreign("a tokenizer that takes this text", "--tokenizer"):
+        tool = _tokenizer(tokenizer)
+        words = len(tool(text, add_special_tokens=False)["input_ids"])
+        body = length - tool.num_special_tokens_to_add()
+        if not 0 < body <= words:
+            must = f"over {length - body} tokens, and at most {words + length - body}, of this text"
+            raise InputError("--length", must, length)
+        room, gaps = words - body, max(1, (count or 1) - 1)
+        if count is not None and count > room + 1:
+            raise InputError("--count", f"at most {room + 1}, the passages of this text", count)
+        step = min(body, room // gaps) if count is not None and room // gaps else body
+        cut = tool(
+            text, truncation=True, max_length=length, stride=body - step,
+            return_overflowing_tokens=True,
+        )  # fmt: skip
+    ids = np.array([row for row in cut["input_ids"] if len(row) == length], dtype=np.int64)
+    kept = ids[spread(len(ids), count)]
+    overlap = body - step
+    facts = {"text sha256": hashlib.sha256(content).hexdigest(), "overlap": overlap}
+    return _tokens(kept, {"inputs": "text", **facts})
+
+
+def _tokenizer(source: str) -> Any:
+    """Of a tokenizer.json, a folder with one, or the hub. (Of a folder without one transformers
+    would make one up.)"""
+    _, transformers = libraries()
     path = Path(source)
-    path = path / "tokenizer.json" if path.is_dir() else path
-    try:
-        if path.is_file():
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            return _whole(tokenizers.Tokenizer.from_file(os.fspath(path))), {"sha256": digest}
-        tool = _whole(tokenizers.Tokenizer.from_pretrained(source))
-    except Exception as error:  # tokenizers raises nothing narrower
-        must = "a tokenizer.json, a folder with one, or a tokenizer of the hub that is in reach"
-        raise InputError("--tokenizer", must, f"{source} ({error})") from None
-    return tool, {"name": source, "sha256": hashlib.sha256(tool.to_str().encode()).hexdigest()}
-
-
-def _whole(tool: Any) -> Any:
-    """Which takes a text as it is: a stored tokenizer may cut or fill it."""
-    tool.no_truncation()
-    tool.no_padding()
-    return tool
-
-
-def _special(tool: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Tokens that the tokenizer puts before and after a text."""
-    whole, bare = (tool.encode("a", add_special_tokens=x).ids for x in (True, False))
-    for at in range(len(whole) - len(bare) + 1):
-        if whole[at : at + len(bare)] == bare:
-            return tuple(whole[:at]), tuple(whole[at + len(bare) :])
-    return (), ()
+    if path.exists():
+        file = path / "tokenizer.json" if path.is_dir() else path
+        return transformers.PreTrainedTokenizerFast(tokenizer_file=str(file))
+    return transformers.AutoTokenizer.from_pretrained(source)

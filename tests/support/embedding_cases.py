@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attncert.constructions.models.embeddings import write_manifest, write_shard
+from attncert.constructions.errors import InputError
+from attncert.constructions.models.embeddings import file_sha256, write_manifest, write_shard
 
 
 def random_states(inputs: int, tokens: int, width: int, seed: int = 0) -> np.ndarray:
@@ -27,43 +28,23 @@ def write_folder(folder: Path, states: np.ndarray, kept: list[int], **more: Any)
         contexts = states[part].reshape(-1, tokens, width)
         write_shard(folder / f"part-{number}.npz", states[start:stop, 0], contexts, part)
     facts = {"inputs": inputs, "tokens": tokens, "width": width} | more
-    write_manifest(folder, facts, ["part-0.npz", "part-1.npz"])
+    names = ["part-0.npz", "part-1.npz"]
+    hashes = {name: file_sha256(folder / name) for name in names}
+    write_manifest(folder / "manifest.json", facts, hashes)
     return folder
 
 
 @dataclass
 class FakeNetwork:
-    """As `constructions.models.network.Network`, for tokens: a table instead of layers."""
+    """As `constructions.models.network.Network`, for 10 tokens: a table instead of layers."""
 
-    tokens: int = 5
     width: int = 6
-    heads: int = 2
-    vocabulary: int = 10
-    longest: int = 5
     spoiled: int = -1  # the token that gives NaN
-    calls: int = 0
-    pixels = None
-    blocks = ()
-    last = False
-
-    @property
-    def told(self) -> Mapping[str, Any]:
-        return {"model": "fake", "weights": "random"}
-
-    @property
-    def model(self) -> Any:
-        class Model:
-            config = None
-
-            def parameters(self) -> list[Any]:
-                return []
-
-        return Model()
+    provenance: Mapping[str, Any] = field(default_factory=lambda: {"model": "fake"})
 
     def states(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
-        self.calls += 1
         ids = batch["input_ids"]
-        table = random_states(self.vocabulary, 1, self.width)[:, 0]
-        out = table[ids] * (1 + np.arange(ids.shape[1], dtype=np.float32))[:, None]
-        out[ids == self.spoiled] = np.nan
-        return out
+        if (ids == self.spoiled).any():
+            raise InputError("MODEL", "one with finite states", "another")
+        table = random_states(10, 1, self.width)[:, 0]
+        return table[ids] * (1 + np.arange(ids.shape[1], dtype=np.float32))[:, None]

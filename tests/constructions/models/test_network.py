@@ -1,10 +1,9 @@
-"""Models from Hugging Face's libraries, where they are installed: the right state is taken."""
+"""Models of random weights against transformers' own states; files that lack something."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.util
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,13 @@ import pytest
 from support.requires import require
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.models.embed import embed
+from attncert.constructions.models.embeddings import load_embeddings
 from attncert.constructions.models.inputs import open_inputs
+from attncert.constructions.models.network import EmbedSettings, Network, build, configuration
 
-FOUND = all(importlib.util.find_spec(name) for name in ("torch", "transformers", "tokenizers"))
+pytestmark = pytest.mark.filterwarnings("default")
+FOUND = all(find_spec(name) for name in ("torch", "transformers", "tokenizers"))
 SMALL: dict[str, tuple[str, dict[str, Any]]] = {
     "vit": ("ViT", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
                     "intermediate_size": 32, "image_size": 16, "patch_size": 8}),
@@ -25,11 +28,15 @@ SMALL: dict[str, tuple[str, dict[str, Any]]] = {
                       "intermediate_size": 32, "vocab_size": 40}),
     "distilbert": ("DistilBert", {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32,
                                   "vocab_size": 40}),
-    "albert": ("Albert", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
-                          "intermediate_size": 32, "vocab_size": 40, "embedding_size": 8}),
+    "albert": ("Albert", {"hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 2,
+                          "num_hidden_groups": 2, "intermediate_size": 32, "vocab_size": 40,
+                          "embedding_size": 8}),
+    "llama": ("Llama", {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2,
+                        "num_key_value_heads": 1, "intermediate_size": 32, "vocab_size": 40}),
     "t5": ("T5", {"d_model": 16, "num_layers": 3, "num_heads": 2, "d_kv": 8, "d_ff": 32,
                   "vocab_size": 40, "decoder_start_token_id": 0}),
 }  # fmt: skip
+TOKENS = {"input_ids": np.arange(8).reshape(2, 4)}
 
 
 @pytest.fixture(autouse=True)
@@ -37,18 +44,28 @@ def _libraries() -> None:
     require("models", FOUND, "torch, transformers or tokenizers is missing")
 
 
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("family", [name for name in SMALL if name != "t5"])
-def test_a_few_layers_give_the_state_of_the_whole_model(family: str, tmp_path: Path) -> None:
+def model_of(name: str | Path, layer: int = 1, **options: Any) -> Network:
+    settings = EmbedSettings(layer, **options)
+    return build(str(name), configuration(str(name), settings.random), settings)
+
+
+def saved(family: str, folder: Path, **options: Any) -> Any:
     import torch
     import transformers
 
-    from attncert.constructions.models.network import build
-
     kind, sizes = SMALL[family]
     torch.manual_seed(1)
-    whole = transformers.AutoModel.from_config(getattr(transformers, f"{kind}Config")(**sizes))
-    whole.eval().save_pretrained(tmp_path)
+    config = getattr(transformers, f"{kind}Config")(**sizes)
+    model = transformers.AutoModel.from_config(config)
+    model.eval().save_pretrained(folder, **options)
+    return model
+
+
+@pytest.mark.parametrize("family", [name for name in SMALL if name != "t5"])
+def test_states_are_those_of_the_whole_model(family: str, tmp_path: Path) -> None:
+    import torch
+
+    whole = saved(family, tmp_path)
     draw = np.random.default_rng(0)
     batch: dict[str, np.ndarray] = {"input_ids": draw.integers(0, 40, (2, 7))}
     if family == "vit":
@@ -56,128 +73,150 @@ def test_a_few_layers_give_the_state_of_the_whole_model(family: str, tmp_path: P
     with torch.inference_mode():
         tensors = {key: torch.from_numpy(x) for key, x in batch.items()}
         states = whole(**tensors, output_hidden_states=True).hidden_states
-    for layer in range(4):
-        network = build(str(tmp_path), layer=layer)
-        same = np.array_equal(network.states(batch), states[layer].numpy())
-        # After its last block GPT-2 applies its final norm, which is no part of the state.
-        assert same == ((family, layer) != ("gpt2", 3))
-        if family == "albert":  # whose layers share their weights
-            assert network.blocks is None and "whole model" in network.told["built"]
-        else:
-            assert len(network.blocks) == max(1, layer) and "built" not in network.told
-    if family == "gpt2":
-        last = torch.from_numpy(network.states(batch))
-        assert torch.equal(whole.ln_f(last), states[3])
+    layers = whole.config.num_hidden_layers
+    for layer in range(layers):
+        network = model_of(tmp_path, layer)
+        assert np.array_equal(network.states(batch), states[layer].numpy())
+        if family != "albert":  # whose layers share their modules
+            lists = [m for m in network.model.modules() if isinstance(m, torch.nn.ModuleList)]
+            assert len(lists[0]) == layer + 1
+    with pytest.raises(InputError, match=f"--layer: must be from 0 to {layers - 1}, below"):
+        model_of(tmp_path, layers)
 
 
-@pytest.mark.filterwarnings("default")
 def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
     import transformers
 
-    from attncert.constructions.models.network import build
-
     transformers.BertConfig(**SMALL["bert"][1]).save_pretrained(tmp_path)
-    batch = {"input_ids": np.arange(8).reshape(2, 4)}
-    found = [build(str(tmp_path), layer=1, random=True, seed=s).states(batch) for s in (1, 1, 2)]
-    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
-    wide = build(str(tmp_path), layer=1, random=True, seed=1, dtype="float64").states(batch)
+    networks = [model_of(tmp_path, random=True, seed=seed) for seed in (1, 1, 2)]
+    states = [network.states(TOKENS) for network in networks]
+    hashes = [network.provenance["weights sha256"] for network in networks]
+    assert np.array_equal(states[0], states[1]) and not np.array_equal(states[0], states[2])
+    assert hashes[0] == hashes[1] != hashes[2]
+    deeper = model_of(tmp_path, 2, random=True, seed=1)
+    assert deeper.provenance["weights sha256"] == hashes[0]
+    wide = model_of(tmp_path, random=True, seed=1, dtype="float64").states(TOKENS)
     assert abs(wide.sum(axis=-1)).max() < 1e-12  # a layer norm of gain 1: all in a hyperplane
-    assert wide.dtype == np.float64 and 0 < abs(wide - found[0]).max() < 1e-5
-    with pytest.raises(InputError, match="from 0 to 3, the layers of this model"):
-        build(str(tmp_path), layer=4, random=True)
+    assert wide.dtype == np.float64 and 0 < abs(wide - states[0]).max() < 1e-5
+
+
+def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
+    import transformers
+
+    with pytest.raises(InputError, match=r"MODEL: must be one with a config\.json of a model"):
+        model_of(tmp_path)
+    transformers.BertConfig(**SMALL["bert"][1]).save_pretrained(tmp_path)
     with pytest.raises(InputError, match="weights are in safetensors files"):
-        build(str(tmp_path), layer=1)
+        model_of(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(InputError, match="weights are in safetensors files"):
-        build(str(tmp_path), layer=1)
+        model_of(tmp_path)
     with pytest.raises(InputError, match="--memory: must be at least 1 MiB"):
-        build(str(tmp_path), layer=1, random=True, memory=1000)
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(InputError, match=r"a folder with config\.json"):
-        build(str(tmp_path), layer=1)
-    with pytest.raises(InputError, match="this name is for --random"):
-        build("gpt2", layer=1)
+        model_of(tmp_path, random=True, memory=1000)
+    for content in ("{", "[]", "{}"):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(InputError, match=r"MODEL: must be one with a config\.json of a model"):
+            model_of(tmp_path)
 
 
-@pytest.mark.filterwarnings("default")
-def test_the_whole_model_is_paid_for_where_it_is_run(tmp_path: Path) -> None:
-    import transformers
-
-    from attncert.constructions.models.network import build, bytes_needed
-
-    transformers.AlbertConfig(**SMALL["albert"][1]).save_pretrained(tmp_path)
-    network = build(str(tmp_path), layer=1, random=True)
-    one = dataclasses.replace(network, blocks=())
-    more = [bytes_needed(made, 2, 7, "float32") for made in (network, one)]
-    assert more[0] - more[1] == 4 * 2 * 7 * (4 * 16)  # of four states of all tokens
-    assert network.states({"input_ids": np.arange(14).reshape(2, 7)}).shape == (2, 7, 16)
-    with pytest.raises(InputError, match="whose hidden states have 8 numbers"):
-        dataclasses.replace(network, width=8).states({"input_ids": np.arange(4).reshape(1, 4)})
-
-
-@pytest.mark.filterwarnings("default")
 def test_an_encoder_beside_a_decoder_is_one_line(tmp_path: Path) -> None:
-    import transformers
-
-    from attncert.constructions.models.network import build
-
-    transformers.T5Config(**SMALL["t5"][1]).save_pretrained(tmp_path)
-    network = build(str(tmp_path), layer=1, random=True)
-    with pytest.raises(InputError, match="MODEL: must be a model that turns input_ids into"):
-        network.states({"input_ids": np.arange(4).reshape(1, 4)})
+    saved("t5", tmp_path)
+    with pytest.raises(InputError, match="MODEL: must be one that turns such input_ids to states"):
+        model_of(tmp_path).states(TOKENS)
 
 
-@pytest.mark.filterwarnings("default")
 def test_weights_that_no_file_has_are_not_made_up(tmp_path: Path) -> None:
     """The library draws them at random. No state depends on BERT's pooler: it may be missing."""
-    import torch
-    import transformers
     from safetensors.torch import save_file
 
-    from attncert.constructions.models.network import build
+    whole = saved("bert", tmp_path).state_dict()
 
-    config = transformers.BertConfig(**SMALL["bert"][1])
-    config.save_pretrained(tmp_path)
-    whole = transformers.AutoModel.from_config(config).state_dict()
-    batch, file = {"input_ids": np.arange(8).reshape(2, 4)}, tmp_path / "model.safetensors"
+    def states(left_out: str, layer: int = 2) -> np.ndarray:
+        stored = {key: x for key, x in whole.items() if left_out not in key}
+        save_file(stored, tmp_path / "model.safetensors")
+        return model_of(tmp_path, layer).states(TOKENS)
 
-    def states(left_out: str, layer: int) -> np.ndarray:
-        save_file({key: x for key, x in whole.items() if left_out not in key}, file)
-        return build(str(tmp_path), layer=layer).states(batch)
-
-    assert np.array_equal(states("pooler", 2), states("nothing", 2))
-    assert np.isfinite(states("encoder.layer.2.", 2)).all()  # which is not built
-    with pytest.raises(
-        InputError, match=r"all weights that .* without encoder\.layer\.1\.attention"
-    ):
-        states("encoder.layer.1.", 2)
+    assert np.array_equal(states("pooler"), states("nothing"))
+    assert np.isfinite(states("encoder.layer.2.")).all()  # which these states do not pass
+    with pytest.raises(InputError, match=r"finite states, .* without encoder\.layer\.1\.attention"):
+        states("encoder.layer.1.")
     name = "encoder.layer.0.attention.self.query.weight"
-    save_file({**whole, name: whole[name].to(torch.complex64)}, file)
+    save_file({**whole, name: whole[name].cfloat()}, tmp_path / "model.safetensors")
     with pytest.raises(InputError, match="weights are in safetensors files"):
-        build(str(tmp_path), layer=1)
+        model_of(tmp_path)
+
+
+def test_files_outside_the_folder_are_not_loaded(tmp_path: Path) -> None:
+    """A folder of weights in parts, whose index names one of them elsewhere."""
+    folder = tmp_path / "model"
+    saved("bert", folder, max_shard_size="10KB")
+    index = folder / "model.safetensors.index.json"
+    content = json.loads(index.read_text())
+    key, part = next(iter(content["weight_map"].items()))
+    (tmp_path / "x.safetensors").write_bytes((folder / part).read_bytes())
+    assert model_of(folder).states(TOKENS).shape == (2, 4, 16)
+    for place in ("../x.safetensors", str(tmp_path / "x.safetensors"), "a/../../x.safetensors"):
+        content["weight_map"][key] = place
+        index.write_text(json.dumps(content))
+        with pytest.raises(InputError, match="one of files in its folder, not one of files out"):
+            model_of(folder)
+
+
+def test_a_run_goes_on_with_the_same_tensors_alone(tmp_path: Path) -> None:
+    """Weights in a folder of the model's folder; one number of the last layer changes."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    folder, out = tmp_path / "model", tmp_path / "out"
+    saved("bert", folder)
+    (folder / "w").mkdir()
+    place = (folder / "model.safetensors").rename(folder / "w" / "m.safetensors")
+    tensors = load_file(place)
+    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, "w/m.safetensors")}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    np.save(tmp_path / "t.npy", np.arange(30).reshape(10, 3))
+
+    def run(after: int) -> dict[str, Any]:
+        def stop(stage: str, done: int, of: int) -> None:
+            if done >= after:
+                raise KeyboardInterrupt
+
+        settings = EmbedSettings(batch=2)
+        return embed(str(folder), str(tmp_path / "t.npy"), out, settings, stop)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attncert.constructions.models.embed._SHARD_INPUTS", 4)
+        with pytest.raises(KeyboardInterrupt):
+            run(after=4)
+        changed = {key: tensor.clone() for key, tensor in tensors.items()}
+        changed["encoder.layer.2.output.dense.bias"] += torch.ones(16)
+        save_file(changed, place)
+        with pytest.raises(InputError, match="the folder of the same run"):
+            run(after=99)
+        save_file(tensors, place)
+        assert run(after=99)["reused"] == 1
+    assert len(load_embeddings(out).provenance["weights sha256"]) == 64
 
 
 @pytest.mark.parametrize(
     ("family", "changes"),
     [
         ("bert", {"type_vocab_size": 0}),
-        ("bert", {"model_type": "roberta", "max_position_embeddings": 4}),  # it counts from 2
+        ("bert", {"vocab_size": 2}),
+        ("bert", {"max_position_embeddings": 3}),
         ("vit", {"image_size": 4}),
     ],
 )
 def test_a_model_that_breaks_on_its_inputs(
     family: str, changes: dict[str, Any], tmp_path: Path
 ) -> None:
-    from attncert.constructions.models.network import build
-
-    told = {"model_type": family, **SMALL[family][1], **changes}
-    (tmp_path / "config.json").write_text(json.dumps(told))
-    network = build(str(tmp_path), layer=1, random=True)
+    settings = {"model_type": family, **SMALL[family][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
     batch: dict[str, np.ndarray] = {"input_ids": np.full((1, 4), 3)}
     if family == "vit":
         batch = {"pixel_values": np.ones((1, 3, 4, 4), dtype=np.float32)}
-    with pytest.raises(InputError, match="MODEL: must be a model that turns"):
-        network.states(batch)
+    with pytest.raises(InputError, match="MODEL: must be one that turns such"):
+        model_of(tmp_path, random=True).states(batch)
 
 
 @pytest.mark.parametrize(
@@ -187,65 +226,52 @@ def test_a_model_that_breaks_on_its_inputs(
         {"vocab_size": -4},
         {"vocab_size": "40"},
         {"num_attention_heads": 0},
+        {"num_hidden_layers": "3"},
+        {"num_hidden_layers": 0},
         {"hidden_size": 10**30},
+        {"hidden_size": 17},
         {"model_type": ["bert"]},
+        {"model_type": "none of these"},
+        {"num_labels": 10**9},
+        {"num_hidden_layers": 10**9},
+        {"sub": {"depths": [10**9]}},
     ],
 )
 def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_path: Path) -> None:
-    from attncert.constructions.models.network import build
-
-    told = {"model_type": "bert", **SMALL["bert"][1], **changes}
-    (tmp_path / "config.json").write_text(json.dumps(told))
-    with pytest.raises(InputError, match="MODEL: must be a model"):
-        build(str(tmp_path), layer=1, random=True)
+    settings = {"model_type": "bert", **SMALL["bert"][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(InputError, match="MODEL: must be one"):
+        model_of(tmp_path, random=True)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"num_labels": 10**9}, "at most 100,000 as its num_labels, not 1000000000"),
-        ({"num_hidden_layers": 10**9}, "at most 100,000 as its num_hidden_layers"),
-        ({"sub": {"depths": [10**9]}}, "at most 100,000 as its depths"),
-    ],
-)
-def test_a_short_configuration_asks_for_no_long_lists(
-    changes: dict[str, Any], said: str, tmp_path: Path
-) -> None:
-    from attncert.constructions.models.network import build
-
-    told = {"model_type": "bert", **SMALL["bert"][1], **changes}
-    (tmp_path / "config.json").write_text(json.dumps(told))
-    with pytest.raises(InputError, match=said):
-        build(str(tmp_path), layer=1, random=True)
-
-
-def test_parts_of_a_model_are_counted_as_they_are_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from attncert.constructions.models import network
-
-    told = {"model_type": "bert", **SMALL["bert"][1]}
-    (tmp_path / "config.json").write_text(json.dumps(told))
-    monkeypatch.setattr(network, "_MOST_PARTS", 100)
-    with pytest.raises(InputError, match="MODEL: must be one of at most 100 parts"):
-        network.build(str(tmp_path), layer=1, random=True)
-    monkeypatch.setattr(network, "_MOST_PARTS", 300)
-    assert network.build(str(tmp_path), layer=1, random=True).layers == 3
-
-
-def test_an_image_is_counted_before_it_is_made(tmp_path: Path) -> None:
-    """Of one pixel, for a model of a few weights that takes 10^10 pixels."""
+def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
+    import transformers
     from PIL import Image
 
-    from attncert.constructions.models.embed import EmbedSettings, embed
-
-    told = {"model_type": "vit", **SMALL["vit"][1], "image_size": 10**5, "patch_size": 1000}
-    (tmp_path / "config.json").write_text(json.dumps(told))
-    (tmp_path / "images").mkdir()
-    Image.new("RGB", (1, 1)).save(tmp_path / "images" / "a.png")
-    settings = EmbedSettings(random=True, memory=2**29)
-    with pytest.raises(InputError, match=r"--memory: must be at least .*, not 512 MiB"):
-        embed(str(tmp_path), str(tmp_path / "images"), tmp_path / "out", settings)
+    folder, model = tmp_path / "images", str(tmp_path / "model")
+    saved("vit", Path(model))
+    config, settings = configuration(model, False), EmbedSettings()
+    folder.mkdir()
+    Image.new("L", (8, 4), 255).save(folder / "a.png")
+    inputs = open_inputs(str(folder), model, config, settings)
+    white = inputs.batch(0, 1)["pixel_values"]
+    assert white.shape == (1, 3, 16, 16) and np.allclose(white, 1)
+    np.save(tmp_path / "x.npy", np.full((2, 4, 8, 3), 255, np.uint8))
+    arrays = open_inputs(str(tmp_path / "x.npy"), model, config, settings)
+    assert np.array_equal(arrays.batch(0, 2)["pixel_values"], np.vstack([white, white]))
+    own = transformers.ViTImageProcessor(
+        size={"height": 16, "width": 16}, image_mean=[1, 1, 1], image_std=[2, 2, 2]
+    )
+    own.save_pretrained(model)
+    other = open_inputs(str(folder), model, config, settings)
+    assert np.allclose(other.batch(0, 1)["pixel_values"], 0)
+    assert inputs.provenance["processor sha256"] != other.provenance["processor sha256"]
+    (folder / "b.jpg").write_bytes(b"no image")
+    Image.new("L", (1, 401)).save(folder / "c.png")
+    bad = open_inputs(str(folder), model, config, settings)
+    for k, said in ((1, r"b\.jpg: must be an image"), (2, r"c\.png: .* side over 100 times")):
+        with pytest.raises(InputError, match=said):
+            bad.batch(k, k + 1)
 
 
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
@@ -263,24 +289,30 @@ def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("a b c d b")
 
     def read(length: int | None, count: int | None, name: str = "t.txt") -> Any:
-        return open_inputs(
-            str(tmp_path / name), pixels=None, tokenizer=str(tmp_path), length=length,
-            longest=5, count=count,
-        )  # fmt: skip
+        class Config:
+            max_position_embeddings = 5
+
+        settings = EmbedSettings(length=length, count=count)
+        return open_inputs(str(tmp_path / name), str(tmp_path), Config, settings)
 
     assert read(4, None).batch(0, 9)["input_ids"].tolist() == [[0, 3, 4, 1], [0, 5, 6, 1]]
-    found = read(None, 3)
-    assert found.batch(1, 3)["input_ids"].tolist() == [[0, 4, 5, 6, 1], [0, 5, 6, 4, 1]]
-    assert json.loads(json.dumps(found.told))["overlap"] == 2
+    three = read(None, 3)
+    assert three.batch(1, 3)["input_ids"].tolist() == [[0, 4, 5, 6, 1], [0, 5, 6, 4, 1]]
+    assert three.provenance["overlap"] == 2
     (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff")
     for length, count, name, said in (
         (2, None, "t.txt", "--length: must be over 2 tokens"),
-        (0, None, "t.txt", "--length: must be over 2 tokens, not 0"),
+        (-3, None, "t.txt", "--length: must be over 2 tokens, .* not -3"),
         (4, 9, "t.txt", "--count: must be at most 4"),
-        (4, None, "empty.txt", "a text of at least 2 tokens, not of 0"),
+        (4, None, "empty.txt", "--length: .* at most 2, of this text"),
+        (4, None, "bytes.txt", "INPUTS: must be a text in UTF-8"),
     ):
         with pytest.raises(InputError, match=said):
             read(length, count, name)
     Tokenizer(models.WordLevel({"a": 0}, unk_token="[UNK]")).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(InputError, match="--tokenizer: must be a tokenizer that takes this text"):
+        read(4, None)
+    (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(InputError, match="--tokenizer: must be a tokenizer that takes this text"):
         read(4, None)
