@@ -27,7 +27,7 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     limits.room(72.0 * some * m * columns + 4.0 * T * m * columns)
     limits.room(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
     contexts, queries, key, query = parts.layer.tables
-    data = dataset(cert, contexts, queries, parts.labels)
+    data = dataset(cert, limits, contexts, queries, parts.labels)
     built = layer(cert, (key, query, parts.values, parts.output))
     need(data.contexts.denominator % p, "p divides the contexts' denominator: leave out --fast")
 
