@@ -37,12 +37,14 @@ def ends_its_worker(shard: Shard) -> dict[str, Any]:
     return digests(shard)
 
 
-def ends_one_worker(shard: Shard, mark: str) -> dict[str, Any]:
-    """A shard in the middle ends the first process that takes it: there is no mark before."""
-    if shard.start == 15 and not Path(mark).exists():
-        Path(mark).touch()
+def ends_one_worker(shard: Shard, begun: str) -> dict[str, Any]:
+    """A shard in the middle ends the first process that takes it. begun: a folder, in which each
+    shard leaves a file as often as it is begun."""
+    again = len(list(Path(begun).glob(f"{shard.start} *")))
+    (Path(begun) / f"{shard.start} {again}").touch()
+    if shard.start == 15 and not again:
         os._exit(1)
-    return digests(shard, 0.05)
+    return digests(shard, 0.2)
 
 
 def logged(log: Log, work: Any = digests, **how: Any) -> dict[Shard, Record]:

@@ -135,15 +135,19 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_its_shard_and_nothing_else(tmp_path: Path) -> None:
-    """What it held goes elsewhere, the table too; every shard is kept once, and as it should be."""
+    """And what it held that was not fetched yet. Every shard is kept once, and as it should be."""
     with (
         two_workers(tmp_path, processes=True) as address,
         Log(tmp_path / "log") as log,
         dask(address) as cluster,
     ):
-        work = partial(ends_one_worker, mark=str(tmp_path / "mark"))
-        assert united(logged(log, work, cluster=cluster)) == WHOLE
-        assert (tmp_path / "mark").exists() and log.count == len(PLAN.shards())
+        (begun := tmp_path / "begun").mkdir()
+        assert (
+            united(logged(log, partial(ends_one_worker, begun=str(begun)), cluster=cluster))
+            == WHOLE
+        )
+        assert (begun / "15 1").exists() and log.count == len(PLAN.shards())
+        assert len(list(begun.iterdir())) <= log.count + 3
 
 
 @pytest.mark.slow
