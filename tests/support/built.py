@@ -145,7 +145,7 @@ def claims(built: Built) -> list[Claim]:
 # Ways of spoiling.
 
 
-def said(built: Built, **parts: Any) -> Built:
+def stated(built: Built, **parts: Any) -> Built:
     """Another statement about the construction as a whole: groups, r, records, layer."""
     return replace(built, construction=replace(built.construction, **parts))
 
@@ -153,18 +153,18 @@ def said(built: Built, **parts: Any) -> Built:
 def record(built: Built, h: int = HEAD, **parts: Any) -> Built:
     heads = list(built.construction.heads)
     heads[h] = replace(heads[h], **parts)
-    return said(built, heads=tuple(heads))
+    return stated(built, heads=tuple(heads))
 
 
 def weights(built: Built, h: int = HEAD, **parts: fmpq_mat) -> Built:
-    return said(built, layer=with_head(built.layer, h, **parts))
+    return stated(built, layer=with_head(built.layer, h, **parts))
 
 
 def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
     """The record changed, and key and query computed from it."""
     spoilt = record(built, h, **parts)
-    made = spoilt.head(h).weights(built.construction.head_width)
-    return weights(spoilt, h, key=made.key, query=made.query)
+    factors = spoilt.head(h).weights(built.construction.head_width)
+    return weights(spoilt, h, key=factors.key, query=factors.query)
 
 
 def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:

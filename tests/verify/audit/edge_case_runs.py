@@ -49,15 +49,15 @@ def _proof(construction: str, data: Dataset, **options: Any) -> str:
 
 
 def _witness(claim: Claim) -> str:
-    told = {**claim.numbers, **(claim.witness or {})}
+    facts = {**claim.numbers, **(claim.witness or {})}
     if claim.id == ids.THEOREM:
-        return "without " + ", ".join(told["hypotheses that do not hold"])
-    if "coefficients" not in told:
-        return ", ".join(f"{key}={told[key]}" for key in _NUMBERS if key in told)
-    if "context" in told:
-        rows = range(len(told["coefficients"]))
-        return f"in context {told['context']}: {combination('E', rows, told['coefficients'])}"
-    return combination("e", told["examples"], told["coefficients"])
+        return "without " + ", ".join(facts["hypotheses that do not hold"])
+    if "coefficients" not in facts:
+        return ", ".join(f"{key}={facts[key]}" for key in _NUMBERS if key in facts)
+    if "context" in facts:
+        rows = range(len(facts["coefficients"]))
+        return f"in context {facts['context']}: {combination('E', rows, facts['coefficients'])}"
+    return combination("e", facts["examples"], facts["coefficients"])
 
 
 def combination(name: str, places: Sequence[int], coefficients: Sequence[str]) -> str:
@@ -81,12 +81,12 @@ def _universal(data: Dataset, **options: int) -> str:
     claim = universal(data, **options)
     if claim.level is not Level.REFUTED:
         return claim.level.value
-    told = {**claim.numbers, **(claim.witness or {})}
-    if "relation" in told:
-        why = combination("z", told["relation"]["indices"], told["relation"]["coefficients"])
+    facts = {**claim.numbers, **(claim.witness or {})}
+    if "relation" in facts:
+        why = combination("z", facts["relation"]["indices"], facts["relation"]["coefficients"])
     else:
         keys = ("no weights exceed rank", "columns", "directions")
-        why = next(f"{key} {told[key]}" for key in keys if key in told)
+        why = next(f"{key} {facts[key]}" for key in keys if key in facts)
     return f"refuted: {why}"
 
 
@@ -103,8 +103,8 @@ def _impossibility(data: Dataset, **options: int) -> str:
     """Whether all labelings are out of reach, by counting free parameters."""
     claims = {claim.id: claim for claim in impossibility(data, **options)}
     count = claims[ids.IMPOSSIBLE_COUNT]
-    told = {**count.numbers, **(count.witness or {})}
-    numbers = ", ".join(f"{key} {told[key]}" for key in ("P", "T m", "all parameters"))
+    facts = {**count.numbers, **(count.witness or {})}
+    numbers = ", ".join(f"{key} {facts[key]}" for key in ("P", "T m", "all parameters"))
     return f"{claims[ids.IMPOSSIBLE_UNIVERSAL].level.value}: {numbers}"
 
 

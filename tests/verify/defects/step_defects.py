@@ -30,7 +30,6 @@ from support.built import (
     paper,
     rebuilt,
     record,
-    said,
     tied,
     tied_consistently,
     weights,
@@ -71,7 +70,7 @@ def forgotten(run: Built, count: int) -> Built:
 
 def regrouped(run: Built, change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Built:
     *groups, last = run.construction.groups
-    return said(run, groups=(*groups, change(last)))
+    return stated(run, groups=(*groups, change(last)))
 
 
 def tie_at_the_unused_end(run: Built) -> Built:
@@ -92,7 +91,7 @@ def entry(run: Built, name: str) -> Built:
 
 def heads_exchanged(run: Built) -> Built:
     first, second, third, *rest = run.layer.heads
-    return said(run, layer=replace(run.layer, heads=(first, third, second, *rest)))
+    return stated(run, layer=replace(run.layer, heads=(first, third, second, *rest)))
 
 
 def half_the_key(run: Built) -> Built:
@@ -126,7 +125,7 @@ STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[Step,
     ("all earlier examples forgotten", GROUPS, partial(forgotten, count=3)),
     ("an example in no group", GROUPS, partial(regrouped, change=lambda last: last[:-1])),
     ("an example in two groups", GROUPS, partial(regrouped, change=lambda last: (0, *last[1:]))),
-    ("a head without a record", GROUPS, lambda b: said(b, heads=b.construction.heads[:2])),
+    ("a head without a record", GROUPS, lambda b: stated(b, heads=b.construction.heads[:2])),
     ("other logits on record", SECOND(ids.LOGITS), other_logits),
     ("selector not orthogonal to the group", SECOND(ids.SELECTOR),
      lambda b: rebuilt(b, selector=bumped(b.head().selector, 2))),
@@ -264,7 +263,7 @@ PAPER = family("paper", "interior", (
            lambda: vertices(paper("shared"), HEAD, (0, 0))),
     Defect("two examples of the only group sent to one row", of_head(1, ids.RANK_SO_FAR),
            lambda: vertices(paper("one head"), 0, (0, 0, 1))),
-    Defect("groups larger than r allows", GROUPS, lambda: said(paper("interior"), r=2)),
+    Defect("groups larger than r allows", GROUPS, lambda: stated(paper("interior"), r=2)),
 ))  # fmt: skip
 
 
@@ -349,7 +348,7 @@ def turned_order() -> Built:
     run = affine("ragged")
     turned = {x: getattr(run.head(0), x)[::-1] for x in ("group", "alphas", "logits")}
     groups = (turned["group"], *run.construction.groups[1:])
-    return said(record(run, 0, **turned), groups=groups)
+    return stated(record(run, 0, **turned), groups=groups)
 
 
 def repeated_as_another() -> Built:

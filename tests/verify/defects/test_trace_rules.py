@@ -100,7 +100,7 @@ def test_the_limits_are_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "rule", "words"),
+    ("account", "rule", "words"),
     [
         (traces.without_edge("theorem", "hypothesis.A1"), "edges", "does not name hypothesis.A1"),
         (traces.left_out("head.2.rank"), "complete", "head.2.rank is missing"),
@@ -116,14 +116,14 @@ def test_the_limits_are_the_same() -> None:
         ),
     ],
 )
-def test_a_violation_says_what_and_where(told: traces.Told, rule: str, words: str) -> None:
-    proof = replace(told.proof, trace=told.kind(told.claims))
+def test_a_violation_says_what_and_where(account: traces.Account, rule: str, words: str) -> None:
+    proof = replace(account.proof, trace=account.kind(account.claims))
     claim = next(c for c in trace_claims(proof) if c.id == f"trace.{rule}")
     assert claim.level is Level.REFUTED and claim.witness is not None
     assert any(words in violation for violation in claim.witness["violations"])
 
 
 def test_the_order_of_the_claims_does_not_matter() -> None:
-    run = traces.told()
+    run = traces.account()
     turned = replace(run.proof, trace=ProofTrace(reversed(run.claims)))
     assert all(c.level is Level.PROVED for c in trace_claims(turned))

@@ -29,7 +29,7 @@ FULL = "interpolation"
 
 
 @dataclass(frozen=True)
-class Told:
+class Account:
     """A proof and the claims that are to be its trace; `kind` derives their standings."""
 
     proof: Proof
@@ -37,13 +37,13 @@ class Told:
     kind: type[ProofTrace] = ProofTrace
 
 
-def fired(told: Told) -> Fired:
+def fired(account: Account) -> Fired:
     """Why no trace is made of the claims; else the rules that the trace breaks."""
     try:
-        trace = told.kind(told.claims)
+        trace = account.kind(account.claims)
     except TraceError as error:
         return frozenset(name for words, name in _ERRORS.items() if words in str(error))
-    return failing(trace_claims(replace(told.proof, trace=trace)))
+    return failing(trace_claims(replace(account.proof, trace=trace)))
 
 
 def _few_sets(**settings: Any) -> Proof:
@@ -76,23 +76,23 @@ PROOFS: dict[str, Callable[[], Proof]] = {
 
 
 @cache
-def told(name: str = FULL) -> Told:
+def account(name: str = FULL) -> Account:
     proof = PROOFS[name]()
-    return Told(proof, tuple(proof.trace))
+    return Account(proof, tuple(proof.trace))
 
 
-def edited(claim_id: ClaimId, change: Callable[[Claim], Claim | None], on: str = FULL) -> Told:
+def edited(claim_id: ClaimId, change: Callable[[Claim], Claim | None], on: str = FULL) -> Account:
     """One claim changed, or left out."""
-    run = told(on)
+    run = account(on)
     claims = [change(claim) if claim.id == claim_id else claim for claim in run.claims]
     return replace(run, claims=tuple(claim for claim in claims if claim is not None))
 
 
-def level(claim_id: ClaimId, to: Level, on: str = FULL, **more: Any) -> Told:
+def level(claim_id: ClaimId, to: Level, on: str = FULL, **more: Any) -> Account:
     return edited(claim_id, lambda claim: replace(claim, level=to, **more), on)
 
 
-def without_edge(claim_id: ClaimId, premise: ClaimId, on: str = FULL) -> Told:
+def without_edge(claim_id: ClaimId, premise: ClaimId, on: str = FULL) -> Account:
     def cut(claim: Claim) -> Claim:
         assert premise in claim.rests_on
         return replace(claim, rests_on=tuple(p for p in claim.rests_on if p != premise))
@@ -100,11 +100,11 @@ def without_edge(claim_id: ClaimId, premise: ClaimId, on: str = FULL) -> Told:
     return edited(claim_id, cut, on)
 
 
-def with_edge(claim_id: ClaimId, premise: ClaimId) -> Told:
+def with_edge(claim_id: ClaimId, premise: ClaimId) -> Account:
     return edited(claim_id, lambda claim: replace(claim, rests_on=(*claim.rests_on, premise)))
 
 
-def left_out(claim_id: ClaimId, on: str = FULL) -> Told:
+def left_out(claim_id: ClaimId, on: str = FULL) -> Account:
     """With the edges to it, so that no premise is missing."""
     run = edited(claim_id, lambda claim: None, on)
     claims = (
@@ -114,12 +114,12 @@ def left_out(claim_id: ClaimId, on: str = FULL) -> Told:
     return replace(run, claims=tuple(claims))
 
 
-def twice(claim_id: ClaimId) -> Told:
-    run = told()
+def twice(claim_id: ClaimId) -> Account:
+    run = account()
     return replace(run, claims=(*run.claims, run.proof.trace[claim_id]))
 
 
-def number(claim_id: ClaimId, key: str, to: Any, on: str = FULL) -> Told:
+def number(claim_id: ClaimId, key: str, to: Any, on: str = FULL) -> Account:
     def change(claim: Claim) -> Claim:
         assert key in claim.numbers
         return replace(claim, numbers=dict(claim.numbers) | {key: to})
@@ -129,7 +129,7 @@ def number(claim_id: ClaimId, key: str, to: Any, on: str = FULL) -> Told:
 
 def witness(
     claim_id: ClaimId, on: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
-) -> Told:
+) -> Account:
     def changed(claim: Claim) -> Claim:
         assert claim.level is Level.REFUTED and claim.witness is not None
         return replace(claim, witness=change(dict(claim.witness)))
@@ -147,20 +147,20 @@ def all_zero(shown: dict[str, Any]) -> dict[str, Any]:
     return shown | {"coefficients": ["0"] * len(shown["coefficients"])}
 
 
-def a1_at_n_minus_one() -> Told:
+def a1_at_n_minus_one() -> Account:
     """On data of Kruskal rank n - 1 it would be found true."""
-    data = told().proof.data
+    data = account().proof.data
     claim = hypotheses.kruskal_at_least(data, data.n - 1, ids.A1, 0)
     return edited(ids.A1, lambda _: claim)
 
 
-def sampled_called_proved() -> Told:
+def sampled_called_proved() -> Account:
     """With the words "random subsets" taken out of the claim as well."""
-    assert told("sampled").proof.trace[ids.A1].level is Level.SAMPLED
+    assert account("sampled").proof.trace[ids.A1].level is Level.SAMPLED
     return level(ids.A1, Level.PROVED, "sampled", arithmetic="exact")
 
 
-def modulo(p: int) -> Told:
+def modulo(p: int) -> Account:
     """The rank taken modulo another number."""
 
     def change(claim: Claim) -> Claim:
@@ -186,14 +186,14 @@ class Optimistic(ProofTrace):
         return max([claim.level, *(self._standing[p] for p in claim.rests_on)])
 
 
-def failed_premise_ignored() -> Told:
+def failed_premise_ignored() -> Account:
     """A2 refuted, and what rests on it still called proved."""
     return replace(level(ids.A2, Level.REFUTED), kind=Credulous)
 
 
-def another_data_set() -> Told:
-    """The proof of five examples, told of seven."""
-    run = told()
+def another_data_set() -> Account:
+    """The proof of five examples, shown with seven."""
+    run = account()
     return replace(run, proof=replace(run.proof, data=run.proof.data.take(5)))
 
 
@@ -223,7 +223,7 @@ TRACES = Family(
         ids.TRACE_PRIMES, ids.TRACE_WITNESSES,
     ),
     fired=fired,
-    correct={name: partial(told, name) for name in PROOFS},
+    correct={name: partial(account, name) for name in PROOFS},
     defects=(
         Defect("a claim given twice", ids.TRACE_ONCE, partial(twice, ids.RANK)),
         Defect("a premise that no claim states", ids.TRACE_PREMISES,
@@ -255,7 +255,7 @@ TRACES = Family(
                partial(level, ids.ENCLOSURE_ERROR, Level.PROVED, "rank alone")),
         Defect("a refuted premise ignored", ids.TRACE_STANDING, failed_premise_ignored),
         Defect("the strongest premise taken for the weakest", ids.TRACE_STANDING,
-               lambda: replace(told("sampled"), kind=Optimistic)),
+               lambda: replace(account("sampled"), kind=Optimistic)),
         Defect("saturation of one pair too few", ids.TRACE_NUMBERS,
                partial(number, ids.SATURATION_RATIONAL, "pairs", 7, "saturated")),
         Defect("rank claimed one too high", ids.TRACE_NUMBERS,
