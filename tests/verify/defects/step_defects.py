@@ -30,6 +30,7 @@ from support.built import (
     paper,
     rebuilt,
     record,
+    stated,
     tied,
     tied_consistently,
     weights,
