@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -123,6 +124,8 @@ def _images(
             processor = transformers.ViTImageProcessor(size=size)
         else:
             processor = transformers.AutoImageProcessor.from_pretrained(model)
+        if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
+            raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
 
     def batch(start: int, stop: int) -> Batch:
         images = [image(k) for k in range(start, stop)]
@@ -154,19 +157,17 @@ def _passages(content: bytes, tokenizer: str, length: int | None, count: int | N
         if not 0 < body <= words:
             must = f"over {length - body} tokens, and at most {words + length - body}, of this text"
             raise InputError("--length", must, length)
-        room, gaps = words - body, max(1, (count or 1) - 1)
-        if count is not None and count > room + 1:
+        room, others = words - body, (count or 1) - 1
+        if others > room:
             raise InputError("--count", f"at most {room + 1}, the passages of this text", count)
-        step = min(body, room // gaps) if count is not None and room // gaps else body
+        step = min(body, room // others) if others else body
         cut = tool(
             text, truncation=True, max_length=length, stride=body - step,
             return_overflowing_tokens=True,
         )  # fmt: skip
     ids = np.array([row for row in cut["input_ids"] if len(row) == length], dtype=np.int64)
-    kept = ids[spread(len(ids), count)]
-    overlap = body - step
-    facts = {"text sha256": hashlib.sha256(content).hexdigest(), "overlap": overlap}
-    return _tokens(kept, {"inputs": "text", **facts})
+    facts = {"text sha256": hashlib.sha256(content).hexdigest(), "overlap": body - step}
+    return _tokens(ids[spread(len(ids), count)], {"inputs": "text", **facts})
 
 
 def _tokenizer(source: str) -> Any:

@@ -35,7 +35,7 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """Shapes that --random knows without a configuration; other sizes as transformers has them."""
 
 MISSING = "used with the extra `models` (pip install 'attncert[models]')"
-_LISTS = re.compile(r'(?:label|layer|depth|expert)\w*": \[?(?:\d+, )*\d{6}')
+_LARGE_COUNT = re.compile(r'label\w*": \d{6}|(?:layers?|depths?|experts)": \[?(?:\d+, )*\d{5}')
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def configuration(name: str, random: bool) -> Any:
     must = "a model of the Hugging Face hub that is in reach, or a folder with config.json"
     with foreign("one with a config.json of a model" if os.path.isdir(name) else must):
         stored = transformers.PretrainedConfig.get_config_dict(name)[0]
-        if _LISTS.search(json.dumps(stored, default=str)):  # transformers makes lists of so many
-            raise InputError("MODEL", "one of less than 100,000 layers, labels and experts", name)
+        if _LARGE_COUNT.search(json.dumps(stored, default=str)):  # transformers lists so many
+            raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
         if config.hidden_size % config.num_attention_heads or config.num_hidden_layers < 1:
             raise InputError("MODEL", "one of layers whose width is a multiple of H", name)
