@@ -1,14 +1,12 @@
 """Data sets for tests, examples and attacks: seeded, exact, and with their properties stated.
 
 `random` and `gaussian` promise nothing. `family` gives contexts of rank n (A2 holds) and queries of
-a named kind, most of them hard in some way. `dependent_query` and `dependent_context` plant one
-exact dependency and say which. The same arguments and seed give the same data set.
+a named kind, most of them hard in some way. The same arguments and seed give the same data set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -138,47 +136,6 @@ def family(
     return Dataset(ExactArray(E), ExactArray.of(e), ExactArray(y), name)
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A data set with one dependency: Σ relation[i]·row_i = 0, no coefficient 0.
-
-    The rows are those of context number `context`, or the queries where that is None.
-    """
-
-    data: Dataset
-    context: int | None
-    relation: dict[int, Fraction]
-
-
-def dependent_query(
-    data: Dataset, target: int, combination: Mapping[int, Fraction | int]
-) -> Planted:
-    """The data with query `target` replaced by Σ combination[i]·query_i.
-
-    {} plants a zero query, {s: 1} a repeated one, {s: -2} a parallel one, more a dependent group.
-
-    >>> dependent_query(random(3, 1, 2), 2, {0: 1, 1: -1}).relation[2]
-    Fraction(-1, 1)
-    """
-    rows, relation = _combine(data.queries, target, combination)
-    return Planted(replace(data, queries=rows), None, relation)
-
-
-def dependent_context(
-    data: Dataset, context: int, target: int, combination: Mapping[int, Fraction | int]
-) -> Planted:
-    """The data with row `target` of that context replaced by Σ combination[i]·row_i: A2 is false.
-
-    In a data set with a shared context, `context` is 0.
-    """
-    if not 0 <= context < len(data.contexts):
-        raise InputError("context", f"from 0 to {len(data.contexts) - 1}", context)
-    rows, relation = _combine(data.contexts[context], target, combination)
-    tables = [data.contexts[t].fractions() for t in range(len(data.contexts))]
-    tables[context] = rows.fractions()
-    return Planted(replace(data, contexts=ExactArray.of(tables)), context, relation)
-
-
 def step_seven_trap() -> Dataset:
     """Contexts {e1, e2, e3} three times, {e3, e4, e5} twice; queries I_5; n = 3, d = 5.
 
@@ -283,24 +240,6 @@ def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) ->
 
 def _nonzero(rng: np.random.Generator, bound: int) -> int:
     return int(rng.integers(1, bound, endpoint=True) * rng.choice((-1, 1)))
-
-
-def _combine(
-    rows: ExactArray, target: int, combination: Mapping[int, Fraction | int]
-) -> tuple[ExactArray, dict[int, Fraction]]:
-    count = len(rows)
-    for i in (target, *combination):
-        if not 0 <= i < count:
-            raise InputError("target, combination", f"rows from 0 to {count - 1}", i)
-    if target in combination:
-        raise InputError("combination", "of rows other than the target", target)
-    relation = {i: Fraction(c) for i, c in combination.items() if c} | {target: Fraction(-1)}
-    table = rows.fractions()
-    others = [(c, table[i]) for i, c in relation.items() if i != target]
-    table[target] = [
-        sum((c * row[j] for c, row in others), Fraction(0)) for j in range(rows.shape[1])
-    ]
-    return ExactArray.of(table), relation
 
 
 def _require_positive(most: int, **arguments: int) -> None:

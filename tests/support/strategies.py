@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
+from support.planted import Dependent, dependent_context, dependent_query
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import Planted
 
 small_integers = st.integers(-5, 5)
 integers = st.one_of(
@@ -85,7 +85,7 @@ def families(
 
 
 @st.composite
-def planted(draw: st.DrawFn, **limits: int) -> Planted:
+def planted(draw: st.DrawFn, **limits: int) -> Dependent:
     """A family with a dependency planted in one context or among the queries."""
     data = draw(families(**limits))
     in_context = draw(st.booleans())
@@ -97,5 +97,5 @@ def planted(draw: st.DrawFn, **limits: int) -> Planted:
     combination = {i: draw(coefficient) for i in chosen}
     if in_context:
         context = draw(st.integers(0, len(data.contexts) - 1))
-        return generators.dependent_context(data, context, target, combination)
-    return generators.dependent_query(data, target, combination)
+        return dependent_context(data, context, target, combination)
+    return dependent_query(data, target, combination)

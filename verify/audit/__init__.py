@@ -1,1 +1,1 @@
-"""The audit: edge cases, hypotheses weakened, planted defects, foreign layers, attacks."""
+"""The audit: edge cases, hypotheses weakened, third-party layers, attacks."""

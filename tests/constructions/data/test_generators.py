@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from flint import fmpq_mat
 from hypothesis import given, settings
-from support.strategies import families, planted
+from support.strategies import families
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import (
     CONTEXTS,
     QUERIES,
-    Planted,
     family,
     gaussian,
     random,
@@ -144,47 +143,6 @@ def test_queries_are_of_their_kind() -> None:
     assert set(np.count_nonzero(sparse, axis=1).tolist()) == {1, 2}
 
 
-@settings(deadline=None, max_examples=80)
-@given(planted())
-def test_planted_relations_hold(plant: Planted) -> None:
-    data, relation = plant.data, plant.relation
-    in_query = plant.context is None
-    rows = data.queries.fractions() if in_query else data.contexts.fractions()[plant.context]
-    assert all(relation.values())
-    combination = [sum(c * rows[i][j] for i, c in relation.items()) for j in range(data.d)]
-    assert combination == [0] * data.d
-    assert rank([rows[i] for i in relation]) < len(relation)
-    others = [E for t, E in enumerate(data.contexts.fractions()) if t != plant.context]
-    assert all(rank(E) == data.n for E in others)  # and nothing else was touched
-
-
-def test_one_function_plants_every_kind_of_dependent_query() -> None:
-    data = family(4, 2, 3, queries="moment-curve")
-    before = data.queries.fractions()
-
-    def planted_row(combination: dict[int, Any]) -> list[Fraction]:
-        plant = generators.dependent_query(data, 3, combination)
-        assert plant.data.queries.fractions()[:3] == before[:3]
-        return plant.data.queries.fractions()[3]
-
-    assert planted_row({}) == [0, 0, 0]
-    assert planted_row({1: 1}) == before[1]
-    assert planted_row({1: Fraction(-5, 2)}) == [Fraction(-5, 2) * x for x in before[1]]
-    assert planted_row({0: 1, 2: -2}) == [
-        x - 2 * y for x, y in zip(before[0], before[2], strict=True)
-    ]
-    assert generators.dependent_query(data, 3, {1: 0}).relation == {3: -1}
-
-
-def test_planting_in_floats_and_in_a_shared_context() -> None:
-    data = gaussian(3, 2, 3, dtype=np.float64, shared=True)
-    plant = generators.dependent_context(data, 0, 1, {0: 3})
-    E = plant.data.contexts.fractions()[0]
-    assert E[1] == [3 * x for x in E[0]] and E[0] == data.contexts.fractions()[0][0]
-    assert plant.data.shared and plant.relation == {0: 3, 1: -1}
-    assert plant.data.queries is data.queries
-
-
 def test_step_seven_trap() -> None:
     data = generators.step_seven_trap()
     e = [[str(int(i == j)) for j in range(5)] for i in range(5)]
@@ -224,18 +182,6 @@ def test_signed_pairs_cannot_be_memorized() -> None:
         (
             lambda: family(1, 1, 1, queries="odd"),
             "queries: must be one of random, near-collinear, moment-curve, one-subspace, sparse",
-        ),
-        (
-            lambda: generators.dependent_context(random(2, 2, 2), 2, 0, {}),
-            "context: must be from 0 to 1, not 2",
-        ),
-        (
-            lambda: generators.dependent_query(random(2, 2, 2), 0, {2: 1}),
-            "target, combination: must be rows from 0 to 1, not 2",
-        ),
-        (
-            lambda: generators.dependent_query(random(2, 2, 2), 0, {0: 1}),
-            "combination: must be of rows other than the target, not 0",
         ),
     ],
 )

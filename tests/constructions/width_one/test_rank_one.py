@@ -20,6 +20,7 @@ from support.oracles import (
     rank,
     rank_mod,
 )
+from support.planted import dependent_context
 from support.small_layers import features, fractions, outputs
 from support.strategies import families
 
@@ -293,7 +294,7 @@ def test_queries_that_no_grouping_takes(queries: list[list[int]], kind: str) -> 
 
 
 def test_dependent_contexts_are_refused_with_the_relation() -> None:
-    data = generators.dependent_context(curve(5, 3, 4), 2, 0, {1: 2, 2: -1}).data
+    data = dependent_context(curve(5, 3, 4), 2, 0, {1: 2, 2: -1}).data
     with pytest.raises(HypothesisFails) as refusal:
         build(data)
     witness = refusal.value.witness

@@ -11,8 +11,8 @@ from unittest.mock import patch
 
 from defect_matrix import Defect, Family, Fired, failing
 from support.built import paper, width_one
+from support.planted import dependent_context, dependent_query
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -52,13 +52,13 @@ def _few_sets(**settings: Any) -> Proof:
         return prove(paper("interior").data, Settings(**settings))
 
 
-def dependent_queries() -> Dataset:
+def false_a1() -> Dataset:
     """Queries 0, 3 and 5 are dependent; no group needs them together."""
-    return generators.dependent_query(paper("interior").data, 5, {0: 1, 3: 1}).data
+    return dependent_query(paper("interior").data, 5, {0: 1, 3: 1}).data
 
 
-def dependent_context() -> Dataset:
-    return generators.dependent_context(paper("interior").data, 4, 2, {0: 1, 1: -2}).data
+def false_a2() -> Dataset:
+    return dependent_context(paper("interior").data, 4, 2, {0: 1, 1: -2}).data
 
 
 PROOFS: dict[str, Callable[[], Proof]] = {
@@ -69,8 +69,8 @@ PROOFS: dict[str, Callable[[], Proof]] = {
     "width one": lambda: prove(width_one("shared").data, Settings(construction="width-one")),
     "saturated": lambda: prove(paper("shared").data, Settings(claim="full-rank", saturate=4)),
     "rounded": lambda: prove(paper("interior").data, Settings(round_to="1")),
-    "A1 false": lambda: prove(dependent_queries()),
-    "A2 false": lambda: prove(dependent_context()),
+    "A1 false": lambda: prove(false_a1()),
+    "A2 false": lambda: prove(false_a2()),
     "too many examples": lambda: prove(paper("interior").data, Settings(heads=2)),
 }
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.oracles import is_relation, kruskal_rank, meets_partition_condition, rank
+from support.planted import Dependent, dependent_query
 from support.strategies import planted
 
 from attncert.constructions.construction import Bound
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import Planted
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.features import PRIMES
 from attncert.verify.steps import hypotheses
@@ -106,7 +106,7 @@ def test_independent_only_over_the_rationals(p: int) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(planted())
-def test_a_planted_dependency_is_found(spoilt: Planted) -> None:
+def test_a_planted_dependency_is_found(spoilt: Dependent) -> None:
     data = spoilt.data
     if spoilt.context is not None:
         claim = independent_contexts(data)
@@ -225,7 +225,7 @@ def test_many_samples_are_certified_in_batches_with_the_same_claim(
 def test_a_dependent_group_that_random_subsets_miss() -> None:
     """One dependent set of 4 among 487,635; the first group is that set."""
     data = generators.family(60, 4, 5, queries="moment-curve", bound=30, seed=1)
-    data = generators.dependent_query(data, 3, {0: 1, 1: 1, 2: 1}).data
+    data = dependent_query(data, 3, {0: 1, 1: 1, 2: 1}).data
     assert kruskal_at_least(data, 4, "hypothesis.A1", 0, 0).level is Level.SAMPLED
     assert partition(data, [(0, 1, 2, 3)]).level is Level.REFUTED
 
