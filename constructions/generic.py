@@ -77,8 +77,8 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
-    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head), n the tokens of the shortest context (of those
-    with two or more, if there are longer ones). With distinct contexts fewer may suffice, down to
+    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). Where contexts have different lengths nothing is
+    promised, and n is the least of them above 1. With distinct contexts fewer may suffice, down to
     T/d:
     then nothing is promised, and the rank decides as always.
     Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
