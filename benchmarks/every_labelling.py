@@ -7,7 +7,7 @@ Random integers, distinct contexts, n = 32, d = 64, H = 12 heads of width one, i
 share key and query: T is what Theorem 14 of docs/given-labels.md counts, and with eight examples
 more the rank stays. The same at wider tokens; and all digits, by sets of heads and by the pairs of
 Theorem 4. "rank" is the time of the Jacobian and its elimination, "fast" and "plain" those of the
-two checkers on the file (for "plain" its own estimate, where that is above a minute).
+two checkers on the file ("plain" ends after a minute).
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
         plain = checker.check_file(str(path), 60.0)
         row |= {"plain": plain.status, "plain_s": round(time.perf_counter() - start, 2)}
         if plain.status == "over limit":
-            row["plain_s"] = plain.message.partition(":")[0]
+            row["plain_s"] = plain.message.partition(" (")[0]
     return row
 
 

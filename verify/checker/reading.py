@@ -62,7 +62,8 @@ def values(raw: bytes, limits: Limits) -> Any:
     """JSON values, no number a float."""
     items = sum(map(raw.count, b",[{"))
     need(items <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
-    limits.room((4 if raw.isascii() else 10) * len(raw) + 250 * items)
+    pairs, width = raw.count(b":"), 4 if raw.isascii() else 10
+    limits.room(width * len(raw) + 80 * items + 170 * pairs)
     limits.on_time()
     content = json.loads(
         raw.decode(), object_pairs_hook=unique, parse_int=whole, parse_float=int, parse_constant=int

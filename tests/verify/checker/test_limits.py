@@ -11,6 +11,7 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support import adversarial_certificates, adversarial_near, labelling_cases, near_cases
 from support.shares import share
@@ -21,6 +22,7 @@ from attncert.verify.checker import Limits, Rejected
 from attncert.verify.checker.limits import MAX_BITS, MAX_DIVISION
 from attncert.verify.coq import executable
 from attncert.verify.fast import check as fast
+from attncert.verify.fast import full_rank
 
 KERNEL = executable.home() / "build" / "attncert-kernel"
 MAKERS = adversarial_certificates.MAKERS | adversarial_near.MAKERS
@@ -57,6 +59,45 @@ def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 2**20
+
+
+def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool) -> Certificate:
+    draw = np.random.default_rng(0)
+
+    def table(*shape: int) -> Any:
+        return draw.integers(-3, 4, size=shape).astype(str).tolist()
+
+    heads = [{"key": table(d, 1), "query": table(d, 1)} for _ in range(H)]
+    if long:
+        heads[0]["key"][0][0] = str(2**70)
+    return adversarial_certificates.layer(
+        "full-rank", T=T, n=n, d=d, H=H, prime="4611686018427377339", heads=heads,
+        contexts=table(1 if shared else T, n, d), queries=table(T, d),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (300, 4, 20, 20, False, False),
+        (30, 5000, 1, 30, True, False),
+        (4, 3, 10, 1000, True, False),
+        (100, 300, 2, 60, True, True),
+        (2, 30_000, 1, 2, True, False),
+    ],
+)
+def test_memory_of_the_fast_check(
+    shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it asks room for is no less than a third of what it takes."""
+    monkeypatch.setattr(full_rank, "ENTRIES", 2**16)
+    path = written(shaped(*shape), tmp_path)
+    tracemalloc.start()
+    verdict = fast.check_file(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert verdict.status in ("holds", "wrong"), verdict
+    assert fast.check_file(path, limit_mib=peak / 3 / 2**20).status == "over limit"
 
 
 def large() -> Certificate:
