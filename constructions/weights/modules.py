@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.arrays import AnyArray
@@ -14,7 +12,7 @@ from attncert.constructions.weights.model_types import TORCH
 from attncert.constructions.weights.stored import StoredLayer
 
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
-_CAPS = ("attn_logit_softcapping", "softcap")  # c: logits x become c tanh(x / c); Gemma 2
+_OF_TORCH = ("num_heads", "add_zero_attn")
 _WAY_OUT = 'format="hf"'
 
 
@@ -36,8 +34,7 @@ def of_module(
 
     heads = heads if heads is not None else heads_of(inner)
     asked = Asked(format, prefix, heads, config, "module", _WAY_OUT)
-    stored = of_state(read, type(module).__name__, "module", asked)
-    return stored if stored.type else replace(stored, scale=_scale(inner, stored))
+    return of_state(read, type(module).__name__, "module", asked)
 
 
 def _configuration(module: Any) -> dict[str, Any] | None:
@@ -54,37 +51,9 @@ def _configuration(module: Any) -> dict[str, Any] | None:
     return None
 
 
-_OF_TORCH = ("num_heads", "add_zero_attn")
-
-
-def _scale(module: Any, stored: StoredLayer) -> str:
-    """The format's, unless the module or a part of it multiplies its logits by 1 (`scaling`, or
-    `scale`, as libraries call it). Raises InputError for any other factor, and for a cap."""
-    for part in _parts(module):
-        for name in _CAPS:
-            if isinstance(cap := getattr(part, name, None), int | float) and cap:
-                must = "one whose logits are not capped by a tanh"
-                raise InputError("module", must, f"one with {name} = {cap}")
-        for name in ("scaling", "scale"):
-            factor = getattr(part, name, None)
-            if not isinstance(factor, float) or stored.scale == "none":
-                continue
-            if factor == 1:
-                return "none"
-            if not math.isclose(factor**2 * stored.layer.head_width, 1, rel_tol=1e-6):
-                must = "one that divides its logits by √d_h or leaves them as they are"
-                raise InputError("module", must, f"one with {name} = {factor}")
-    return stored.scale
-
-
-def _parts(module: Any) -> list[Any]:
-    """The module and those directly in it."""
-    return [module, *(module.children() if hasattr(module, "children") else ())]
-
-
 def heads_of(module: Any) -> int | None:
     """What the module, its parts or its configuration say of the number of heads; None: nothing."""
-    module, *children = _parts(module)
+    children = module.children() if hasattr(module, "children") else ()
     for one in (module, getattr(module, "config", None), *children):
         for name in _HEADS:
             if whole(number := getattr(one, name, None)):

@@ -131,6 +131,16 @@ def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:
     ):
         found = audit_weights(recording(outputs, unit), weights, tolerance="1")
         assert found.exit_status == status
+    far = third_party("q_proj out_proj", RNG, dtype=np.float64)
+    for part in (far.state["v_proj.weight"], far.parts["v"]):
+        part *= 1e60  # beyond float32
+    np.savez(tmp_path / "far.npz", **far.state)
+    found = audit_weights(
+        recording(far.outputs(CONTEXTS, QUERIES)),
+        load_weights(tmp_path / "far.npz", heads=3),
+        tolerance="1e60",
+    )
+    assert found.sections[0].claims[0].level is Level.NUMERICAL
     found = audit_weights(recording(OUTPUTS * 1.01), weights, tolerance="1")
     assert "something acts that was not read" in found.sections[0].answer
     assert len(found.sections[0].claims) == 1, "and no verdict about labels"

@@ -62,6 +62,21 @@ def test_twenty_random_cases(name: str, tmp_path: Path) -> None:
     assert max(agrees(name, seed, tmp_path) for seed in range(CASES)) < WITHIN.get(name, 1e-13)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", ["bert", "bart", "gpt2", "gpt_neo", "opt", "vit"])
+def test_rounding_is_not_taken_for_something_that_acts(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    """Twenty cases: the difference is half of what is allowed, at most."""
+    for seed in range(CASES):
+        taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
+        attention = Question(weights, mask=taken.mask).attention(taken.data)
+        claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
+        assert claim is not None and claim.level is Level.NUMERICAL
+        assert 2 * float(claim.numbers["largest difference"]) < float(claim.numbers["rounding"])
+
+
 @pytest.mark.parametrize("name", ["gpt2", "imagegpt", "gpt_bigcode"])
 def test_a_scale_that_is_switched_off_is_read(name: str, tmp_path: Path) -> None:
     taken, layers = recorded(name, 1, tmp_path, scale_attn_weights=False)

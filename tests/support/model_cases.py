@@ -44,8 +44,8 @@ _TEXT = ("hidden_size", "intermediate_size", "max_position_embeddings", "num_att
 _IMAGE = (*_TEXT[:2], *_TEXT[3:5], "image_size", "patch_size")
 
 
-def model(name: str, **options: Any) -> Any:
-    """A model of this type, small, in float64, with large random weights in its attention."""
+def model(name: str, kind: str = "float64", **options: Any) -> Any:
+    """A model of this type, small, with large random weights in its attention."""
     import torch
     from transformers import AutoConfig, AutoModel
 
@@ -56,7 +56,8 @@ def model(name: str, **options: Any) -> Any:
     if "text_config" in known:
         for part, keys in (("text_config", _TEXT), ("vision_config", _IMAGE)):
             sizes[part] = {key: _SIZES[key] for key in keys}
-    found = AutoModel.from_config(AutoConfig.for_model(name, **sizes)).double().eval()
+    found = AutoModel.from_config(AutoConfig.for_model(name, **sizes)).eval()
+    found.to(getattr(torch, kind))
     names = list(found.state_dict())
     inside = tuple(place.prefix for place in places(names, NAMINGS))
     with torch.no_grad():
@@ -90,11 +91,12 @@ def batch(found: Any, rng: Any) -> dict[str, Any]:
         inputs = {given: torch.from_numpy(rng.normal(size=(2, *shape)))}
     if getattr(config, "is_encoder_decoder", False):
         inputs["decoder_input_ids"] = words()
-    return inputs
+    kind = next(found.parameters()).dtype
+    return {key: x.to(kind) if x.is_floating_point() else x for key, x in inputs.items()}
 
 
 def recorded(
-    name: str, seed: int, folder: Path, **options: Any
+    name: str, seed: int, folder: Path, kind: str = "float64", **options: Any
 ) -> tuple[Recording, list[StoredLayer]]:
     """A case: what a layer of the model saw and put out; the layer from the module and the file."""
     import torch
@@ -103,7 +105,7 @@ def recorded(
     torch.manual_seed(seed)
     if name == TORCH:
         return _torch_case(rng, options)
-    found = model(name, **options)
+    found = model(name, kind, **options)
     found.save_pretrained(folder)
     prefix = str(rng.choice(_layers(found.state_dict())))
     layer = found.get_submodule(prefix)

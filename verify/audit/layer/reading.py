@@ -2,8 +2,8 @@
 
 Names of arrays determine no scale, no rotary positions, no bias of logits. What says it is the
 type of the model (`constructions/weights/model_types.py`), or what the layer put out when it was
-recorded: the layer as read must give that to rounding. Rounding is measured: how far NumPy in
-float32 is from float64 on the same layer, in proportion to the roundoff that was recorded with.
+recorded: the layer as read must give that to rounding. Rounding is measured: how far from float64
+NumPy comes on the same layer in float32, with every step rounded as the recorded numbers are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.interpolation.enclosure import decimal
 
-_TIMES = 16  # as far as libraries may be apart that add in other orders
+_TIMES = 8  # as far as libraries may be apart that add in other orders
 _BITS = 128
 _SCALED = {
     "none": "logits that are not divided",
@@ -64,7 +64,7 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
         gaps = attention.outputs() - arb_mat(_offset_taken(stored, recorded.outputs))
         largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
         difference = decimal(largest.upper(), up=True)
-        rounding = _TIMES * _lost(attention) * recorded.unit / 2.0**-24
+        rounding = _TIMES * _lost(attention, recorded.unit)
         rounding += _TIMES * recorded.unit * float(np.abs(recorded.outputs).max())
         same = bool(largest <= arb(rounding))
     numbers = {"largest difference": difference, "rounding": f"{rounding:.3g}"}
@@ -96,27 +96,37 @@ def _exact(x: float) -> fmpq:
     return fmpq(*x.as_integer_ratio())
 
 
-def _lost(attention: Attention) -> float:
-    """How far the outputs in float32 are from those in float64, at most."""
-    wide, narrow = (_by_numpy(attention, kind) for kind in (np.float64, np.float32))
-    return float(np.abs(wide - narrow).max())
+def _lost(attention: Attention, unit: float) -> float:
+    """How far the outputs with roundoff are from those in float64, at most."""
+    with np.errstate(all="ignore"):
+        wide = _by_numpy(attention, np.float64, 0)
+        sums = (np.float32, np.float64)  # the second where the first is too short for the numbers
+        lost = (float(np.abs(wide - _by_numpy(attention, kind, unit)).max()) for kind in sums)
+        return next(filter(math.isfinite, lost), 0.0)
 
 
-def _by_numpy(attention: Attention, kind: type[np.floating[Any]]) -> FloatArray:
-    """(T, m), in arithmetic of this kind."""
+def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -> FloatArray:
+    """(T, m), in arithmetic of this kind, each step rounded to the unit roundoff."""
+
+    def step(x: FloatArray) -> FloatArray:
+        if not unit:
+            return x
+        fraction, exponent = np.frexp(x)
+        rounded: FloatArray = np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
+        return rounded
+
     data = attention.data
     factor = kind(float(attention.factor.mid()) / math.log(2))  # which W_Q has in it
     w = {name: x.astype(kind) for name, x in attention.layer.to_numpy().items()}
     contexts, queries = (x.floats().astype(kind) for x in (data.contexts, data.queries))
     tokens = contexts[:, None]  # (T or 1, 1, n, d)
-    q = (queries[:, None, None] @ w["W_Q"]).swapaxes(2, 3)  # (T, H, d_h, 1)
-    logits = (tokens @ w["W_K"] @ q)[..., 0] * factor
+    q = step(queries[:, None, None] @ w["W_Q"] * factor).swapaxes(2, 3)  # (T, H, d_h, 1)
+    logits = step((step(tokens @ w["W_K"]) @ q)[..., 0])
     seen = np.zeros((data.T, 1, data.n), dtype=bool)
     for t in range(data.T):
         seen[t, 0, attention.rows(t)] = True
     logits = np.where(seen, logits, -np.inf)
     weights = np.exp(logits - logits.max(axis=2, keepdims=True))
-    weights /= weights.sum(axis=2, keepdims=True)
-    mixed = weights[:, :, None] @ (tokens @ w["W_V"])  # (T, H, 1, d_v)
-    outputs: FloatArray = mixed.reshape(data.T, -1) @ w["W_O"]
-    return outputs
+    weights = step(weights / weights.sum(axis=2, keepdims=True))
+    mixed = step(weights[:, :, None] @ step(tokens @ w["W_V"]))  # (T, H, 1, d_v)
+    return step(mixed.reshape(data.T, -1) @ w["W_O"])
