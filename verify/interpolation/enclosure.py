@@ -31,7 +31,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral, short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_heads, require_readout
+from attncert.verify.interpolation import require_readout
 
 Weights = Layer | Mapping[str, AnyArray]
 
@@ -69,7 +69,7 @@ def enclose_error(
     Raises InputError for weights that are not finite floats of these shapes, a tolerance that is
     not a number ≥ 0, or `max_bits` below 64.
     """
-    exact = _exact(weights, ("W_K", "W_Q", "W_V", "W_O"))
+    exact = _exact(weights)
     values, output = require_readout(data, exact.layer)
     return enclosed_error(
         data,
@@ -126,16 +126,7 @@ def enclosed_error(
     return Claim(_ID, statement, level, numbers, witness, arithmetic, source=_SOURCE)
 
 
-def enclose_features(data: Dataset, weights: Weights, bits: int) -> arb_mat:
-    """Z, T×(H·d), in balls of `bits` bits: row t has z_tʰ = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ K_h Q_hᵀ e⁽ᵗ⁾), h = 1..H.
-
-    weights: as in `enclose_error`; only keys and queries are used. Every ball contains the true
-    entry. Raises InputError as `enclose_error` does.
-    """
-    exact = _exact(weights, ("W_K", "W_Q"))
-    require_heads(data, exact.layer)
-    with ctx.workprec(bits):
-        return _features(data, exact)
+_NAMES = ("W_K", "W_Q", "W_V", "W_O")
 
 
 @dataclass(frozen=True)
@@ -144,26 +135,22 @@ class _Exact:
     base_two: bool  # whether ln 2 is still to be multiplied in
 
 
-def _exact(weights: Weights, names: tuple[str, ...]) -> _Exact:
+def _exact(weights: Weights) -> _Exact:
     if isinstance(weights, Layer):
         return _Exact(weights, base_two=True)
     arrays = {}
-    for name in names:
+    for name in _NAMES:
         if name not in weights:
-            raise InputError("weights", f"the arrays {', '.join(names)}", sorted(weights))
+            raise InputError("weights", f"the arrays {', '.join(_NAMES)}", sorted(weights))
         array, rank = np.asarray(weights[name]), 2 if name == "W_O" else 3
         if array.ndim != rank or 0 in array.shape:
             raise InputError(name, f"of rank {rank}, without empty axes", f"of shape {array.shape}")
         arrays[name] = ExactArray.of(array, name)
-    counts = {len(arrays[name]) for name in names if name != "W_O"}
+    counts = {len(arrays[name]) for name in _NAMES[:3]}
     if len(counts) > 1:
         raise InputError("weights", "of equally many heads", f"of {sorted(counts)} heads")
-    heads = [
-        Head(*(arrays[name][h].matrix() for name in names if name != "W_O"))
-        for h in range(counts.pop())
-    ]
-    output = arrays["W_O"].matrix() if "W_O" in arrays else None
-    return _Exact(Layer(tuple(heads), output), base_two=False)
+    heads = [Head(*(arrays[name][h].matrix() for name in _NAMES[:3])) for h in range(counts.pop())]
+    return _Exact(Layer(tuple(heads), arrays["W_O"].matrix()), base_two=False)
 
 
 def _features(data: Dataset, exact: _Exact) -> arb_mat:

@@ -1,4 +1,4 @@
-"""Full row rank, solutions and the smallest singular value, enclosed in balls (Arb).
+"""Full row rank and the smallest singular value, enclosed in balls (Arb).
 
 For matrices that are not small rationals: float data taken exactly, or entries that are
 themselves enclosures (softmax weights with real exponentials). Z is T×K with T <= K.
@@ -7,9 +7,6 @@ themselves enclosures (softmax weights with real exponentials). Z is T×K with T
 norm, ZR is invertible (Neumann), so Z has full row rank. The norm is bounded in ball arithmetic,
 hence for every matrix in the enclosure Z; R itself may be rubbish, and is taken from a float
 pseudoinverse first, from Arb at rising precision then.
-
-**Solutions.** With such an R, V = R (ZR)^{-1} Y satisfies ZV = Y exactly, and (ZR)^{-1} Y is
-enclosed by Arb's preconditioned solver.
 
 **Smallest singular value** (ours, elementary). For a unit row vector u, with delta = ||E||_2 < 1,
 1 - delta <= ||uZR||_2 <= ||uZ||_2 ||R||_2. Hence
@@ -82,28 +79,6 @@ def certify_full_row_rank(
         if result.certified or balls.nrows() > balls.ncols() or 2 * precision > max_precision:
             return result
         precision *= 2
-
-
-def enclosed_solution(proof: FullRowRank, labels: Any) -> arb_mat:
-    """Balls containing a V with ZV = Y exactly, for every Z in the enclosure.
-
-    proof: from `certify_full_row_rank`, certified. labels: (T, m), as its matrix.
-
-    >>> proof = certify_full_row_rank([[2, 0, 0], [0, 4, 0]])
-    >>> [[float(x) for x in row] for row in enclosed_solution(proof, [[1], [1]]).tolist()]
-    [[0.5], [0.25], [0.0]]
-    """
-    if not proof.certified or proof.right_inverse is None:
-        raise InputError("proof", "certified", "a failed attempt")
-    with ctx.workprec(proof.precision):
-        right = _balls(labels, "labels")
-        if right.nrows() != proof.matrix.nrows():
-            must = f"a matrix with {proof.matrix.nrows()} rows"
-            raise InputError("labels", must, f"of {right.nrows()} rows")
-        if right.nrows() == 0:
-            return arb_mat(proof.matrix.ncols(), right.ncols())
-        square = proof.matrix * proof.right_inverse
-        return proof.right_inverse * square.solve(right, algorithm="precond")
 
 
 def smallest_singular_value(

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.built import with_label
 from support.small_layers import (
     SHAPES,
     Planted,
-    features,
     flint,
     planted,
     real_outputs,
@@ -30,7 +29,6 @@ from attncert.verify.interpolation.enclosure import (
     MAX_BITS,
     decimal,
     enclose_error,
-    enclose_features,
 )
 
 BITS = 600  # of mpmath, the other arithmetic
@@ -199,37 +197,10 @@ def test_logits_beyond_all_precision_are_undecided_and_nothing_is_claimed() -> N
     assert high == "inf" or Fraction(high) >= Fraction(1, 3)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_features_contain_the_exact_ones(name: str) -> None:
-    p = planted(SHAPES[name])
-    z = features(p.data, p.layer)
-    balls = enclose_features(p.data, p.layer, 200)
-    assert (balls.nrows(), balls.ncols()) == (len(z), len(z[0]))
-    for ball, x in zip(balls.entries(), (x for row in z for x in row), strict=True):
-        with ctx.workprec(400):  # at which the rational becomes a far smaller ball
-            assert ball.contains(fmpq(x.numerator, x.denominator))
-        assert ball.rad() < arb(2) ** -180
-    bare = {k: v for k, v in p.layer.to_numpy().items() if k in ("W_K", "W_Q")}
-    near = enclose_features(p.data, bare, 200)
-    for ball, x in zip(near.entries(), (x for row in z for x in row), strict=True):
-        assert abs(ball - fmpq(x.numerator, x.denominator)) < arb(2) ** -40
-
-
-def test_features_of_a_wrong_head_do_not_contain_the_exact_ones() -> None:
-    p = planted(SHAPES["distinct"])
-    head = replace(p.layer.heads[0], key=p.layer.heads[0].key * fmpq(2))
-    wrong = Layer((head, *p.layer.heads[1:]))
-    z = features(p.data, p.layer)
-    balls = enclose_features(p.data, wrong, 200).entries()
-    entries = [fmpq(x.numerator, x.denominator) for row in z for x in row]
-    assert any(abs(ball - x) > fmpq(1, 100) for ball, x in zip(balls, entries, strict=True))
-
-
 def test_arb_s_precision_is_left_alone() -> None:
     before = ctx.prec
     p = planted(SHAPES["shared"])
     enclose_error(p.data, p.layer.to_numpy())
-    enclose_features(p.data, p.layer, 300)
     assert ctx.prec == before
 
 
