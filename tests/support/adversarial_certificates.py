@@ -123,6 +123,11 @@ def colliding_kinds(size: int) -> Certificate:
     return tied([[["0", "1"], ["1", "0"]]], queries)
 
 
+def colliding_tokens(size: int) -> Certificate:
+    """Tokens of one hash, centred and scaled."""
+    return tied([[[str(1 + i * MERSENNE)] for i in range(size * 20)]], [["1"], ["2"]])
+
+
 def long_numbers(size: int) -> Certificate:
     return vectors([["7" * (size * size)] for _ in range(8)])
 
@@ -211,7 +216,8 @@ MAKERS: dict[str, Callable[[int], Certificate]] = {
     maker.__name__: maker
     for maker in (
         colliding, powers, partial_sums, long_outputs, many_heads, kinds, one_kind, equal_tokens,
-        colliding_kinds, long_numbers, medium_numbers, divisors, long_exponents, residues,
+        colliding_kinds, colliding_tokens, long_numbers, medium_numbers, divisors, long_exponents,
+        residues,
         independent, shuffled_groups, keys_in_free_text, objects_in_free_text, wide_text,
         short_rows, saturated, rounded,
     )

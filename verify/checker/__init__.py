@@ -5,7 +5,7 @@ To read: `claims.py` (the table of claims; `check_file`), `limits.py`, `reading.
 then a claim in the file of its name. `first_layer.py` checks two layers.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

@@ -1,6 +1,6 @@
 """The table of claims, the envelope of a certificate, and the verdict on a file."""
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

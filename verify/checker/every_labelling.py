@@ -27,7 +27,7 @@ only denominators left. None may be 0 modulo the prime p; then a minor that is n
 0, and rank T*m modulo p is rank T*m.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

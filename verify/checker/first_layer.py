@@ -7,7 +7,7 @@ its rows. Checked exactly: this makes the data of the certificate. The certifica
 layer: what holds of it, the two do together.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json --first first-layer.json")
     raise SystemExit(2)
 

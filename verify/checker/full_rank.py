@@ -4,7 +4,7 @@ The prime divides no denominator, so rows that are independent modulo it are the
 are independent over the rationals.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

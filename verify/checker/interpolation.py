@@ -1,6 +1,6 @@
 """The claim "interpolation": the outputs equal the labels, exactly."""
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

@@ -4,7 +4,7 @@ Head h gives example t, with context E (rows are tokens) and query e, the logits
 k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

@@ -4,7 +4,7 @@ Loops over examples, rows and numbers look at the deadline, and what could grow 
 before it is made. Above a limit the check ends, and says nothing of the claim.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

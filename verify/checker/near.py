@@ -20,7 +20,7 @@ To read: `judge`, then `evaluated` (the layer and its derivatives, in balls), th
 the balls.
 """
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

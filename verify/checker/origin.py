@@ -1,6 +1,6 @@
 """Where the data come from: rounded from others; read from a file of their own."""
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

@@ -1,6 +1,6 @@
 """The file: JSON without floats, digests, and numbers as integers over one denominator."""
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 

@@ -1,11 +1,12 @@
 """The claims "dependent-set" and "impossible": relations between vectors, and between examples."""
 
-if not __package__:
+if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 
-from collections import Counter, namedtuple
+from collections import namedtuple
 from fractions import Fraction
+from itertools import groupby
 from math import gcd
 from typing import Any
 
@@ -67,7 +68,7 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
         sums[:d] = [s + share * sum(x) for s, x in zip(sums[:d], columns, strict=True)]
         sums[d:] = [s + c * x for s, x in zip(sums[d:], y, strict=True)]
         g = gcd(*e) if next(filter(None, e), 0) > 0 else -gcd(*e)
-        if g and any(len(set(x)) > 1 for x in columns):  # else f is 0
+        if g and any(min(x) < max(x) for x in columns):  # else f is 0
             kind = kind_of([x // g for x in e], g, columns)
             before = ties.get(kind, Fraction(0))
             held += 0 if kind in ties else len(kind)
@@ -86,7 +87,8 @@ def kind_of(direction: Any, g: int, columns: Any) -> str:
     n = len(columns[0])
     moved = [[g * (n * x - s) for x in column] for column in columns for s in [sum(column)]]
     shared = gcd(n, *(x for column in moved for x in column))
-    rows = Counter(zip(*([x // shared for x in column] for column in moved), strict=True))
-    often = gcd(*rows.values())
-    parts = [(*row, k // often) for row, k in sorted(rows.items())]
+    rows = sorted(zip(*([x // shared for x in column] for column in moved), strict=True))
+    counts = [(row, len(list(equal))) for row, equal in groupby(rows)]
+    often = gcd(*(k for _, k in counts))
+    parts = [(*row, k // often) for row, k in counts]
     return ",".join(f"{x:x}" for row in (direction, [n // shared], *parts) for x in row)

@@ -23,7 +23,6 @@ _WHAT = {
     "JSONDecodeError": "one that is not JSON",
     "ValueError": "one with a number that is not an integer, or too long",
     "RecursionError": "one that is nested too deeply",
-    "MemoryError": "one that needs more memory than there is",
 } | dict.fromkeys(
     ("TypeError", "KeyError", "IndexError", "AttributeError"), "one with a part of another type"
 )

@@ -301,11 +301,17 @@ def test_an_auditor_can_read_it_in_one_sitting() -> None:
 def test_no_file_of_it_ends_well_without_a_verdict(
     file: Path, content: Certificate | str, tmp_path: Path
 ) -> None:
-    done = command(written(content, tmp_path), start=file)
-    judges = file.stem == "__main__"
-    line = {0: "holds: ", 1: "wrong: ", 2: "unusable: "}[done.returncode]
-    assert judges or (done.returncode, done.stderr) == (2, "")
-    assert done.stdout.startswith(line) and done.stdout.count("\n") == 1
+    """By its path, and by its name."""
+    path = written(content, tmp_path)
+    for start in ([str(file)], ["-m", f"{CHECKER.name}.{file.stem}"]):
+        done = subprocess.run(
+            [sys.executable, "-B", *start, path],
+            capture_output=True, text=True, check=False, cwd=CHECKER.parent,
+        )  # fmt: skip
+        line = {0: "holds: ", 1: "wrong: ", 2: "unusable: "}[done.returncode]
+        assert done.stdout.startswith(line) and done.stdout.count("\n") == 1
+        assert file.stem == "__main__" or done.returncode == 2
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("claim", checker.CLAIMS)
@@ -354,10 +360,10 @@ def test_long_logits_under_a_short_readout_are_refused_at_once(tmp_path: Path) -
     assert time.perf_counter() - start < 5
 
 
-def command(*arguments: str, start: Path = CHECKER) -> subprocess.CompletedProcess[str]:
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The checker as an auditor runs it: no site packages, no environment, no current folder."""
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(start), *arguments],
+        [sys.executable, "-I", "-S", str(CHECKER), *arguments],
         capture_output=True,
         text=True,
         timeout=60,

@@ -30,7 +30,8 @@ SIZES = {
     "powers": 12_000, "partial_sums": 10_000, "long_outputs": 400, "many_heads": 400,
     "kinds": 1000, "one_kind": 1000, "equal_tokens": 500, "long_numbers": 700,
     "medium_numbers": 2000, "divisors": 4000, "residues": 2000, "colliding": 20_000,
-    "colliding_kinds": 1500, "long_exponents": 400, "saturated": 3000, "rounded": 3000,
+    "colliding_kinds": 1500, "colliding_tokens": 1500, "long_exponents": 400, "saturated": 3000,
+    "rounded": 3000,
     "long_radius_and_inverse": 3000, "long_labels": 3000, "small_radius": 10_000,
     "long_queries": 3000, "long_weights": 3000, "long_tokens": 5000, "long_inverse": 8000,
     "many_unknowns": 400, "many_labels": 100, "wide_heads": 200,
@@ -173,7 +174,7 @@ def test_the_deadline_ends_the_work_wherever_it_is(
 @pytest.mark.parametrize("check", [checker.check_file, fast.check_file])
 def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
     """A hundred thousand of them took minutes in a set."""
-    for name, size in (("colliding", 2500), ("colliding_unknowns", 200)):
+    for name, size in (("colliding", 2500), ("colliding_unknowns", 200), ("colliding_tokens", 500)):
         path = written(MAKERS[name](size), tmp_path)
         start = time.process_time()
         check(path)
