@@ -25,6 +25,10 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import context_products
 
+# Such a layer as a block of a certificate's network: what it has beside its numbers.
+LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
+               "residual": False}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Head:

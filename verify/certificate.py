@@ -1,4 +1,4 @@
-"""Writing certificates: the `attncert/1` or `/2` object of a claim (docs/certificate.md).
+"""Writing certificates: the `attncert/1`, `/2` or `/3` object of a claim (docs/certificate.md).
 
 Only the writing is here. The checker (verify/checker) reads the file with code of its own, and
 refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
@@ -12,7 +12,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +21,7 @@ from flint import fmpq_mat
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import Rounding
-from attncert.constructions.layer import Layer
+from attncert.constructions.layer import LAYER_BLOCK, Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
@@ -34,7 +33,6 @@ from attncert.verify.tables import ranges
 # Caps of the checker (docs/certificate.md), which imports nothing of ours; a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
-MAX_REPEATED = 4096  # tokens of a context, where they are repeated
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
 
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
@@ -70,7 +68,7 @@ def certificate(
 ) -> dict[str, Any]:
     """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
 
-    more: of what `second` adds. Raises TooLarge.
+    more: of what `in_format` adds. Raises TooLarge.
     """
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     claim = "interpolation" if prime is None else "full-rank"
@@ -82,17 +80,38 @@ def certificate(
     body["groups"] = [list(group) for group in groups]
     if prime is not None:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
-    return sealed(body | second(more or {}))
+    return sealed(in_format(body, data, more))
 
 
-def second(more: Mapping[str, Any]) -> dict[str, Any]:
-    """Format and further keys of `attncert/2`, null where `more` has none; nothing for no keys."""
+def in_format(
+    body: Mapping[str, Any], data: Dataset, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The body of `attncert/1` in the first format that can say all: with keys of `more` in
+    `attncert/2`, about contexts of different lengths in `attncert/3`."""
+    if data.ragged:
+        return _third(dict(body), data, more or {})
     keys = dict.fromkeys(("saturation", "rounding", "data_file"))
-    return {"format": "attncert/2", **keys, **more} if more else {}
+    return {**body, **({"format": "attncert/2", **keys, **more} if more else {})}
+
+
+def _third(body: dict[str, Any], data: Dataset, more: Mapping[str, Any]) -> dict[str, Any]:
+    """With the token counts, the layer as the one block of a network, and the rounding as the
+    origin of the data."""
+    layer, rounding = body.pop("layer", None), more.get("rounding")
+    if layer is not None:
+        heads = [{"value": None, **head} for head in layer["heads"]]
+        body["network"] = [{**LAYER_BLOCK, "output": None, **layer, "heads": heads}]
+    return body | {
+        "format": "attncert/3",
+        "tokens": list(data.counts or ()),
+        "saturation": more.get("saturation"),
+        "origin": None if rounding is None else {"kind": "rounded", **rounding},
+        "data_file": more.get("data_file"),
+    }
 
 
 def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[str, Any]:
-    """What `second` adds for saturation on demand, and for rounded data."""
+    """What `in_format` adds for saturation on demand, and for rounded data."""
     more: dict[str, Any] = {}
     if asked is not None:
         more["saturation"] = {"bits": asked.bits, "own": asked.own}
@@ -100,7 +119,7 @@ def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[st
         more["rounding"] = {
             "grid": str(rounding.grid),
             "largest_change": numeral(rounding.largest_change),
-            "data": repeated(rounding.original).canonical(),
+            "data": rounding.original.canonical(),
         }
     return more
 
@@ -137,26 +156,6 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
     common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
     longest = max(int(x.p).bit_length() - int(x.q).bit_length() for x in entries)
     return max(longest, 0) + common.bit_length()
-
-
-def repeated(data: Dataset) -> Dataset:
-    """Contexts of one length, as these formats have them: every token of context t L/n_t times, L
-    the least common multiple of the token counts. To every head, whatever its weights, these are
-    the same contexts (docs/width-one.md, section 8). Data of one length come back as they are.
-    Raises TooLarge."""
-    if data.counts is None:
-        return data
-    L = math.lcm(*data.counts)
-    if L > MAX_REPEATED or data.T * L * data.d > MAX_ITEMS:
-        raise TooLarge(f"contexts of {data.lengths} tokens would be repeated to {L:,} tokens each")
-    where = np.array([np.repeat(np.arange(count), L // count) for count in data.counts])
-    contexts = data.contexts[np.arange(data.T)[:, None], where]
-    return replace(data, contexts=contexts, counts=None)
-
-
-def says_repeated(data: Dataset) -> dict[str, str]:
-    """What `produced_by` says where the file holds `repeated` tokens."""
-    return {"tokens": f"{data.lengths}, repeated to equally many"} if data.ragged else {}
 
 
 class Certificate(dict[str, Any]):
@@ -257,12 +256,12 @@ def layer_body(
     width: int | None = None,
     file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """What the file of a claim about a layer holds in every case; file: which has the data.
+    """What the file of a claim about a layer holds in every case, as `attncert/1`; file: which has
+    the data.
 
     unit: of the logits, "1" or "ln 2". made: as `produced_by` has it. width: of values, where the
     claim is about keys and queries alone; else values and output are written.
     """
-    made, data = {**made, **says_repeated(data)}, repeated(data)
     parts = ("key", "query", "value") if width is None else ("key", "query")
     readout = {"output": strings(layer.output)} if width is None else {}
     heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
@@ -281,7 +280,7 @@ def layer_body(
         },
         "data": data.canonical() if file is None else None,
         "layer": {"logit_unit": unit, "heads": heads, **readout},
-        "produced_by": made,
+        "produced_by": dict(made),
         "input_sha256": data.sha256 if file is None else file.sha256,
     }
 

@@ -29,7 +29,7 @@ from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER,
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_EXAMPLES
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
 from attncert.constructions.weights.stored import StoredLayer, kinds
 
 MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
@@ -104,8 +104,8 @@ def _long_numbers(value: Any, depth: int = 0) -> Any:
 
 def _json(value: Any, shown: str) -> dict[str, Any]:
     """Nested lists by name, from one of the three forms."""
-    if isinstance(value, dict) and isinstance(value.get("layer"), dict):
-        value = value["layer"]  # a certificate
+    if isinstance(value, dict) and _of_certificate(value):
+        value = _of_certificate(value)
     if not isinstance(value, dict):
         raise InputError(shown, f"an object {_ARRAYS}", describe(value))
     others = ("logit_unit", "heads", "groups")
@@ -123,8 +123,18 @@ def _json(value: Any, shown: str) -> dict[str, Any]:
     return arrays
 
 
+def _of_certificate(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The layer of a certificate, which may be the one block of a network."""
+    layer, network = value.get("layer"), value.get("network")
+    if isinstance(network, list) and len(network) == 1 and isinstance(network[0], dict):
+        block = dict(network[0])
+        if {key: block.pop(key, "") for key in LAYER_BLOCK} == LAYER_BLOCK:
+            layer = block
+    return layer if isinstance(layer, dict) else None
+
+
 def _unit(value: dict[str, Any]) -> str:
-    unit = value.get("layer", value).get("logit_unit", "e")
+    unit = (_of_certificate(value) or value).get("logit_unit", "e")
     if unit not in ("e", "1", "ln2", "ln 2"):
         raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
     return "e" if unit in ("e", "1") else "ln2"  # "1": in certificates of interpolation-near

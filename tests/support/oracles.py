@@ -7,6 +7,7 @@ whether the hypotheses hold, and whether a witness shows what it claims to show.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -168,3 +169,12 @@ def _columns(matrix: Any) -> list[list[Fraction]]:
 
 def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
     return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def repeated(data: Dataset) -> Dataset:
+    """Contexts of one length that are the same to every head: all tokens of each equally often."""
+    n = math.lcm(*(data.tokens(t) for t in range(data.T)))
+    tables = [data.rows(t).fractions() for t in range(data.T)]
+    tables = [[row for row in table for _ in range(n // len(table))] for table in tables]
+    labels = data.labels.fractions() if data.labelled else None
+    return Dataset.of(tables, data.queries.fractions(), labels)

@@ -10,17 +10,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from flint import fmpq_mat
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from support.oracles import repeated
 
-from attncert import Settings, prove
+from attncert import Settings, prove, verify
 from attncert.cli import main
 from attncert.constructions import layer as layers
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.loading import parse_json
+from attncert.constructions.errors import InputError
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.given import attention
 from attncert.constructions.given.adam import train
@@ -30,10 +36,12 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout import float_weights
 from attncert.constructions.search.dimensions import dimensions
 from attncert.constructions.search.feature_blocks import FeatureBlocks
+from attncert.constructions.weights.own import of_json
 from attncert.verify import features
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.mask import causal_mask
-from attncert.verify.certificate import TooLarge, repeated
+from attncert.verify.certificate import canonical_bytes, sealed
+from attncert.verify.checker import check_file
 from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import multiprecision
 from attncert.verify.interpolation.rational import rational
@@ -61,6 +69,14 @@ LAYER = Layer(
     fmpq_mat([[1], [2]]),
 )
 SHAPE = attention.Shape(3, 1, 2, 1, 1)
+SCHEMAS = {
+    name: json.loads((Path(verify.__file__).parent / "schema" / name).read_text())
+    for name in (f"attncert-{k}.schema.json" for k in (1, 2, 3))
+}
+THREE = SCHEMAS["attncert-3.schema.json"]
+KNOWN = Registry().with_resources(
+    (name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
+)
 WEIGHTS = np.linspace(-1, 1, SHAPE.parameters)
 
 
@@ -215,22 +231,79 @@ def test_a_dependent_context_is_named_with_its_own_rows() -> None:
     assert claim.witness == {"context": 1, "coefficients": ["2", "-1", "0"]}
 
 
-def test_a_certificate_says_that_it_repeats() -> None:
-    file = prove(DATA, Settings(construction="affine")).certificate
+def test_a_certificate_holds_the_tokens() -> None:
+    file = prove(DATA, Settings(construction="affine", round_to="1")).certificate
     assert file is not None
-    assert file["produced_by"]["tokens"] == "1 to 4, repeated to equally many"
-    assert file["dims"]["context"] == 12 and file["input_sha256"] == SAME.sha256
-    assert "tokens" not in prove(SAME, Settings(construction="affine")).certificate["produced_by"]
+    assert (file["format"], file["tokens"], file["dims"]["context"]) == (
+        "attncert/3",
+        [3, 1, 2, 4],
+        4,
+    )
+    assert file["data"] == DATA.canonical() and file["input_sha256"] == DATA.sha256
+    assert file["origin"]["kind"] == "rounded" and len(file["network"]) == 1
+    again = parse_json(canonical_bytes(file))
+    assert again.sha256 == DATA.sha256 and again.counts == DATA.counts
+    layer = of_json(file, "file", "file").layer
+    assert rational(DATA, layer).level.value == "proved"
 
 
-def test_too_many_repetitions_are_no_certificate() -> None:
-    counts = (2, 3, 5, 7, 11, 13)
-    tables = [[[k, i, k * i % 3] for i in range(k)] for k in counts]
+ONE = [[1, 0], [0, 1]]
+TIED = Dataset.of([ONE, [*ONE, *ONE], [*ONE, [1, 0]]], [[1, 2]] * 3, [1, 2, 3])
+WRITTEN: dict[str, tuple[Dataset, str]] = {
+    "interpolation": (DATA, "prove --construction affine"),
+    "full-rank": (DATA, "prove --construction generic --claim full-rank"),
+    "impossible": (TIED, "prove"),
+    "interpolation-near": (DATA, "fit --heads 2"),
+    "every-labelling": (DATA, "every-labelling"),
+}
+
+
+@pytest.mark.parametrize("claim", WRITTEN)
+def test_every_claim_is_written_with_its_tokens(claim: str, tmp_path: Path) -> None:
+    """As the schema has it, and the checker finds that it holds. A token more breaks equalities,
+    and no rank; a count that is not that of the rows is refused."""
+    data, words = WRITTEN[claim]
+    command, *options = words.split()
+    (tmp_path / "d.json").write_bytes(canonical_bytes(data.canonical()))
+    main([command, str(tmp_path / "d.json"), *options, "--out", str(tmp_path / "out")])
+    file = json.loads((tmp_path / "out" / "certificate.json").read_bytes())
+    assert (file["claim"], file["format"]) == (claim, "attncert/3")
+    assert [*Draft202012Validator(THREE, registry=KNOWN).iter_errors(file)] == []
+    path = tmp_path / "certificate.json"
+    assert judged(file, path) == "holds"
+    file["tokens"][1] += 1
+    assert judged(file, path) == "unusable"
+    file["data"]["contexts"][1] += file["data"]["contexts"][0][:1]
+    file["dims"]["context"] = max(file["tokens"])
+    assert judged(file, path) == ("holds" if "rank" in file else "wrong")
+
+
+def judged(file: dict[str, Any], path: Path) -> str:
+    """With its digests made again."""
+    body = {key: value for key, value in file.items() if key != "digest"}
+    body["input_sha256"] = sha256(canonical_bytes(body["data"])).hexdigest()
+    path.write_bytes(canonical_bytes(sealed(body)))
+    return str(check_file(str(path)).status)
+
+
+def test_contexts_of_one_length_are_written_as_ever() -> None:
+    file = prove(SAME, Settings(construction="affine")).certificate
+    assert file is not None and file["format"] == "attncert/1" and "layer" in file
+
+
+def test_a_layer_of_another_kind_is_not_read_as_one() -> None:
+    file = dict(prove(DATA, Settings(construction="affine")).certificate or {})
+    file["network"] = [file["network"][0] | {"rule": "hardmax"}]
+    with pytest.raises(InputError):
+        of_json(file, "file", "file")
+
+
+def test_any_token_counts_have_a_certificate() -> None:
+    """Their least common multiple is 30,030."""
+    tables = [[[k, i, k * i % 3] for i in range(k)] for k in (2, 3, 5, 7, 11, 13)]
     data = Dataset.of(tables, [[1, k, k * k] for k in range(6)], [1] * 6)
-    with pytest.raises(TooLarge, match=r"contexts of 2 to 13 tokens would be repeated to 30,030"):
-        repeated(data)
     proof = prove(data, Settings(construction="generic"))
-    assert proof.standing.value == "proved" and proof.certificate is None
+    assert proof.standing.value == "proved" and proof.certificate is not None
 
 
 # What users were told of copies.

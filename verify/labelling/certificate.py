@@ -8,7 +8,7 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.zeros import Zero
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import layer_body, sealed
+from attncert.verify.certificate import in_format, layer_body, sealed
 
 CLAIM = "every-labelling"
 
@@ -22,4 +22,4 @@ def labelling_certificate(
     )
     groups = [list(group) for group in zero.groups]
     rank = {"prime": numeral(prime), "value": data.T * data.m}
-    return sealed(body | {"groups": groups, "rank": rank})
+    return sealed(in_format(body | {"groups": groups, "rank": rank}, data))

@@ -29,7 +29,7 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import layer_body, sealed
+from attncert.verify.certificate import in_format, layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.near.contraction import Contraction, contractions, distances, judged
@@ -220,7 +220,7 @@ def near_certificate(
         "unknowns": list(near.unknowns),
         "inverse": ExactArray.of(near.inverse).strings(),
     }
-    return sealed(body | {"near": found})
+    return sealed(in_format(body | {"near": found}, near.data))
 
 
 __all__ = ["Near", "certify", "claim", "layer_of", "near_certificate"]

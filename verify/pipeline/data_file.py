@@ -15,7 +15,6 @@ from attncert.verify.certificate import (
     DataFile,
     TooLarge,
     canonical_bytes,
-    repeated,
     require_readable,
 )
 
@@ -30,7 +29,6 @@ def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
     >>> data_file(data), data_file(data, asked=True)
     (None, {'name': 'certificate-data.json', 'bytes': 93})
     """
-    data = repeated(data)
     given = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
     given |= {"labels": data.stated} if data.stated is not None else {}
     numbers = sum(array.stored.size for array in given.values())
@@ -40,6 +38,8 @@ def data_file(data: Dataset, asked: bool = False) -> DataFile | None:
         text = canonical_bytes(data.canonical())
         require_readable(text)
         return DataFile("certificate-data.json", text)
+    if data.ragged:
+        raise TooLarge(f"the data have {numbers:,} numbers, in contexts of different lengths")
     if any(array.denominator > 1 or array.stored.dtype == object for array in given.values()):
         raise TooLarge(f"the data have {numbers:,} numbers, not all of them integers of 64 bits")
     out = io.BytesIO()

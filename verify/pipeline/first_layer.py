@@ -17,7 +17,7 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.mixing import mixed
-from attncert.verify.certificate import canonical_bytes, repeated, sealed
+from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.checker.first_layer import FORMAT
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
@@ -121,7 +121,7 @@ def first_layer(before: Dataset, certificate: Mapping[str, Any]) -> dict[str, An
     d = before.d
     zeros = [["0"]] * d
     copy = [["1" if i == j else "0" for j in range(d)] for i in range(d)]
-    data = repeated(before).canonical()
+    data = before.canonical()
     return sealed(
         {
             "format": FORMAT,

@@ -24,7 +24,7 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import TooLarge, repeated, says_repeated, sealed, second
+from attncert.verify.certificate import TooLarge, in_format, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
@@ -53,23 +53,22 @@ def certificate_of(
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey, and
-    that is checkable: verify/checker decides it alone. more: of what `second` adds. Raises
+    that is checkable: verify/checker decides it alone. more: of what `in_format` adds. Raises
     TooLarge."""
     coefficients, relation = ["0"] * data.T, broken.relation
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
         coefficients[t] = numeral(c)
-    same = repeated(data)
     body = {
         "format": "attncert/1",
         "claim": "impossible",
         "construction": kind(data, relation),
-        "dims": {"examples": data.T, "context": same.n, "width": data.d, "labels": data.m},
-        "data": same.canonical(),
+        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
+        "data": data.canonical(),
         "relation": coefficients,
-        "produced_by": {**produced_by, **says_repeated(data)},
-        "input_sha256": same.sha256,
+        "produced_by": dict(produced_by),
+        "input_sha256": data.sha256,
     }
-    return sealed(body | second(more or {}))
+    return sealed(in_format(body, data, more))
 
 
 def tied_certificate(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
-from math import lcm
 
 import pytest
+from support.oracles import repeated
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.rounding import rounded
@@ -20,15 +20,6 @@ DATA = Dataset.of(CONTEXTS, QUERIES, [1, 2, 3])
 
 def fractions(tables: list[list[list[object]]]) -> list[list[list[Fraction]]]:
     return [[[Fraction(str(x)) for x in row] for row in table] for table in tables]
-
-
-def repeated(data: Dataset) -> Dataset:
-    """The same for every head: all tokens of a context equally often."""
-    n = lcm(*(data.tokens(t) for t in range(data.T)))
-    tables = [data.rows(t).fractions() for t in range(data.T)]
-    tables = [[row for row in table for _ in range(n // len(table))] for table in tables]
-    labels = data.labels.fractions() if data.labelled else None
-    return Dataset.of(tables, data.queries.fractions(), labels)
 
 
 def test_the_tokens_are_those_given() -> None:
