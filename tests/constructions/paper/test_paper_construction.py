@@ -271,54 +271,6 @@ def test_senseless_arguments(options: dict[str, int], argument: str) -> None:
     assert caught.value.argument == argument
 
 
-REFUSED: dict[str, tuple[Dataset, dict[str, Any], str, dict[str, Any]]] = {
-    "n above d": (Dataset.of([[1], [2]], [[1]], [0]), {}, "context-size", {"n": 2, "d": 1}),
-    "dependent context": (
-        Dataset.of([[[1, 0], [0, 1]], [[1, 2], ["1/2", 1]]], [[1, 0], [0, 1]], [0, 1]),
-        {},
-        "A2",
-        {"context": 1, "coefficients": ["1", "-2"]},
-    ),
-    "zero row": (
-        Dataset.of([[0, 0], [0, 1]], [[1, 0]], [0]),
-        {},
-        "A2",
-        {"context": 0, "coefficients": ["1", "0"]},
-    ),
-    "too many examples": (
-        CASES["distinct"][0],
-        {"heads": 2},
-        "capacity",
-        {"examples": 7, "capacity": 5, "r": 3},
-    ),
-    "width one": (
-        CASES["distinct"][0],
-        {"head_width": 1},
-        "capacity",
-        {"examples": 7, "capacity": 1, "r": 1},
-    ),
-    "parallel": (
-        Dataset.of([[1, 0], [0, 1]], [[1, 2], [-3, -6]], [0, 1]),
-        {},
-        "some-partition",
-        {"kind": "parallel queries", "examples": [0, 1], "coefficients": ["3", "1"]},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refusals_name_the_hypothesis_and_show_it(name: str) -> None:
-    data, options, hypothesis, witness = REFUSED[name]
-    with pytest.raises(HypothesisFails) as caught:
-        build(data, **options)
-    failure = caught.value
-    assert failure.hypothesis == hypothesis and failure.decided and failure.reason
-    found = {key: failure.witness[key] for key in witness}
-    if "coefficients" in witness and found["coefficients"] != witness["coefficients"]:
-        found["coefficients"] = [str(-int(c)) for c in found["coefficients"]]  # up to the sign
-    assert found == witness
-
-
 # Step 9.
 
 
