@@ -13,7 +13,7 @@ from attncert.terminal.output import Interrupted, answer_alone, print_json, say
 
 def embed(
     model: Annotated[str, typer.Argument(help="name on the Hugging Face hub, or a local folder")],
-    inputs: Annotated[str, typer.Argument(help="folder of images, text file, or .npz")],
+    inputs: Annotated[str, typer.Argument(help="folder of images, text file, or .npy")],
     out: Annotated[str, typer.Option(help="folder for the embeddings")],
     layer: Annotated[int, typer.Option(help="states after so many layers; 0: raw")] = 1,
     query: Annotated[
@@ -32,7 +32,7 @@ def embed(
     dtype: Annotated[
         str, typer.Option(help="the model's arithmetic: float32 | float64")
     ] = "float32",
-    memory: Annotated[int, typer.Option(help="MiB that the run may take")] = 4096,
+    memory: Annotated[int, typer.Option(help="MiB that the weights may take")] = 4096,
     seed: Annotated[int, typer.Option(help="random seed of the weights")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="result as JSON on stdout")] = False,
 ) -> int:

@@ -123,7 +123,9 @@ def _images(
             size = {"height": config.image_size, "width": config.image_size}
             processor = transformers.ViTImageProcessor(size=size)
         else:
-            processor = transformers.AutoImageProcessor.from_pretrained(model)
+            processor = transformers.AutoImageProcessor.from_pretrained(
+                model, trust_remote_code=False
+            )
         if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
             raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
 
@@ -178,4 +180,4 @@ def _tokenizer(source: str) -> Any:
     if path.exists():
         file = path / "tokenizer.json" if path.is_dir() else path
         return transformers.PreTrainedTokenizerFast(tokenizer_file=str(file))
-    return transformers.AutoTokenizer.from_pretrained(source)
+    return transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)

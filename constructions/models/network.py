@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 
 MISSING = "used with the extra `models` (pip install 'attncert[models]')"
 _LARGE_COUNT = re.compile(r'label\w*": \d{6}|(?:layers?|depths?|experts)": \[?(?:\d+, )*\d{5}')
+_KERNEL = re.compile(r'implementation": "[^"]*/')
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,11 @@ def configuration(name: str, random: bool) -> Any:
         return transformers.AutoConfig.for_model(kind, **changes)
     must = "a model of the Hugging Face hub that is in reach, or a folder with config.json"
     with foreign("one with a config.json of a model" if os.path.isdir(name) else must):
-        stored = transformers.PretrainedConfig.get_config_dict(name)[0]
-        if _LARGE_COUNT.search(json.dumps(stored, default=str)):  # transformers lists so many
+        stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
+        if _LARGE_COUNT.search(stored):  # transformers makes lists of so many
             raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
+        if _KERNEL.search(stored):  # transformers would fetch its code, and run it
+            raise InputError("MODEL", "one that names no attention code on a hub", name)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
         if config.hidden_size % config.num_attention_heads or config.num_hidden_layers < 1:
             raise InputError("MODEL", "one of layers whose width is a multiple of H", name)
@@ -127,17 +131,17 @@ def build(name: str, config: Any, settings: EmbedSettings) -> Network:
     if not 0 <= layer < config.num_hidden_layers:
         must = f"from 0 to {config.num_hidden_layers - 1}, below a layer of this model"
         raise InputError("--layer", must, layer)
+    make = partial(transformers.AutoModel.from_config, config, trust_remote_code=False)
     with foreign("one that its configuration describes"):
         with torch.device("meta"):
-            skeleton = transformers.AutoModel.from_config(config)
+            skeleton = make()
         each = {"float32": 4, "float64": 8}[settings.dtype]
         need = each * sum(x.numel() for x in skeleton.parameters())
         if need > settings.memory:
             must = f"at least {-(-need // 2**20)} MiB, what these weights take"
             raise InputError("--memory", must, f"{settings.memory // 2**20} MiB")
         torch.manual_seed(settings.seed)
-        model = transformers.AutoModel.from_config(config) if random else None
-    absent: tuple[str, ...] = ()
+        model, absent = (make() if random else None), tuple[str, ...]()
     if model is None:
         model, absent = _stored(torch, transformers, name, config)
     provenance = {

@@ -244,6 +244,36 @@ def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_pa
         model_of(tmp_path, random=True)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model_type": "own", "auto_map": {"AutoConfig": "own.C", "AutoModel": "own.C"}},
+        {"model_type": "own", "auto_map": {"AutoModel": "own.C"}},
+        {"attn_implementation": "an/attention"},
+        {"_attn_implementation": "an/attention@main"},
+    ],
+)
+def test_no_code_of_a_model_is_run(changes: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass C: pass\n")
+    settings = {"model_type": "bert", **SMALL["bert"][1], **changes}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(InputError, match="MODEL: must be one"):
+        model_of(tmp_path, random=True)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_code_of_an_image_processor_is_run(tmp_path: Path) -> None:
+    saved("vit", tmp_path)
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass C: pass\n")
+    described = {"image_processor_type": "Own", "auto_map": {"AutoImageProcessor": "own.C"}}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(described))
+    np.save(tmp_path / "x.npy", np.zeros((1, 4, 4, 3), np.uint8))
+    config = configuration(str(tmp_path), False)
+    with pytest.raises(InputError, match="MODEL: must be one that takes images"):
+        open_inputs(str(tmp_path / "x.npy"), str(tmp_path), config, EmbedSettings())
+    assert not (tmp_path / "ran").exists()
+
+
 def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
     import transformers
     from PIL import Image
