@@ -76,9 +76,8 @@ class Dataset:
         for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
             if shape != wanted:
                 raise InputError(argument, f"of shape {wanted}", shape)
-        if self.counts is not None and not self._counts_fit(self.counts):
-            raise InputError("counts", f"{self.T} numbers from 1 to {self.n}, not all equal",
-                             self.counts)  # fmt: skip
+        if self.counts is not None:
+            self._fill_up(self.counts)
         object.__setattr__(self, "name", safe_name(self.name, "data"))
 
     @classmethod
@@ -242,8 +241,15 @@ class Dataset:
         array: ExactArray = getattr(self, argument)
         return (array[i].strings() for i in range(len(array)))
 
-    def _counts_fit(self, counts: tuple[int, ...]) -> bool:
-        return len(counts) == self.T > 1 and 1 <= min(counts) < max(counts) == self.n
+    def _fill_up(self, counts: tuple[int, ...]) -> None:
+        """Whatever stands behind the tokens of a context becomes copies of its first one."""
+        if not (len(counts) == len(self.contexts) and 1 <= min(counts) < max(counts) == self.n):
+            must = f"{self.T} numbers from 1 to {self.n}, not all equal"
+            raise InputError("counts", must, counts)
+        stored, there = self.contexts.stored, np.arange(self.n) < np.array(counts)[:, None]
+        filled = np.where(there[:, :, None], stored, stored[:, :1])
+        contexts = ExactArray(filled, self.contexts.denominator)
+        object.__setattr__(self, "contexts", contexts)
 
 
 ARGUMENTS = ("contexts", "queries", "labels")

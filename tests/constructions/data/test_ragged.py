@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from support.oracles import repeated
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.rounding import rounded
 from attncert.constructions.errors import InputError
 from attncert.constructions.mixing import mixed
@@ -33,6 +35,13 @@ def test_the_tokens_are_those_given() -> None:
 def test_what_fills_up_is_a_token_again() -> None:
     for t, table in enumerate(DATA.contexts.fractions()):
         assert table[DATA.tokens(t) :] == table[:1] * (3 - DATA.tokens(t))
+
+
+def test_what_is_given_behind_the_tokens_is_not_kept() -> None:
+    stored = DATA.contexts.stored.copy()
+    stored[1, 1:] = 99
+    again = replace(DATA, contexts=ExactArray(stored, DATA.contexts.denominator))
+    assert again.contexts.fractions() == DATA.contexts.fractions()
 
 
 def test_a_part_has_its_own_numbers() -> None:
