@@ -74,8 +74,8 @@ def steered(limits: Limits, cert: Any, layer: Layer) -> str:
     """Where `saturation` is claimed: 1 - p < 2^-bits, p the largest weight, in the head of each
     group for the examples of all groups before it; with `own` for those of the group, too.
 
-    With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; of drops above
-    n * (bits + 1) it does not matter by how much (docs/certificate.md).
+    With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; so if S < 2^-bits. Of
+    drops above n * (bits + 1) it does not matter by how much (docs/certificate.md).
     """
     claim, groups, pairs = cert.get("saturation"), cert["groups"], 0
     if claim is None:
@@ -86,13 +86,14 @@ def steered(limits: Limits, cert: Any, layer: Layer) -> str:
     need(len(groups) <= cert["dims"]["heads"], "there are more groups than heads", "wrong")
     head_of = {t: h for h, group in enumerate(groups) for t in group}
     for t, (columns, logits) in enumerate(shifts(limits, layer)):
-        most = len(columns[0]) * (bits + 1)
-        limits.allow(most + bits)
-        unit = 1 << most
         for h in range(head_of[t] + (not own), len(groups)):
             limits.on_time()
             *rest, top = sorted(logits[h])
-            S = sum(unit >> min(top - k, most) for k in rest)
-            need(S << bits < S + unit, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
+            if rest and top - rest[-1] < bits + len(rest).bit_length():
+                most = min(len(columns[0]) * (bits + 1), top)
+                limits.allow(most + bits)
+                S = sum(1 << most - min(top - k, most) for k in rest)
+                near = S << bits < S + (1 << most)
+                need(near, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
             pairs += 1
     return f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example"

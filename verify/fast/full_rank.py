@@ -54,7 +54,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
             shifts = logit_shifts(tokens, outer, layer.divisor)
             if bits and h < len(cert["groups"]):
                 for k in np.flatnonzero(first[some] <= h):
-                    near = attends_to_one(shifts[k], bits, limits)
+                    near = attends_to_one(shifts[k], bits, limits.allow)
                     need(near, f"head {h}, example {some[k]}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
             weights = power_of_two(exponents, tables, p)
@@ -101,7 +101,9 @@ def to_steer(cert: dict[str, Any]) -> tuple[int, NDArray[Any]]:
     return bits, first
 
 
-def attends_to_one(shifts: NDArray[Any], bits: int, limits: Limits) -> bool:
+def attends_to_one(
+    shifts: NDArray[Any], bits: int, allow: Callable[[int], None] = lambda bits: None
+) -> bool:
     """1 - p < 2^-bits, p the largest of the weights 2^shift over their sum.
 
     Rows that are all `bits` + log2(n - 1) behind are enough of it, one that is less than `bits` is
@@ -113,7 +115,7 @@ def attends_to_one(shifts: NDArray[Any], bits: int, limits: Limits) -> bool:
     if top - rest[-1] < bits:
         return False
     most = (len(rest) + 1) * (bits + 1)
-    limits.allow(most + bits)
+    allow(most + bits)
     total = sum(1 << most - min(top - k, most) for k in rest)
     return total << bits < total + (1 << most)
 

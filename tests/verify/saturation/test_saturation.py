@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from flint import fmpq
@@ -21,6 +22,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.search.saturation import Saturation, least_height, saturated
 from attncert.verify import checker
+from attncert.verify.checker import Limits, Rejected, layer
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
@@ -110,11 +112,23 @@ def test_least_height(count: int, step: int, bits: int) -> None:
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=5), st.integers(1, 6))
-@settings(max_examples=50, deadline=None)
-def test_the_inequality_in_the_fast_re_check(shifts: list[int], bits: int) -> None:
+@settings(max_examples=200, deadline=None)
+def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
     powers = sorted(Fraction(2) ** k for k in shifts)
     share = 1 - powers[-1] / sum(powers)
     assert full_rank.attends_to_one(shifts, bits) == (share < Fraction(1, 2**bits))
+    assert steers(shifts, bits) == (share < Fraction(1, 2**bits))
+
+
+def steers(shifts: list[int], bits: int) -> bool:
+    """One head and one example with these logits, by the checker."""
+    claim = {"saturation": {"bits": bits, "own": True}, "groups": [[0]], "dims": {"heads": 1}}
+    less = [k - min(shifts) for k in shifts]
+    with patch.object(layer, "shifts", lambda *_: [([shifts], [less])]):
+        try:
+            return layer.steered(Limits(), claim, None) != ""
+        except Rejected:
+            return False
 
 
 # Planted errors, each seen by its route.
