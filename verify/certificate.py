@@ -125,7 +125,7 @@ def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[st
 
 
 def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
-    """Seconds and MiB that the checker will count for this interpolation, to within a small factor.
+    """Seconds and MiB that checking this interpolation takes at most, or a few times as much.
 
     Its two largest terms (`interpolation` in verify/checker): for every example the softmax sums
     of all heads, of R bits together, are multiplied with the features and with one another; and the
