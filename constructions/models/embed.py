@@ -55,8 +55,8 @@ def embed(
     _, tokens, width = network.states(inputs.batch(0, 1)).shape
     query = settings.query or ("last" if config.model_type.startswith("gpt") else "first")
     place = _position(query, tokens)
-    kept = spread(inputs.count, settings.contexts)
-    size = _shard_size(inputs.count, len(kept) * tokens * width * 8, settings.batch)
+    numbers = spread(inputs.count, settings.contexts)
+    size = _shard_size(inputs.count, len(numbers) * tokens * width * 8, settings.batch)
     names = [f"shard-{i:05d}.npz" for i in range(-(-inputs.count // size))]
     facts = {
         "inputs": inputs.count, "tokens": tokens, "width": width,
@@ -64,7 +64,7 @@ def embed(
         "layer": settings.layer, "query": query,
         "provenance": {
             **network.provenance, **inputs.provenance, "batch": settings.batch,
-            "contexts kept": len(kept), "inputs of a shard": size,
+            "contexts kept": len(numbers), "inputs of a shard": size,
         },
     }  # fmt: skip
     with path_errors("--out", "a folder that can be written", folder):
@@ -75,26 +75,26 @@ def embed(
             if name in finished and file_sha256(folder / name) == finished[name]:
                 reused += 1
                 continue
-            part = [k for k in kept if k in block]
+            part = [k for k in numbers if k in block]
             queries, contexts = _states(network, inputs, block, settings.batch, place, part)
             write_shard(folder / name, queries, contexts, part)
             finished[name] = file_sha256(folder / name)
             write_manifest(folder / RUN, facts, finished)
         os.replace(folder / RUN, folder / MANIFEST)
-    sizes = {"inputs": inputs.count, "tokens": tokens, "width": width, "kept": len(kept)}
+    sizes = {"inputs": inputs.count, "tokens": tokens, "width": width, "kept": len(numbers)}
     return {"folder": str(folder), **sizes, "shards": len(names), "reused": reused}
 
 
 def _states(
-    network: Network, inputs: Inputs, block: range, batch: int, place: int, kept: list[int]
+    network: Network, inputs: Inputs, block: range, batch: int, place: int, numbers: list[int]
 ) -> tuple[AnyArray, AnyArray]:
-    """Of a block of the inputs the queries (B, d), and the contexts (C, n, d) of those kept."""
+    """Of a block of the inputs the queries (B, d), and the contexts (C, n, d) of some."""
     queries, contexts = list[AnyArray](), list[AnyArray]()
     for start in block[::batch]:
         stop = min(start + batch, block.stop)
         states = network.states(inputs.batch(start, stop))
         queries.append(states[:, place])
-        contexts.append(states[[k - start for k in kept if start <= k < stop]])
+        contexts.append(states[[k - start for k in numbers if start <= k < stop]])
     return np.concatenate(queries), np.concatenate(contexts)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +19,8 @@ from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.models.embeddings import file_sha256
 from attncert.constructions.models.network import (
-    SHAPES,
     EmbedSettings,
+    bare,
     foreign,
     libraries,
     settings_sha256,
@@ -52,7 +51,7 @@ def open_inputs(source: str, model: str, config: Any, settings: EmbedSettings) -
         if not path.is_dir() and not path.is_file():  # a pipe would block, a device never end
             raise InputError(source or "''", _KINDS, "another" if path.exists() else "missing")
         if path.is_file() and path.suffix.lower() != ".npy":
-            if not settings.tokenizer and model in SHAPES:
+            if not settings.tokenizer and bare(model, settings.random):
                 raise InputError("--tokenizer", "given for this model and a text", "missing")
             longest = length or getattr(config, "max_position_embeddings", None)
             return _passages(path.read_bytes(), settings.tokenizer or model, longest, count)
@@ -83,12 +82,10 @@ def _folder(folder: Path, model: str, config: Any) -> Inputs:
     def image(k: int) -> Any:
         from PIL import Image
 
-        with foreign("an image", files[k].name), warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(files[k]) as stored:
-                if max(stored.size) > 100 * min(stored.size):
-                    raise ValueError("one side over 100 times the other")
-                return stored.convert("RGB")
+        with foreign("an image", files[k].name), Image.open(files[k]) as stored:
+            if max(stored.size) > 100 * min(stored.size):  # scaled up it may take gigabytes
+                raise ValueError("one side over 100 times the other")
+            return stored.convert("RGB")
 
     digests = "".join(file_sha256(path) for path in files)
     return _images(len(files), image, hashlib.sha256(digests.encode()).hexdigest(), model, config)
@@ -117,15 +114,14 @@ def _images(
 ) -> Inputs:
     """A model without a processor takes them as ViT does: scaled to its size."""
     _, transformers = libraries()
-    stored = os.path.lexists(Path(model) / "preprocessor_config.json")
+    stored = (Path(model) / "preprocessor_config.json").exists()
     with foreign("one that takes images"):
-        if model in SHAPES or (os.path.isdir(model) and not stored):
+        if stored or not (os.path.isdir(model) or bare(model, random=True)):
+            kind = transformers.AutoImageProcessor
+            processor = kind.from_pretrained(model, trust_remote_code=False)
+        else:
             size = {"height": config.image_size, "width": config.image_size}
             processor = transformers.ViTImageProcessor(size=size)
-        else:
-            processor = transformers.AutoImageProcessor.from_pretrained(
-                model, trust_remote_code=False
-            )
         if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
             raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
 

@@ -104,11 +104,16 @@ class Network:
         return states
 
 
+def bare(name: str, random: bool) -> bool:
+    """Whether `name` is one of SHAPES: no files come with it."""
+    return random and name in SHAPES and not os.path.lexists(name)
+
+
 def configuration(name: str, random: bool) -> Any:
     """transformers' configuration of a local folder, a model of the hub, or with `random` of one of
     SHAPES. No code of a model is run. Raises InputError."""
     _, transformers = libraries()
-    if random and name in SHAPES and not os.path.lexists(name):
+    if bare(name, random):
         kind, changes = SHAPES[name]
         return transformers.AutoConfig.for_model(kind, **changes)
     must = "a model of the Hugging Face hub that is in reach, or a folder with config.json"

@@ -218,7 +218,7 @@ def test_what_is_no_file_is_not_read(network: FakeNetwork, tmp_path: Path) -> No
 def test_a_text_for_a_bare_shape_asks_for_a_tokenizer(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("a b")
     with pytest.raises(InputError, match="--tokenizer: must be given for this model and a text"):
-        open_inputs(str(tmp_path / "t.txt"), "bert-base", CONFIG, EmbedSettings())
+        open_inputs(str(tmp_path / "t.txt"), "bert-base", CONFIG, EmbedSettings(random=True))
 
 
 def test_a_command_without_the_extra(
