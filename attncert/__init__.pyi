@@ -18,6 +18,7 @@ from .reports import write_report as write_report
 from .terminal.progress import Stages as Stages
 from .verify.audit.attack.search import attack as attack
 from .verify.audit.layer.section import audit_weights as audit_weights
+from .verify.capacity.capacity import capacity as capacity
 from .verify.check import check as check
 from .verify.claims.evidence import Claim as Claim
 from .verify.claims.evidence import Level as Level
@@ -33,6 +34,7 @@ from .verify.methods.registry import register as register
 from .verify.near.fitted import fit as fit
 from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
+from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit
 from .verify.settings import Settings as Settings
 from .verify.steps.in_order import steps as steps

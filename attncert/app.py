@@ -15,16 +15,13 @@ import typer
 from attncert.commands.assume import assume
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
-from attncert.commands.capacity import capacity
 from attncert.commands.certificates.check import check
 from attncert.commands.certificates.explain import explain
 from attncert.commands.certificates.kernel import kernel
 from attncert.commands.embed import embed
-from attncert.commands.every_labelling import every_labelling
 from attncert.commands.kruskal import kruskal
 from attncert.commands.prove import prove
 from attncert.commands.questions import COMMANDS
-from attncert.commands.tightness import tightness
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED
@@ -42,11 +39,10 @@ app = typer.Typer(
     help="Exact attention weights from memorization proofs, every step verified.",
 )
 for _command in (
-    prove, check, explain, audit, kruskal, tightness, capacity, *COMMANDS, attack, embed,
+    prove, check, explain, audit, kruskal, *COMMANDS, attack, embed,
     assume,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)  # type: ignore[type-var]
-app.command("every-labelling")(every_labelling)
 app.add_typer(kernel, name="kernel")
 
 

@@ -111,24 +111,26 @@ def _random(case: dict[str, Any]) -> dict[str, Any]:
 
 def _digits(case: dict[str, Any]) -> dict[str, Any]:
     from attncert.constructions.data.digits import digits
-    from attncert.verify.labelling.labelled import LabellingSettings, label_all
+    from attncert.constructions.given.law import spans
+    from attncert.verify.labelling.labelled import label_all
 
     data = digits()
     start = time.perf_counter()
-    found = label_all(data, LabellingSettings(construction=case["construction"]))
+    found = label_all(data, ways=(case["construction"],))
     took = time.perf_counter() - start
-    if found.zero is None or found.rank is None:
+    if found.zero is None:
         return {"T": data.T, "outcome": found.why}
+    rank = found.tried[-1].rank
     row = {
         "T": data.T,
         "heads": found.zero.heads,
-        "N": found.spans.bound(found.zero.heads, 1, 1),
-        "rank": found.rank.rank,
-        "prime": found.rank.prime,
+        "N": spans(data).bound(found.zero.heads, 1, 1),
+        "rank": rank.rank,
+        "prime": rank.prime,
         "tried": len(found.tried),
         "rank_s": round(took, 2),
     }
-    return row | _checked(data, found.zero, found.rank.prime)
+    return row | _checked(data, found.zero, rank.prime)
 
 
 def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:

@@ -24,18 +24,16 @@ from attncert.constructions.weights.load import load_weights
 from attncert.reports.audit import page as audit_page
 from attncert.reports.proof.page import render
 from attncert.reports.report import MARK
-from attncert.reports.tightness import page as tightness_page
 from attncert.reports.words.jsonable import readable_json
 from attncert.verify.audit.layer.section import audit_weights
 from attncert.verify.prove import Settings, prove
-from attncert.verify.tightness.studies import cases
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "benchmarks"
 GALLERY = ROOT / "docs" / "gallery"
 MADE_WITH = "made-with.json"
 DRAWING = ("matplotlib", "numpy")
-sys.path.append(str(BENCHMARKS))  # the pages of sweeps and of experiments are made there
+sys.path += [str(BENCHMARKS), str(ROOT / "docs")]  # where some pages are made
 _TIMINGS = "[`timings.json`](timings.json)"
 
 Files = Mapping[str, bytes]
@@ -72,7 +70,9 @@ def two_layers() -> Files:
 
 
 def tightness() -> Files:
-    return tightness_page.render(list(cases()), "Tightness: what no choice of weights escapes")
+    import tightness_cases
+
+    return tightness_cases.pages(list(tightness_cases.cases()))
 
 
 def digits_all() -> Files:

@@ -34,7 +34,10 @@ __all__ = ["Room", "envelope", "in_notebook", "report", "verdict", "write_report
 FORMAT = "attncert-answer/1"
 
 # The room of each command: its module has a function `room` of the answer.
-ROOMS = {"fit": "attncert.reports.fit.page"}
+ROOMS = {
+    "capacity": "attncert.reports.capacity.page",
+    "fit": "attncert.reports.fit.page",
+}
 
 
 @dataclass(frozen=True)

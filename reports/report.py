@@ -16,15 +16,12 @@ __all__ = [
     "ANSWER",
     "ASSUME",
     "AUDIT",
-    "CAPACITY",
     "HTML_MARK",
     "KINDS",
     "KRUSKAL",
-    "LABELLING",
     "MARK",
     "PROOF",
     "REPOSITORY",
-    "TIGHTNESS",
     "Kind",
     "Report",
 ]
@@ -73,20 +70,17 @@ PROOF = Kind(
     ),
     ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
 )  # fmt: skip
-TIGHTNESS = Kind("tightness", "report.md", ("tightness.json", "certificate.json"))
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
-CAPACITY = Kind("capacity", "report.md", ("capacity.json",))
 AUDIT = Kind(
     "audit",
     "audit.md",
     ("audit.json",),
     ("audit-steps", "audit-necessity", "audit-layer"),
 )
-ANSWER = Kind("answer", "report.md", ("answer.json", "timings.json", "certificate.json"))
-LABELLING = Kind(
-    "every-labelling",
+ANSWER = Kind(
+    "answer",
     "report.md",
-    ("labelling.json", "timings.json", "certificate.json"),
+    ("answer.json", "timings.json", "certificate.json", "certificate-every-labelling.json"),
 )
 ASSUME = Kind(
     "assume",
@@ -94,7 +88,7 @@ ASSUME = Kind(
     ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
     ("fractions", "spectra", "ranks"),
 )
-KINDS = (PROOF, ANSWER, LABELLING, TIGHTNESS, KRUSKAL, CAPACITY, AUDIT, ASSUME)
+KINDS = (PROOF, ANSWER, KRUSKAL, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

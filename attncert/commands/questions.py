@@ -11,6 +11,7 @@ from typing import Any
 
 from attncert.terminal.options import command_of
 from attncert.terminal.output import deliver, report_folder
+from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.fit import Fit
 from attncert.verify.questions.question import Question
 
@@ -29,7 +30,10 @@ class _Asked:
     load: str = _DATA
 
 
-_QUESTIONS = (_Asked(Fit, "attncert.verify.near.fitted:fit"),)
+_QUESTIONS = (
+    _Asked(Fit, "attncert.verify.near.fitted:fit"),
+    _Asked(Capacity, "attncert.verify.capacity.capacity:capacity"),
+)
 
 
 def _run(asked: _Asked, data: str, question: Question, out: str | None, as_json: bool) -> int:

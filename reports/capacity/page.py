@@ -1,62 +1,128 @@
-"""The report of `attncert capacity DATA`: the law, the rank, and what each implies, apart."""
+"""The report of `attncert capacity`: three notions in one table, then the claims of each."""
 
 from __future__ import annotations
 
-from attncert.constructions.brief import command_line
-from attncert.reports.report import CAPACITY, Report
-from attncert.reports.words.claims import lines
-from attncert.reports.words.jsonable import jsonable, readable_json
-from attncert.reports.words.levels import legend
-from attncert.reports.words.numbers import count
-from attncert.reports.words.templating import page
-from attncert.verify.capacity.records import DataCapacity, capacity_dict
-from attncert.verify.claims.evidence import sized
+from dataclasses import asdict
+from typing import Any
 
-__all__ = ["one_line", "render", "report"]
+from attncert.reports.answers import Room
+from attncert.reports.words.claims import Line, lines
+from attncert.verify.capacity.capacity import DataCapacity
+from attncert.verify.capacity.notions import Notion
+from attncert.verify.certificate import canonical_bytes
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, counted, sized
+from attncert.verify.claims.ids import ClaimId
 
-FORMAT = "attncert-capacity-of-data/1"
+NAMES = {
+    About.UNIVERSAL: "all labels at once",
+    About.EVERY_LABELLING: "each labelling",
+    About.THESE_LABELS: "these labels",
+}
+EXTRA = "certificate-every-labelling.json"  # where that of all labels at once is certificate.json
 
 
-def one_line(made: DataCapacity) -> str:
-    """For a terminal: the largest rank of the Jacobian, from both sides."""
-    rank, least, wanted = made.rank.rank, made.uppers[0].bound, made.rank.rows
-    who = sized(made.heads, made.settings.head_width, made.value_width)
-    if made.decided:
-        return (
-            f"Capacity of these examples, {who}: {rank} of {count(wanted, 'label')} (the rank is "
-            f"certified, and no weights exceed it; N = {made.law})."
-        )
-    return (
-        f"Capacity of these examples, {who}: undecided: between {rank} (certified) and {least} "
-        f"(no weights exceed it), of {count(wanted, 'label')}."
+def room(answer: DataCapacity) -> Room:
+    law = answer.jacobian
+    context = {
+        "law": law,
+        "who": sized(law.heads, law.head_width, law.value_width),
+        "rows": [_row(answer, notion) for notion in answer.notions],
+        "parts": _parts(answer),
+        "simple": min(law.rank.rows, law.law),
+    }
+    return Room(
+        "capacity.md.j2",
+        context,
+        exhibits(answer),
+        _extra(answer),
+        tuple(_sentence(answer, notion) for notion in answer.notions),
     )
 
 
-def command(made: DataCapacity) -> str:
-    """What does it again; paths are left out."""
-    return command_line("attncert capacity DATA", examples=made.data.T, **vars(made.settings))
-
-
-def report(made: DataCapacity) -> Report:
-    """Status 0: the largest rank is known from both sides; 3: undecided."""
-    summary = jsonable(capacity_dict(made))
-    return Report(CAPACITY, render(made), summary, (one_line(made),), made.exit_status)
-
-
-def render(made: DataCapacity) -> dict[str, bytes]:
-    """report.md and capacity.json; pure, and without times."""
-    wanted, least = made.rank.rows, made.uppers[0]
-    context = {
-        "line": one_line(made),
-        "made": made,
-        "command": command(made),
-        "lines": lines(made.claims),
-        "simple": min(wanted, made.law),
-        "finding": made.rank.rank < min(wanted, made.law),
-        "least": least,
-        "levels": legend(claim.level for claim in made.claims),
-    }
+def exhibits(answer: DataCapacity) -> dict[str, Any]:
+    """The table, the bounds, the formulas, and the zeros that were tried."""
+    law = answer.jacobian
     return {
-        "report.md": page("capacity.md.j2", context),
-        "capacity.json": readable_json({"format": FORMAT, **jsonable(capacity_dict(made))}),
+        "heads": law.heads,
+        "notions": [
+            {
+                "notion": notion.about.value,
+                "labels": {"at least": notion.least, "at most": notion.most, "of": law.rank.rows},
+                "heads": {"needed": notion.needed, "enough": notion.enough},
+                "certificate": _file(answer, notion.about),
+            }
+            for notion in answer.notions
+        ],
+        "formulas": answer.formulas,
+        "law": asdict(law.spans) | {"N": law.law},
+        "bounds": [asdict(upper) for upper in law.uppers],
+        "tried": [
+            {
+                "construction": tried.construction,
+                "heads": tried.zero.heads,
+                "weights": tried.how,
+                "rank": tried.rank.rank,
+            }
+            for tried in answer.labelled.tried
+        ],
     }
+
+
+def _file(answer: DataCapacity, about: About) -> str | None:
+    """The name of the certificate of this notion."""
+    if about not in answer.certificates:
+        return None
+    return "certificate.json" if about is next(iter(answer.certificates)) else EXTRA
+
+
+def _extra(answer: DataCapacity) -> dict[str, bytes]:
+    """The certificate that is not the strongest."""
+    first, *rest = (*answer.certificates.values(), None)
+    return {EXTRA: canonical_bytes(rest[0])} if first and rest[0] else {}
+
+
+def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
+    def level(claim_id: ClaimId | None) -> str:
+        return "" if claim_id is None else f", {answer.trace.standing(claim_id).value}"
+
+    return {
+        "notion": NAMES[notion.about],
+        "least": f"{notion.least:,}{level(notion.below)}",
+        "most": f"{notion.most:,}{level(notion.above)}",
+        "needed": _heads(notion.needed, "no number of heads"),
+        "enough": _heads(notion.enough, "–" if notion.needed is None else "not known"),
+        "file": _file(answer, notion.about),
+    }
+
+
+def _heads(number: int | None, without: str) -> str:
+    return without if number is None else f"{number:,}"
+
+
+def _sentence(answer: DataCapacity, notion: Notion) -> str:
+    """For a terminal: one line of the table."""
+    law = answer.jacobian
+    ends = f"{notion.least:,}"
+    if notion.least < notion.most:
+        ends += f" to {notion.most:,}"
+    who, labels = counted(law.heads, "head"), counted(law.rank.rows, "label")
+    line = f"{NAMES[notion.about].capitalize()}: {ends} of {labels} by {who}"
+    if notion.needed is None:
+        return f"{line}; no number of heads serves all."
+    enough = "not known" if notion.enough is None else f"{notion.enough:,}"
+    return f"{line}; for all: {counted(notion.needed, 'head')} at least, enough: {enough}."
+
+
+def _parts(answer: DataCapacity) -> list[tuple[str, list[Line]]]:
+    """The claims under the notion that they are about."""
+    parts: dict[About, list[Line]] = {about: [] for about in NAMES}
+    for claim, line in zip(answer.trace, lines(answer.trace), strict=True):
+        parts[claim.about or _part(claim.id)].append(line)
+    return [(NAMES[about].capitalize(), part) for about, part in parts.items()]
+
+
+def _part(claim_id: ClaimId) -> About:
+    if claim_id.startswith("labelling.") or claim_id in (ids.LAW_ZERO, ids.LAW_TWICE):
+        return About.EVERY_LABELLING
+    return About.THESE_LABELS if claim_id.startswith("law.") else About.UNIVERSAL

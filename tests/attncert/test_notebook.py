@@ -22,7 +22,6 @@ from attncert.verify.kruskal.examine import examine
 from attncert.verify.kruskal.sampling.jobs import Question
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.near.fitted import fit
-from attncert.verify.tightness.studies import study
 
 CONTEXT, QUERIES = [[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]]
 DATA = Dataset.of(CONTEXT, QUERIES, [5, "1/3", 7], "tiny")
@@ -48,8 +47,8 @@ def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:
     records: list[object] = [
         large, Layer.of_weights([(key, key)] * 30), Layer.of_weights([([[LONG]], [[1]])]),
         proof, proof.layer, proof.trace, proof.certificate, proof.settings,
-        *proof.trace, *proof.heads, examine(Vectors.queries_of(DATA), question), study(DATA, 2),
-        fit(DATA), large.queries, Dataset.of([[LONG]], [[LONG]], [LONG]),
+        *proof.trace, *proof.heads, examine(Vectors.queries_of(DATA), question),
+        attncert.capacity(DATA), fit(DATA), large.queries, Dataset.of([[LONG]], [[LONG]], [LONG]),
         attncert.from_layer(Layer.of_weights([([[1]], [[1]])]), Dataset.of([[1]], [[1]]), "one"),
     ]  # fmt: skip
     for record in records:

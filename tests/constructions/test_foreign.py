@@ -77,7 +77,7 @@ def test_an_error_is_one_line(argument: str, must: str, got: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("command", ["kruskal", "prove", "tightness"])
+@pytest.mark.parametrize("command", ["kruskal", "prove", "capacity"])
 def test_a_name_in_a_file_stays_in_the_folder(
     command: str,
     name: str,
@@ -90,7 +90,7 @@ def test_a_name_in_a_file_stays_in_the_folder(
     monkeypatch.chdir(here)
     monkeypatch.setattr("attncert.verify.kruskal.examine.examine", _stopped)
     monkeypatch.setattr("attncert.verify.prove.prove", _stopped)
-    monkeypatch.setattr("attncert.verify.tightness.studies.study", _stopped)
+    monkeypatch.setattr("attncert.verify.capacity.capacity.capacity", _stopped)
     asked: list[Path] = []
     for place in ("attncert.reports.check_folder", "attncert.reports.folder.check_folder"):
         monkeypatch.setattr(place, asked.append)
@@ -130,7 +130,7 @@ FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
 @pytest.mark.parametrize(
     "words",
     [["check"], ["check", "--fast"], ["explain"], ["explain", "--no-check"], ["prove"],
-     ["kruskal"], ["tightness"], ["audit", "--quick"]],
+     ["kruskal"], ["capacity"], ["audit", "--quick"]],
 )  # fmt: skip
 @pytest.mark.parametrize("content", [None, b"[", b'{"\\ud800\\u001b\\nholds: yes": 1}'])
 def test_a_file_name_prints_no_line_of_its_own(
@@ -169,7 +169,7 @@ def test_the_name_of_a_layer_s_file_is_no_mathematics(tmp_path: Path) -> None:
     assert load_weights(path).name == "x-b"
 
 
-COMMANDS = ["check", "explain", "prove", "kruskal", "audit", "tightness", ""]
+COMMANDS = ["check", "explain", "prove", "kruskal", "audit", "capacity", ""]
 
 
 @settings(

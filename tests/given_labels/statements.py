@@ -6,7 +6,7 @@ integers, and everything is decided by `support/given_oracle.py`. Case k of a ta
 
     python tests/given_labels/statements.py TARGET CASES
 
-The last three targets attack what is built, by `attncert capacity DATA` and `every-labelling`.
+The last three targets attack what is built, by `attncert capacity DATA`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ from support.given_oracle import (
     zero_groups,
 )  # fmt: skip
 
-from attncert.verify.capacity.capacity import DataCapacitySettings, data_capacity
+from attncert.verify.capacity.capacity import capacity
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
-from attncert.verify.labelling.labelled import LabellingSettings, Way, label_all
+from attncert.verify.labelling.labelled import label_all
+from attncert.verify.questions.capacity import Capacity
 
 Outcome = dict[str, bool]  # what was tried: did it hold?
 
@@ -200,12 +202,11 @@ def capacity_case(rng: random.Random) -> Outcome:
         groups = [[(_longer(context, rows), e) for context, e in group] for group in groups]
     examples = [x for group in groups for x in group]
     wanted = bound(groups, H, w, 1, 1)
-    made = data_capacity(dataset(examples), DataCapacitySettings(H, w))
-    least = made.uppers[0].bound
+    law = capacity(dataset(examples), Capacity(H, w)).jacobian
     return {
-        "rank": made.rank.rank == wanted == generic_rank(rng, examples, H, w, 1, 1),
-        "bound": least == wanted,
-        "below T" if wanted < len(examples) else "T": made.decided,
+        "rank": law.least == wanted == generic_rank(rng, examples, H, w, 1, 1),
+        "bound": law.most == wanted,
+        "below T" if wanted < len(examples) else "T": law.decided,
     }
 
 
@@ -224,16 +225,19 @@ def labelling_case(rng: random.Random) -> Outcome:
         kinds = (draw_matrix(rng, n, d, 2), base, [[c * x for x in row] for row in base])
         pool.append(rng.choice(kinds))
     examples: list[Example] = list(zip(pool, draw_matrix(rng, T, d, size), strict=True))
-    ways: tuple[Way, ...] = ("auto", "pairs")
-    construction = rng.choice(ways)
-    settings = LabellingSettings(H, construction=construction, seed=rng.getrandbits(30))
-    found = label_all(dataset(examples), settings)
-    if found.level is Level.PROVED and found.zero is not None:
-        heads = plain(found.zero.layer)
+    found = capacity(dataset(examples), Capacity(H, seed=rng.getrandbits(30)))
+    level = found.trace[ids.LAW_EVERY].level
+    if level is Level.REFUTED:
+        tied = ids.ROWS_UNIVERSAL in found.trace
+        witness = {"relation": found.trace[ids.ROWS_UNIVERSAL].witness} if tied else {}
+        return {"refuted": _out_of_reach(rng, examples, H, witness)}
+    if found.labelled.zero is not None:
+        heads = plain(found.labelled.zero.layer)
         zero = not any(map(any, outputs(examples, heads)))
-        return {f"proved by {found.construction}": zero and jacobian_rank(examples, heads) == T}
-    if found.level is Level.REFUTED:
-        return {"refuted": _out_of_reach(rng, examples, H, found.claims[-1].witness or {})}
+        way = found.labelled.tried[-1].construction
+        return {f"proved by {way}": zero and jacobian_rank(examples, heads) == T}
+    if level is Level.PROVED:
+        return {"proved at once": found.trace.standing(ids.LAW_UNIVERSAL) is Level.PROVED}
     apart = all(any(row != context[0] for row in context) for context, _ in examples)
     kappa = kruskal_rank([e for _, e in examples])
     promised = apart and (kappa >= 2 or (T == 1 and kappa == 1)) and H // 2 * kappa >= T
@@ -276,9 +280,8 @@ def built_pairs_case(rng: random.Random) -> Outcome:
         if any(row != context[0] for row in context):
             contexts.append(context)
     examples: list[Example] = list(zip(contexts, queries, strict=True))
-    settings = LabellingSettings(2 * p, construction="pairs", seed=rng.getrandbits(30))
-    found = label_all(dataset(examples), settings)
-    built = found.zero is not None and found.level is Level.PROVED
+    found = label_all(dataset(examples), 2 * p, ways=("pairs",), seed=rng.getrandbits(30))
+    built = found.proved
     return {
         "built": built,
         "zero and rank": built

@@ -236,8 +236,9 @@ def looser(right: Callable[..., Any]) -> Callable[..., Any]:
 
     def wrong(*arguments: Any) -> Any:
         capacity = right(*arguments)
-        least = replace(capacity.uppers[0], bound=capacity.uppers[0].bound + 1)
-        return replace(capacity, uppers=(least, *capacity.uppers[1:]))
+        law = capacity.jacobian
+        least = replace(law.uppers[0], bound=law.most + 1)
+        return replace(capacity, jacobian=replace(law, uppers=(least, *law.uppers[1:])))
 
     return wrong
 
@@ -245,8 +246,8 @@ def looser(right: Callable[..., Any]) -> Callable[..., Any]:
 def uncancelled(right: Callable[..., Any]) -> Callable[..., Any]:
     """A layer whose heads do not cancel, called proved."""
 
-    def wrong(*arguments: Any) -> Any:
-        labelled = right(*arguments)
+    def wrong(*arguments: Any, **more: Any) -> Any:
+        labelled = right(*arguments, **more)
         first, *others = labelled.zero.layer.heads
         heads = (replace(first, value=2 * first.value), *others)
         layer = replace(labelled.zero.layer, heads=heads)
@@ -259,7 +260,7 @@ def uncancelled(right: Callable[..., Any]) -> Callable[..., Any]:
     ("target", "cases", "name", "mistake"),
     [
         ("law", 30, "bound", one_more),
-        ("capacity", 3, "data_capacity", looser),
+        ("capacity", 3, "capacity", looser),
         ("pairs-built", 3, "label_all", uncancelled),
     ],
 )

@@ -1,159 +1,180 @@
-"""The capacity law on one data set: the rank of the Jacobian, certified from both sides (ours).
+"""`attncert capacity` as a function: what H heads can do, for three notions of memorizing.
 
-F maps all weights of H heads to the T·m outputs; J is its Jacobian. Its largest rank over all
-weights says how many labels these examples can carry (docs/given-labels.md, Theorems 7, 9, 11):
-
-    largest rank = T·m    the reachable labellings contain an open set, and 2H heads memorize every
-                          labelling;
-    largest rank < T·m    almost no labelling is reachable (Sard).
-
-*From below*: the rank of J at random integers, modulo a prime, is a lower bound; no luck is needed
-for its truth. *From above*: for every set S of examples
-
-    rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
-
-and for m > 1 the bounds (R), (L), (L') of the page; and a relation between examples that holds for
-all weights (`verify/tightness/relations/rows.py`) is one between rows of J, for each label. Of all
-sets S few matter: none of the examples, all of them, and the one set that the matrix itself names.
-Let S be the examples with a row that takes part in a relation between rows of J, at weights where
-every set of rows has its largest rank.
-Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
-m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
-kernel modulo the prime, whatever contexts are shared by whom; and what it proves, N(S), is computed
-from the data alone.
+*All labels at once* (universal): one choice of keys and queries. *Each labelling*: for each some
+weights. *These labels*: weights for one labelling. Each implies the next (docs/given-labels.md).
+For each: how many labels H heads serve, and how many heads all labels of these examples need, from
+both sides. The conclusion is about the last and widest of them: the largest rank of the Jacobian.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from flint import nmod_mat
-
+from attncert.constructions.construction import capacity as promised
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.given.law import spans
-from attncert.constructions.given.zeros import draw_layer
-from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.capacity.claims import claims_of
-from attncert.verify.capacity.records import DataCapacity, DataCapacitySettings, Upper
-from attncert.verify.claims.evidence import counted
-from attncert.verify.labelling.labelled import LabellingSettings, label_all
-from attncert.verify.rank.residues import to_host
-from attncert.verify.rank.whole_layer.jacobian_rows import (
-    JacobianRank,
-    JacobianRows,
-    jacobian_rank,
-    require_small,
-)
-from attncert.verify.tightness.relations.rows import few_tied, row_relations
-from attncert.verify.tightness.universal import bound_from_above
+from attncert.verify.capacity.jacobian import Jacobian, jacobian
+from attncert.verify.capacity.notions import Notion, notions
+from attncert.verify.capacity.universal import Universal, universal
+from attncert.verify.certificate import TooLarge, certificate, produced_by
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import About
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.labelling.certificate import labelling_certificate
+from attncert.verify.labelling.labelled import Labelled, Tried, label_all
+from attncert.verify.questions.capacity import Capacity
+from attncert.verify.tightness.impossibility import tied_certificate
 
-__all__ = ["DataCapacity", "DataCapacitySettings", "data_capacity"]
+__all__ = ["DataCapacity", "capacity"]
 
-MOST_KERNEL = 3000  # rows up to which the left kernel is computed
-_DRAWS = 3
+Certificate = Mapping[str, Any]
 
 
-def data_capacity(
-    data: Dataset,
-    settings: DataCapacitySettings | None = None,
-    progress: StageProgress = silent,
-) -> DataCapacity:
-    """The law for these contexts and queries, the rank, and what each implies. The labels of `data`
-    count by their width alone. Exact. Raises InputError where the Jacobian is too large.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DataCapacity(Answer):
+    """notions: the table, the strongest first. jacobian, universal, labelled: where its numbers
+    come from. at_zero: weights of H heads at which all outputs are 0, with the largest rank of J
+    that was met. certificates: all there are, by what they are about; that of the strongest is
+    `certificate`.
     """
-    settings = settings or DataCapacitySettings()
-    found, width = spans(data), settings.value_width or data.m
-    heads = settings.heads
-    if heads is None:
-        heads = found.fewest_heads(data.T, settings.head_width, width) or 1
-    wanted = data.T * data.m
-    columns = parameter_count(data.d, data.m, heads, settings.head_width, width)
-    require_small(wanted, columns)
-    uppers = [Upper("the number of labels", wanted), *_uppers(data, settings, heads, range(data.T))]
-    few = few_tied(data)
-    relations = len(row_relations(data)) if few else 0
-    if relations:
-        uppers.append(Upper("relations for all weights", data.m * (data.T - relations)))
-    least = min(upper.bound for upper in uppers)
-    rank, layer = _rank(data, settings, heads, least, progress)
-    if rank.rank < least and wanted <= MOST_KERNEL:
-        members = _related(data, layer, rank.prime)
-        if 0 < len(members) < data.T:
-            uppers += _uppers(data, settings, heads, members)
-    uppers.sort(key=lambda upper: upper.bound)
-    every = label_all(
-        data,
-        LabellingSettings(
-            heads, settings.head_width, settings.value_width, "groups", settings.seed
-        ),
-        progress,
+
+    question: Capacity
+    data: Dataset
+    notions: tuple[Notion, ...]
+    jacobian: Jacobian
+    universal: Universal
+    labelled: Labelled
+    at_zero: Tried | None
+    certificates: Mapping[About, Certificate] = field(default_factory=dict)
+
+    @property
+    def formulas(self) -> dict[str, int]:
+        """What theorems say of H heads on data of these sizes, in examples; see the report.
+
+        N/m: at most. The least of Ha + b + T - |S|: universally, for almost all queries. H(n-1) + 1
+        and the paper's: at least, under A1 and A2; n: tokens of the shortest context. The paper's
+        is about contexts of equally many.
+        """
+        law, n = self.jacobian, min(self.data.counts or (self.data.n,))
+        values = {
+            "N/m": law.law // self.data.m,
+            "min[Ha+b]": self.universal.queries.rank,
+            "H(n-1)+1": promised(law.heads, n, n),
+        }
+        if not self.universal.queries.least:
+            del values["min[Ha+b]"]
+        if not self.data.ragged:
+            values["H(min(n,d_h)-1)+1"] = promised(law.heads, n, law.head_width)
+        return values
+
+
+def capacity(
+    data: Dataset, question: Capacity | None = None, progress: StageProgress = silent
+) -> DataCapacity:
+    """How many labels H heads carry on these examples, for each notion of memorizing.
+
+    The conclusion holds where the largest rank of the Jacobian is known from both sides, and is
+    undecided where it is not. Labels count by their width; what excludes the labels of the data is
+    among the claims. Exact. Raises InputError where the Jacobian is too large.
+
+    >>> from attncert import Capacity, Dataset, capacity
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> answer = capacity(data, Capacity(heads=1))
+    >>> [(notion.about.value, notion.least, notion.most) for notion in answer.notions]
+    [('universal', 2, 2), ('every labelling', 2, 3), ('these labels', 3, 3)]
+    """
+    question = question or Capacity()
+    data = question.of(data)
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "Jacobian"):
+        law = jacobian(data, question, progress)
+    with _timed(seconds, "universal"):
+        every = universal(data, law, question.seed, progress)
+    with _timed(seconds, "every labelling"):
+        labelled, at_zero = _zeros(data, law, question.seed, progress)
+    certificates, uncertified = _certificates(data, law, every, labelled, question)
+    table = notions(data, law, every, labelled, at_zero)
+    return DataCapacity(
+        question=question,
+        data=data,
+        trace=ProofTrace(claims_of(data, law, every, labelled, at_zero, table)),
+        conclusion=ids.LAW_CAPACITY,
+        certificate=next(iter(certificates.values()), None),
+        uncertified=uncertified,
+        seconds=seconds,
+        notions=table,
+        jacobian=law,
+        universal=every,
+        labelled=labelled,
+        at_zero=at_zero,
+        certificates=certificates,
     )
-    universal = bound_from_above(data, heads).rank if few else min(data.T, heads * data.d)
-    made = DataCapacity(data, settings, heads, found, rank, tuple(uppers), every, universal, ())
-    return replace(made, claims=claims_of(made))
 
 
-def _uppers(data: Dataset, settings: DataCapacitySettings, heads: int, members: Any) -> list[Upper]:
-    """Bounds on rank J for all weights, from this set of examples."""
-    some, w, width = data.take(list(members)), settings.head_width, settings.value_width or data.m
-    found, m, every = spans(some), data.m, len(members) == data.T
-    N = found.bound(heads, w, width)
-    name = "all examples" if every else "the examples in relations"
-    uppers = [Upper(name, N + m * (data.T - len(members)), len(members), found, N)]
-    if m == 1 or not every:
-        return uppers
-    a, b, d, T = found.differences, found.common, data.d, data.T
-
-    def matrices(k: int, rows: int) -> int:
-        """Dimension of the T×m matrices of rank at most k."""
-        k = min(k, m, rows)
-        return k * (rows + m - k)
-
-    rank_bound = matrices(heads * min(width, d), T)
-    uppers.append(Upper("(R)", rank_bound))
-    if b <= T:
-        uppers.append(Upper("(R)", b * m + matrices(heads * min(width, a), T - b)))
-    values = found.bound(heads, 0, width)
-    moved = T * min(m, heads * min(data.n - 1, width, d))
-    uppers.append(Upper("(L)", min(values, rank_bound) + moved))
-    if a == d and heads <= d * m:
-        free = min(heads - 1, max(d - width, 0) * max(m - width, 0))
-        uppers.append(Upper("(L')", values - heads * (heads - 1 - free) + moved))
-    return uppers
+def _zeros(
+    data: Dataset, law: Jacobian, seed: int, progress: StageProgress
+) -> tuple[Labelled, Tried | None]:
+    """Weights that prove every labelling, of as few heads as are found; and the best of H heads."""
+    if law.fewest is None:
+        return Labelled(data, why="no number of heads is enough"), None
+    sizes = law.head_width, law.value_width
+    try:
+        found = label_all(data, None, *sizes, seed=seed, progress=progress)
+    except InputError as large:
+        found = Labelled(data, why=str(large))
+    if found.zero is not None and found.zero.heads <= law.heads:
+        return found, None
+    here = label_all(data, law.heads, *sizes, ways=("groups",), seed=seed, progress=progress)
+    return (here if here.proved else found), here.best
 
 
-def _rank(
-    data: Dataset, settings: DataCapacitySettings, heads: int, enough: int, progress: StageProgress
-) -> tuple[JacobianRank, Layer]:
-    """The largest rank of a few draws, and the weights."""
-    best: tuple[JacobianRank, Layer] | None = None
-    for draw in range(_DRAWS):
-        layer = draw_layer(
-            data, heads, settings.head_width, settings.value_width, seed=[settings.seed, draw]
-        )
-        stage = f"Jacobian, {counted(heads, 'head')}"
-        found = jacobian_rank(data, layer, enough=enough, progress=partial(progress, stage))
-        if best is None or found.rank > best[0].rank:
-            best = found, layer
-        if best[0].rank >= enough:
-            break
-    assert best is not None
-    return best
+def _certificates(
+    data: Dataset, law: Jacobian, every: Universal, labelled: Labelled, question: Capacity
+) -> tuple[dict[About, Certificate], str]:
+    """By what they show, the strongest first; and why there is none."""
+    made = produced_by(question.line(), question.seed)
+    certificates: dict[About, Certificate] = {}
+    why = "nothing was shown that a file could hold"
+    try:
+        if every.full is not None and law.value_width >= data.m:
+            certificates[About.UNIVERSAL] = certificate(
+                data,
+                every.full.layer,
+                [range(data.T)],
+                construction="small random integers (docs/tightness.md)",
+                produced_by=made,
+                value_width=law.value_width,
+                prime=every.full.prime,
+            )
+    except TooLarge as reason:
+        why = str(reason)
+    try:
+        if labelled.proved and labelled.zero is not None:
+            found = labelled.tried[-1]
+            certificates[About.EVERY_LABELLING] = labelling_certificate(
+                data,
+                found.zero,
+                found.rank.prime,
+                construction=found.construction,
+                produced_by=made,
+            )
+    except TooLarge as reason:
+        why = str(reason)
+    tied = tied_certificate(data, made) if data.labelled else None
+    if tied is not None:  # then neither of the others
+        certificates[About.THESE_LABELS] = tied
+    return certificates, "" if certificates else why
 
 
-def _related(data: Dataset, layer: Layer, p: int) -> list[int]:
-    """Examples with a row of J in some relation between rows, modulo p."""
-    made, rows = JacobianRows(data, layer, p), []
-    for start in range(0, data.T, 64):
-        block = to_host(made.rows(start, min(start + 64, data.T))).astype(np.int64) % p
-        rows.append(block)
-    table = np.vstack(rows).T
-    matrix = nmod_mat(*table.shape, table.ravel().tolist(), p)
-    kernel, nullity = matrix.nullspace()
-    basis = np.array([int(x) for x in kernel.entries()]).reshape(table.shape[1], -1)[:, :nullity]
-    related = basis.any(axis=1).reshape(data.T, data.m).any(axis=1)
-    return [int(t) for t in np.flatnonzero(related)]
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""What the capacity law of a data set implies, as claims: universal, every labelling, these labels.
+"""What the ranks on a data set imply, as claims: all labels at once, each labelling, these labels.
 
 Three notions that are kept apart: one choice of keys and queries for all labels; for each labelling
 some weights; and weights for the labels that are given (docs/given-labels.md).
@@ -6,115 +6,196 @@ some weights; and weights for the labels that are given (docs/given-labels.md).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from attncert.verify.capacity.records import DataCapacity
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.capacity.jacobian import Jacobian
+from attncert.verify.capacity.notions import Notion
+from attncert.verify.capacity.universal import Universal
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
+from attncert.verify.labelling.labelled import Labelled, Tried
 
 _SOURCE = "ours; docs/given-labels.md"
 
 
-def claims_of(made: DataCapacity) -> tuple[Claim, ...]:
-    """The bound, the rank, and what they say of each notion. made: its claims are not read."""
-    data, least, rank = made.data, made.uppers[0], made.rank
-    wanted, who = data.T * data.m, _who(made)
-    upper = Claim(
+def claims_of(
+    data: Dataset,
+    law: Jacobian,
+    every: Universal,
+    labelled: Labelled,
+    at_zero: Tried | None,
+    table: tuple[Notion, ...],
+) -> tuple[Claim, ...]:
+    """Part by part, each with its verdict on all labels of the examples; the conclusion last."""
+    universal, labelling, _ = table
+    return (
+        *every.claims,
+        _universal(data, law, universal),
+        *(labelled.claims if labelled.proved else ()),
+        *_zero(law, at_zero),
+        *_bounds(law),
+        _every(law, labelled, universal, labelling),
+        _these(law),
+        _conclusion(law),
+    )
+
+
+def _who(law: Jacobian, times: int = 1) -> str:
+    return sized(times * law.heads, law.head_width, law.value_width)
+
+
+def _conclusion(law: Jacobian) -> Claim:
+    """Known from both sides, or between them. At the level of what it rests on."""
+    labels, known = counted(law.rank.rows, "label", "the"), law.decided
+    statement = (
+        f"With weights that may depend on them, {_who(law)} serve {law.least:,} of {labels}, no "
+        "fewer and no more."
+        if known
+        else f"How many of {labels} {_who(law)} serve, with weights that may depend on them, is "
+        "known."
+    )
+    witness = {
+        "reason": f"between {law.least:,} (certified) and {law.most:,} (no weights exceed it)"
+    }
+    return Claim(
+        ids.LAW_CAPACITY,
+        statement,
+        Level.PROVED if known else Level.UNDECIDED,
+        numbers={"at least": law.least, "at most": law.most, "of": law.rank.rows},
+        witness=None if known else witness,
+        rests_on=(ids.LAW_RANK, ids.LAW_BOUND),
+        source=f"{_SOURCE}, Theorem 11",
+    )
+
+
+def _bounds(law: Jacobian) -> Iterator[Claim]:
+    """The rank of the Jacobian from both sides, and twice the heads."""
+    least, labels = law.uppers[0], law.rank.rows
+    trivial = least.bound == labels
+    yield Claim(
         ids.LAW_BOUND,
-        f"The Jacobian of the outputs by all weights of {who} has rank at most {least.bound}, "
-        "whatever the weights.",
-        Level.ARGUED,
-        numbers={"bound": least.bound, "from": least.name, "Tm": wanted, "N": made.law},
-        arithmetic="ranks over ℚ of tokens and queries",
+        f"The Jacobian of the outputs by all weights of {_who(law)} has rank at most "
+        f"{least.bound}, whatever the weights.",
+        Level.PROVED if trivial else Level.ARGUED,
+        numbers={"bound": least.bound, "from": least.name, "Tm": labels, "N": law.law},
+        arithmetic="counting" if trivial else "ranks over ℚ of tokens and queries",
         source=f"{_SOURCE}, Theorems 7 and 9",
     )
-    lower = Claim(
+    yield Claim(
         ids.LAW_RANK,
-        f"At some integer weights it has rank {rank.rank} or more.",
+        f"At some integer weights it has rank {law.least} or more.",
         Level.PROVED,
-        numbers={"rank": rank.rank, "prime": rank.prime},
-        arithmetic=f"derivatives and rank mod {rank.prime}, without the factor ln 2",
+        numbers={"rank": law.least, "prime": law.rank.prime},
+        arithmetic=f"derivatives and rank mod {law.rank.prime}, without the factor ln 2",
         source=f"{_SOURCE}, section 3",
     )
-    twice = Claim(
-        ids.LAW_TWICE,
-        f"Every labelling is memorized by {_who(made, 2)}.",
-        Level.PROVED,
-        rests_on=(ids.LAW_RANK,),
-        source=f"{_SOURCE}, Theorem 13",
-    )
-    more = (twice,) if rank.full else ()
-    return (upper, lower, _these(made), _every(made), *more, _universal(made))
-
-
-def _who(made: DataCapacity, times: int = 1) -> str:
-    return sized(times * made.heads, made.settings.head_width, made.value_width)
-
-
-def _these(made: DataCapacity) -> Claim:
-    """What the rank says of single labellings: an open set is reachable, or almost none."""
-    wanted, who = made.data.T * made.data.m, _who(made)
-    shown: dict[str, Any] = {"level": Level.UNDECIDED}
-    said = f"Whether {who} reach an open set of labellings, or almost none, is open."
-    if made.rank.full:
-        said = (
-            f"The labellings that some weights of {who} output contain an open set. Whether they "
-            "contain the given one is another question (attncert fit)."
-        )
-        shown = {"level": Level.PROVED, "rests_on": (ids.LAW_RANK,)}
-    elif made.uppers[0].bound < wanted:
-        said = (
-            f"Almost no labelling is output by any weights of {who}: the reachable ones have "
-            "measure zero. The given one may be among them."
-        )
-        shown = {"level": Level.ARGUED, "rests_on": (ids.LAW_BOUND,)}
-    return Claim(ids.LAW_THESE, said, source=f"{_SOURCE}, Theorem 11", **shown)
-
-
-def _every(made: DataCapacity) -> Claim:
-    """What is known of every labelling by these heads: a zero found, a bound, or nothing."""
-    found, who = made.every, _who(made)
-    if found.level is Level.PROVED:
-        return Claim(
-            ids.LAW_EVERY,
-            f"Every labelling is memorized by {who}: attncert every-labelling shows it.",
+    if law.rank.full:
+        yield Claim(
+            ids.LAW_TWICE,
+            f"Every labelling is memorized by {_who(law, 2)}.",
             Level.PROVED,
-            numbers={"sets of heads": [len(s) for s in found.zero.sets] if found.zero else []},
-            arithmetic="a zero of the outputs whose Jacobian has rank Tm mod a prime",
-            source=f"{_SOURCE}, Theorem 12",
-            about=About.EVERY_LABELLING,
+            rests_on=(ids.LAW_RANK,),
+            source=f"{_SOURCE}, Theorem 13",
         )
-    if found.level is Level.REFUTED or made.uppers[0].bound < made.data.T * made.data.m:
-        witness = dict(found.claims[-1].witness or {}) if found.claims else {}
-        return Claim(
-            ids.LAW_EVERY,
-            f"Every labelling is memorized by {who}.",
-            Level.REFUTED,
-            witness=witness or {"rank at most": made.uppers[0].bound},
-            rests_on=(ids.LAW_BOUND,),
-            source=f"{_SOURCE}, Theorem 11",
-            about=About.EVERY_LABELLING,
-        )
-    return Claim(
-        ids.LAW_EVERY,
-        f"Every labelling is memorized by {who}.",
-        Level.UNDECIDED,
-        witness={"reason": found.why},
+
+
+def _zero(law: Jacobian, at_zero: Tried | None) -> Iterator[Claim]:
+    """What the best weights with outputs 0 serve, where that is not all."""
+    if at_zero is None or at_zero.rank.full:
+        return
+    rank = at_zero.rank
+    yield Claim(
+        ids.LAW_ZERO,
+        f"At some weights of {_who(law)} all outputs are 0 and {rank.rank} rows of the Jacobian "
+        "are independent: any values of these labels are output by some weights.",
+        Level.PROVED,
+        numbers={
+            "rank": rank.rank,
+            "prime": rank.prime,
+            "sets of heads": [len(members) for members in at_zero.zero.sets],
+        },
+        arithmetic=f"derivatives and rank mod {rank.prime}",
         source=f"{_SOURCE}, Theorem 12",
-        about=About.EVERY_LABELLING,
     )
 
 
-def _universal(made: DataCapacity) -> Claim:
-    below, who = made.universal < made.data.T, counted(made.heads, "head")
-    return Claim(
+def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
+    narrow = law.value_width < data.m
+    who = _who(law) if narrow else f"{counted(law.heads, 'head')}, of any width,"
+    return _verdict(
+        notion,
+        law,
         ids.LAW_UNIVERSAL,
-        f"One choice of keys and queries of {who}, of any width, serves all labels.",
-        Level.REFUTED if below else Level.UNDECIDED,
-        numbers={"rank Z at most": made.universal, "T": made.data.T},
-        witness={"rank Z at most": made.universal, "T": made.data.T}
-        if below
-        else {"reason": "attncert tightness and attncert prove look for such weights"},
-        source="ours; docs/tightness.md",
-        about=About.UNIVERSAL,
+        f"One choice of keys and queries of {who} serves all labels of "
+        f"{counted(data.T, 'example', 'the')}.",
+        About.UNIVERSAL,
+        ids.UNIVERSAL_ENOUGH,
+        "rank Z = T was not met, and is not excluded",
+    )
+
+
+def _every(law: Jacobian, labelled: Labelled, universal: Notion, notion: Notion) -> Claim:
+    served = universal.enough is not None and universal.enough <= law.heads
+    return _verdict(
+        notion,
+        law,
+        ids.LAW_EVERY,
+        f"Every labelling is memorized by {_who(law)}.",
+        About.EVERY_LABELLING,
+        ids.LAW_UNIVERSAL if served else ids.EVERY_LABELLING,
+        labelled.why or f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met",
+    )
+
+
+def _verdict(
+    notion: Notion,
+    law: Jacobian,
+    claim_id: ids.ClaimId,
+    statement: str,
+    about: About,
+    shown_by: ids.ClaimId,
+    open_because: str,
+) -> Claim:
+    """Of all labels of the examples: refuted where H heads serve fewer, by the bound."""
+    level, premises = Level.UNDECIDED, tuple[ids.ClaimId, ...]()
+    witness: dict[str, Any] | None = {"reason": open_because}
+    if notion.most < law.rank.rows:
+        level, premises = Level.REFUTED, (notion.above,)
+        witness = {"labels": law.rank.rows, "at most": notion.most}
+    elif notion.enough is not None and notion.enough <= law.heads:
+        level, premises, witness = Level.PROVED, (shown_by,), None
+    return Claim(
+        claim_id, statement, level, witness=witness, rests_on=premises, source=_SOURCE, about=about
+    )
+
+
+def _these(law: Jacobian) -> Claim:
+    """What the rank says of single labellings: an open set is reachable, or almost none."""
+    who, source = _who(law), f"{_SOURCE}, Theorem 11"
+    if law.rank.full:
+        return Claim(
+            ids.LAW_THESE,
+            f"The labellings that some weights of {who} output contain an open set. Whether they "
+            "contain the given one is another question (attncert fit).",
+            Level.PROVED,
+            rests_on=(ids.LAW_RANK,),
+            source=source,
+        )
+    if law.most < law.rank.rows:
+        return Claim(
+            ids.LAW_THESE,
+            f"Almost no labelling is output by any weights of {who}: the reachable ones have "
+            "measure zero. The given one may be among them.",
+            Level.ARGUED,
+            rests_on=(ids.LAW_BOUND,),
+            source=source,
+        )
+    return Claim(
+        ids.LAW_THESE,
+        f"Whether {who} reach an open set of labellings, or almost none, is open.",
+        Level.UNDECIDED,
+        witness={"reason": "the two sides do not meet"},
+        source=source,
     )

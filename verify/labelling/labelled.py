@@ -1,252 +1,174 @@
-"""`attncert every-labelling` as a function: one certificate for all labels of some examples.
+"""One certificate for all labels of some examples: weights whose outputs are 0, with J onto.
 
-First what excludes it: more labels than the dimension count N (Sard), a relation between rows of Z
-that holds for all weights, values that are too narrow. Then sets of heads with random weights
-(`zeros.py`), as few heads as Theorem 14 counts and then more; then the pairs of Theorem 4.
+Sets of heads with random weights (`zeros.py`), as few heads as Theorem 14 counts and then more;
+then the pairs of Theorem 4. What excludes every labelling is found elsewhere (verify/capacity).
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import (
-    HypothesisFails,
-    InputError,
-    require_seed,
-    require_sizes,
-)
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.given import pairs
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
+from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.labelling.steps import claims_of
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.relations.rows import few_tied, row_relations, shortest
 
-Way = Literal["auto", "groups", "pairs"]
-_SOURCE = "ours; docs/given-labels.md"
-
-
-@dataclass(frozen=True)
-class LabellingSettings:
-    """heads: None for as few as are found. value_width: None for the labels' width.
-
-    construction: "groups" (random sets of heads), "pairs" (Theorem 4; scalar labels, width one), or
-    "auto": first the one, then the other.
-    """
-
-    heads: int | None = None
-    head_width: int = 1
-    value_width: int | None = None
-    construction: Way = "auto"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_sizes(self)
-        ways = get_args(Way)
-        if self.construction not in ways:
-            raise InputError("--construction", f"one of {', '.join(ways)}", self.construction)
-        require_seed(self.seed)
+Way = Literal["groups", "pairs"]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One choice of weights: heads, how they were chosen, and the rank of the Jacobian there."""
+    """One choice of weights: how they were chosen, and the rank of the Jacobian there."""
 
-    construction: str
-    heads: int
+    construction: Way
+    zero: Zero
     how: str
-    rank: int
-    prime: int
+    rank: JacobianRank
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """claims: the steps of what was shown, or the one that excludes it. zero: None without. why:
-    half a sentence where nothing was shown."""
+    """tried: weights whose outputs are 0, the last of them those that prove every labelling where
+    `zero` is there. claims: the steps of that. why: half a sentence where nothing was shown."""
 
     data: Dataset
-    settings: LabellingSettings
-    spans: Spans
-    claims: tuple[Claim, ...] = ()
-    zero: Zero | None = None
-    rank: JacobianRank | None = None
-    construction: str = ""
     tried: tuple[Tried, ...] = ()
+    zero: Zero | None = None
+    claims: tuple[Claim, ...] = ()
     why: str = ""
-    seconds: dict[str, float] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        told = {"examples": self.data.T, "construction": self.construction or None}
-        return in_brief(self, self.level, data=self.data.name, **told, why=self.why or None)
+        heads = None if self.zero is None else self.zero.heads
+        return in_brief(self, self.data.name, examples=self.data.T, heads=heads, why=self.why)
 
     @property
-    def level(self) -> Level:
-        """Of the verdict on every labelling."""
-        if self.zero is not None and all(claim.level.holds for claim in self.claims):
-            return Level.PROVED
-        refuted = any(claim.excludes(About.EVERY_LABELLING) for claim in self.claims)
-        return Level.REFUTED if refuted else Level.UNDECIDED
+    def best(self) -> Tried | None:
+        """Of the largest rank."""
+        return max(self.tried, key=lambda x: x.rank.rank, default=None)
 
     @property
-    def exit_status(self) -> int:
-        return {Level.PROVED: 0, Level.REFUTED: 1}.get(self.level, 3)
+    def proved(self) -> bool:
+        return self.zero is not None and all(claim.level.holds for claim in self.claims)
 
 
 def label_all(
     data: Dataset,
-    settings: LabellingSettings | None = None,
+    heads: int | None = None,
+    head_width: int = 1,
+    value_width: int | None = None,
+    *,
+    ways: Sequence[Way] = ("groups", "pairs"),
+    seed: int = 0,
     progress: StageProgress = silent,
 ) -> Labelled:
-    """Weights that prove every labelling of these examples, or why there are none, or neither.
+    """Weights that prove every labelling of these examples, or the best of those that were tried.
 
-    The labels of `data` count by their width alone. Exact: ranks modulo primes, all else over ℚ.
+    heads: None for as few as are found. value_width: default m. ways: random sets of heads, or the
+    pairs of Theorem 4 (scalar labels, width one), in this order. The labels of `data` count by
+    their width alone. Exact: ranks modulo primes, all else over ℚ. Raises InputError where a
+    Jacobian is too large.
     """
-    settings = settings or LabellingSettings()
-    start = time.perf_counter()
-    found = spans(data)
-    excluded = _excluded(data, settings, found)
-    took = {"law": time.perf_counter() - start}
-    if excluded is not None:
-        return Labelled(data, settings, found, (excluded,), seconds=took)
-    tried, whys = list[Tried](), list[str]()
-    start = time.perf_counter()
-    zero, rank, name = None, None, ""
-    if settings.construction != "pairs":
-        name = "groups"
-        zero, rank = _groups(data, settings, found, tried, progress)
-    if zero is None and settings.construction != "groups":
-        name = "pairs"
+    search = _Search(data, heads, head_width, value_width or data.m, seed, progress)
+    whys = []
+    for way in ways:
         try:
-            zero, rank = _pairs(data, settings, tried, progress)
+            zero = search.groups() if way == "groups" else search.pairs()
         except HypothesisFails as reason:
             whys.append(f"pairs: {reason.reason}")
-    took["search"] = time.perf_counter() - start
-    if zero is None or rank is None:
-        best = max(tried, key=lambda x: x.rank, default=None)
-        if best is not None:
-            reached = f"rank {best.rank} of {data.T * data.m} at {counted(best.heads, 'head')}"
-            whys.insert(0, f"no zero with an onto Jacobian found, {reached}")
-        return Labelled(
-            data, settings, found, tried=tuple(tried), why="; ".join(whys), seconds=took
-        )
-    start = time.perf_counter()
-    claims = claims_of(data, zero, rank)
-    took["steps"] = time.perf_counter() - start
-    return Labelled(data, settings, found, claims, zero, rank, name, tuple(tried), seconds=took)
+            continue
+        if zero is not None:
+            claims = claims_of(data, zero, search.tried[-1].rank)
+            return Labelled(data, tuple(search.tried), zero, claims)
+    found = Labelled(data, tuple(search.tried))
+    if best := found.best:
+        reached = f"rank {best.rank.rank} of {best.rank.rows} at {counted(best.zero.heads, 'head')}"
+        whys.insert(0, f"no zero with an onto Jacobian found, {reached}")
+    return replace(found, why="; ".join(whys))
 
 
-def _excluded(data: Dataset, settings: LabellingSettings, found: Spans) -> Claim | None:
-    """A reason why no weights serve every labelling, as a refuted verdict."""
-    T, m, width = data.T, data.m, settings.value_width or data.m
-    reason, numbers, witness = "", dict[str, Any](), dict[str, Any]()
-    most = settings.heads
-    if most is None:
-        fewest = found.fewest_heads(T, settings.head_width, width)
-        most = m if fewest is None else None  # keys have no effect: more heads than m add nothing
-        beyond = fewest is None
-    else:
-        beyond = found.bound(most, settings.head_width, width) < T * m
-    if beyond:
-        N = found.bound(most or 1, settings.head_width, width)
-        who = sized(settings.heads, settings.head_width, width)
-        reason = (
-            f"the outputs of {who} lie in the image of a manifold of dimension {N}, below the "
-            f"{T * m} labels: almost all labellings are out of reach"
-        )
-        numbers, witness = {"N": N, "Tm": T * m}, {"N": N, "Tm": T * m}
-    elif settings.heads is not None and settings.heads * width < min(T, m):
-        reason = "the labels of some labelling have a rank above the number of heads times $d_v$"
-        numbers = {"H d_v": settings.heads * width, "rank": min(T, m)}
-        witness = dict(numbers)
-    elif few_tied(data):
-        relations = row_relations(data)
-        if relations:
-            reason = "a relation between examples holds for all weights of any number of heads"
-            witness = {"relation": shortest(relations)[0].as_dict()}
-    if not reason:
+@dataclass
+class _Search:
+    """heads: None: from the fewest that may suffice to half as many more."""
+
+    data: Dataset
+    heads: int | None
+    head_width: int
+    value_width: int
+    seed: int
+    progress: StageProgress
+    tried: list[Tried] = field(default_factory=list)
+
+    def groups(self) -> Zero | None:
+        whole = spans(self.data)
+        for heads in self._counts(whole):
+            sizes = _sizes(self.data.m, heads, self.head_width, whole)
+            for bound in BOUNDS:
+                zero = draw_groups(
+                    self.data,
+                    sizes,
+                    head_width=self.head_width,
+                    value_width=self.value_width,
+                    bound=bound,
+                    seed=self.seed,
+                )
+                how = f"sets of {', '.join(map(str, sizes))}, integers up to {bound}"
+                rank = self._rank(zero, "groups", how)
+                if rank.full:
+                    return zero
+                if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
+                    break  # all that such sets are worth
         return None
-    return Claim(
-        ids.EVERY_LABELLING,
-        f"Every labelling of {counted(T, 'example', 'the')} is memorized: no, {reason}.",
-        Level.REFUTED,
-        numbers=numbers,
-        witness=witness,
-        source=_SOURCE,
-        about=About.EVERY_LABELLING,
-    )
 
+    def pairs(self) -> Zero:
+        """Raises HypothesisFails."""
+        if self.data.m > 1 or self.head_width > 1 or self.value_width > 1:
+            raise HypothesisFails("widths", "they are of width one, for scalar labels", {})
 
-def _groups(
-    data: Dataset,
-    settings: LabellingSettings,
-    found: Spans,
-    tried: list[Tried],
-    progress: StageProgress,
-) -> tuple[Zero | None, JacobianRank | None]:
-    for heads in _head_counts(data, settings, found):
-        sizes = _sizes(data.m, heads, settings.head_width, found)
-        for bound in BOUNDS:
-            zero = draw_groups(
-                data,
-                sizes,
-                head_width=settings.head_width,
-                value_width=settings.value_width,
-                bound=bound,
-                seed=settings.seed,
-            )
-            how = f"sets of {_listed(sizes)}, integers up to {bound}"
-            rank = _rank(data, zero, "groups", how, tried, progress)
-            if rank.full:
-                return zero, rank
-    return None, None
+        def enough(zero: pairs.Pairs) -> bool:
+            how = f"{counted(len(zero.groups), 'block')}, scale {zero.scale}"
+            return self._rank(zero, "pairs", how).full
 
+        return pairs.build(self.data, enough, heads=self.heads, seed=self.seed)
 
-def _pairs(
-    data: Dataset, settings: LabellingSettings, tried: list[Tried], progress: StageProgress
-) -> tuple[Zero, JacobianRank]:
-    if data.m > 1 or settings.head_width > 1 or (settings.value_width or 1) > 1:
-        raise HypothesisFails("widths", "they are of width one, for scalar labels", {})
-    ranks: list[JacobianRank] = []
+    def _rank(self, zero: Zero, way: Way, how: str) -> JacobianRank:
+        stage = f"Jacobian, {counted(zero.heads, 'head')}"
+        columns = useful_columns(self.data, zero)
+        require_small(self.data.T * self.data.m, len(columns))
+        rank = jacobian_rank(
+            self.data, zero.layer, columns=columns, progress=partial(self.progress, stage)
+        )
+        self.tried.append(Tried(way, zero, how, rank))
+        return rank
 
-    def enough(zero: pairs.Pairs) -> bool:
-        how = f"{counted(len(zero.groups), 'block')}, scale {zero.scale}"
-        ranks.append(_rank(data, zero, "pairs", how, tried, progress))
-        return ranks[-1].full
-
-    return pairs.build(data, enough, heads=settings.heads, seed=settings.seed), ranks[-1]
-
-
-def _rank(
-    data: Dataset, zero: Zero, name: str, how: str, tried: list[Tried], progress: StageProgress
-) -> JacobianRank:
-    stage = f"Jacobian, {counted(zero.heads, 'head')}"
-    columns = useful_columns(data, zero)
-    require_small(data.T * data.m, len(columns))
-    rank = jacobian_rank(
-        data,
-        zero.layer,
-        columns=columns,
-        progress=partial(progress, stage),
-    )
-    tried.append(Tried(name, zero.heads, how, rank.rank, rank.prime))
-    return rank
+    def _counts(self, whole: Spans) -> Iterator[int]:
+        if self.heads is not None:
+            yield self.heads
+            return
+        fewest = whole.fewest_heads(self.data.T, self.head_width, self.value_width)
+        if fewest is None:  # keys and queries have no effect
+            return
+        least = 2 * fewest  # pairs of heads whose Jacobian is onto (Theorem 13)
+        if self.data.m == 1:
+            least = _fewest_worth(self.data.T, self.head_width, whole)
+        step = max(1, math.ceil(least / 10))
+        yield from range(least, least + 5 * step + 1, step)
 
 
 def useful_columns(data: Dataset, zero: Zero) -> IntArray:
@@ -269,56 +191,22 @@ def useful_columns(data: Dataset, zero: Zero) -> IntArray:
     return np.concatenate(kept)
 
 
-def _head_counts(data: Dataset, settings: LabellingSettings, found: Spans) -> Iterator[int]:
-    """Those asked for; else from the fewest that may suffice to half as many more."""
-    if settings.heads is not None:
-        yield settings.heads
-        return
-    wanted, least = data.T * data.m, 1
-    if data.m > 1:  # pairs of heads whose Jacobian is onto (Theorem 13)
-        width = settings.value_width or data.m
-        fewest = found.fewest_heads(data.T, settings.head_width, width)
-        least = 2 * (fewest or 1)
-    else:
-        low = 0
-        while _most(least, settings.head_width, found) < wanted:
-            low, least = least, 2 * least
-        while least - low > 1:
-            middle = (low + least) // 2
-            reached = _most(middle, settings.head_width, found) >= wanted
-            low, least = (low, middle) if reached else (middle, least)
-    step = max(1, math.ceil(least / 10))
-    yield from range(least, least + 5 * step + 1, step)
+def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
+    """The fewest heads whose best sets are worth so many examples (Theorem 14), by bisection."""
+
+    def worth(heads: int) -> int:
+        return most_examples(best_sizes(heads, head_width, whole), head_width, whole)
+
+    low, high = 0, 1
+    while worth(high) < examples:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if worth(middle) >= examples else (middle, high)
+    return high
 
 
-def _most(heads: int, head_width: int, found: Spans) -> int:
-    return most_examples(best_sizes(heads, head_width, found), head_width, found)
-
-
-def _sizes(m: int, heads: int, head_width: int, found: Spans) -> tuple[int, ...]:
+def _sizes(m: int, heads: int, head_width: int, whole: Spans) -> tuple[int, ...]:
     if m == 1:
-        return best_sizes(heads, head_width, found)
+        return best_sizes(heads, head_width, whole)
     return (2,) * (heads // 2) + (1,) * (heads % 2)
-
-
-def _listed(sizes: tuple[int, ...]) -> str:
-    """
-    >>> _listed((3, 3, 2))
-    '3, 3, 2'
-    """
-    return ", ".join(map(str, sizes))
-
-
-def labelled_dict(labelled: Labelled) -> dict[str, Any]:
-    """JSON-able, without times."""
-    data = labelled.data
-    return {
-        "level": labelled.level.value,
-        "why": labelled.why,
-        "data": {"sha256": data.sha256, "examples": data.T, "labels": data.m},
-        "settings": vars(labelled.settings),
-        "construction": labelled.construction if labelled.zero is not None else None,
-        "heads": None if labelled.zero is None else labelled.zero.heads,
-        "tried": [vars(tried) for tried in labelled.tried],
-        "claims": [claim.as_dict() for claim in labelled.claims],
-    }

@@ -1,4 +1,4 @@
-"""The capacity law on data: against the oracle of the attack, over all subsets of contexts."""
+"""What H heads can do on data: three notions from both sides, against oracles over all subsets."""
 
 from __future__ import annotations
 
@@ -13,18 +13,30 @@ from support import given_oracle as oracle
 from support.given_oracle import dataset, draw_groups
 
 import attncert
+from attncert import Capacity, capacity
+from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import signed_pairs
-from attncert.reports.capacity.page import one_line, render
-from attncert.verify.capacity.capacity import DataCapacity, DataCapacitySettings, data_capacity
+from attncert.constructions.errors import InputError
+from attncert.reports.answers import report, verdict
+from attncert.verify.capacity import capacity as module
+from attncert.verify.capacity import universal
+from attncert.verify.capacity.capacity import DataCapacity
+from attncert.verify.certificate import TooLarge
 from attncert.verify.claims.evidence import Level
-from attncert.verify.labelling.labelled import LabellingSettings, label_all
 
 SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
+EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
-def levels(made: DataCapacity) -> dict[str, Level]:
-    return {claim.id: claim.level for claim in made.claims}
+def levels(answer: DataCapacity) -> dict[str, Level]:
+    return {claim.id: answer.trace.standing(claim.id) for claim in answer.trace}
+
+
+def drawn(T: int, n: int, d: int, m: int = 1, bound: int = 9, seed: int = 3) -> Dataset:
+    rng = np.random.default_rng(seed)
+    shapes = (T, n, d), (T, d), (T, m)
+    return Dataset.of(*(rng.integers(-bound, bound + 1, shape) for shape in shapes))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -38,9 +50,9 @@ def test_groups_of_contexts_of_every_kind(seed: int) -> None:
             break
     examples = [x for group in groups for x in group]
     H, w = rng.randint(1, 2), rng.randint(1, 3)
-    made = data_capacity(dataset(examples), DataCapacitySettings(H, w))
-    assert made.rank.rank == made.uppers[0].bound == oracle.bound(groups, H, w, 1, 1)
-    assert made.decided and made.exit_status == 0
+    answer = capacity(dataset(examples), Capacity(H, w))
+    assert answer.jacobian.least == answer.jacobian.most == oracle.bound(groups, H, w, 1, 1)
+    assert answer.holds and answer.exit_status == 0
 
 
 def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
@@ -49,14 +61,12 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     queries = oracle.draw_matrix(rng, 26, 4, 99)
     double = [[2 * x for x in row] for row in SMALL]
     contexts = [SMALL] * 18 + [double] * 2 + [oracle.draw_matrix(rng, 3, 4, 9) for _ in range(6)]
-    made = data_capacity(
-        dataset(list(zip(contexts, queries, strict=True))), DataCapacitySettings(2)
-    )
-    least = made.uppers[0]
+    answer = capacity(dataset(list(zip(contexts, queries, strict=True))), Capacity(2))
+    least = answer.jacobian.uppers[0]
     assert (least.name, least.examples) == ("the examples in relations", 20)
     assert least.law is not None
-    assert made.rank.rank == least.bound == least.law + 6 < min(26, made.law)
-    assert "**Finding:**" in render(made)["report.md"].decode()
+    assert answer.jacobian.least == least.bound == least.law + 6 < min(26, answer.jacobian.law)
+    assert "**Finding:**" in report(answer).files["report.md"].decode()
 
 
 @pytest.mark.parametrize(
@@ -65,14 +75,8 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
 )
 def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> None:
     """n = 2, d = 5: the first is the case of the page where the simple formula says 26."""
-    rng = np.random.default_rng(1)
-    d = 3 if T == 40 else 5
-    data = Dataset.of(
-        rng.integers(-9, 10, (T, 2, d)), rng.integers(-9, 10, (T, d)), np.ones((T, 2))
-    )
-    made = data_capacity(data, DataCapacitySettings(H, w, d_v))
-    assert made.rank.rank == rank if T != 40 else made.rank.rank == made.uppers[0].bound
-    assert made.decided
+    law = capacity(drawn(T, 2, 3 if T == 40 else 5, 2, seed=1), Capacity(H, w, d_v)).jacobian
+    assert law.decided and (T == 40 or law.least == rank)
 
 
 def test_the_formulas_are_those_of_the_pages() -> None:
@@ -80,43 +84,38 @@ def test_the_formulas_are_those_of_the_pages() -> None:
     rng = np.random.default_rng(2)
     draw = lambda *shape: rng.integers(-9, 10, shape).tolist()  # noqa: E731
     shared = Dataset.of(draw(3, 4), draw(8, 4), np.ones((8, 2)))
-    made = data_capacity(shared, DataCapacitySettings(3, 2, 2))
-    assert made.formulas == {
-        "N/m": made.law // 2, "Ha+b": 7, "H(n-1)+1": 7, "H(min(n,d_h)-1)+1": 4,
+    answer = capacity(shared, Capacity(3, 2, 2))
+    assert answer.formulas == {
+        "N/m": answer.jacobian.law // 2, "min[Ha+b]": 7, "H(n-1)+1": 7, "H(min(n,d_h)-1)+1": 4,
     }  # fmt: skip
     ragged = Dataset.of([draw(2, 4), draw(3, 4)], draw(2, 4), [1, 2])
-    made = data_capacity(ragged, DataCapacitySettings(3))
-    assert made.formulas == {"N/m": made.law, "Ha+b": 3 * made.spans.differences +
-                             made.spans.common, "H(n-1)+1": 4}  # fmt: skip
+    answer = capacity(ragged, Capacity(3))
+    assert answer.formulas == {"N/m": answer.jacobian.law, "min[Ha+b]": 2, "H(n-1)+1": 4}
 
 
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
-    made = data_capacity(signed_pairs())
-    assert (made.rank.rank, made.uppers[0].bound) == (3, 3)
-    assert levels(made)["law.every-labelling"] is Level.REFUTED
-    assert levels(made)["law.universal"] is Level.REFUTED
+    """And their labels, which break one, are excluded by the one certificate there is."""
+    answer = capacity(signed_pairs())
+    assert (answer.jacobian.least, answer.jacobian.most) == (3, 3)
+    found = levels(answer)
+    assert found["law.every-labelling"] is found["law.universal"] is Level.REFUTED
+    assert answer.certificate is not None and answer.certificate["claim"] == "impossible"
+    assert "no number of heads" in report(answer).sentences[1]
 
 
-def test_what_the_bounds_do_not_explain_is_undecided() -> None:
+def test_what_the_bounds_do_not_explain_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the relation between the four queries, which is known, the rank would stay open."""
-    made = data_capacity(signed_pairs())
-    uppers = tuple(u for u in made.uppers if u.name != "relations for all weights")
-    open_ = dataclasses.replace(made, uppers=uppers)
-    assert not open_.decided and open_.exit_status == 3
-    assert "undecided: between 3 (certified) and 4" in one_line(open_)
-    assert "No bound here explains it in full" in render(open_)["report.md"].decode()
+    monkeypatch.setattr("attncert.verify.capacity.jacobian.few_tied", lambda data: False)
+    answer = capacity(signed_pairs())
+    assert not answer.holds and answer.exit_status == 3
+    assert "Between 3 (certified) and 4" in verdict(answer)
+    assert "No bound here explains it in full" in report(answer).files["report.md"].decode()
 
 
 def test_the_three_notions_are_told_apart() -> None:
-    rng = np.random.default_rng(3)
-
-    def found(T: int, heads: int) -> dict[str, Level]:
-        data = Dataset.of(
-            rng.integers(-9, 10, (T, 3, 4)), rng.integers(-9, 10, (T, 4)), np.zeros(T, int)
-        )
-        return levels(data_capacity(data, DataCapacitySettings(heads)))
-
-    few, some, many = found(11, 2), found(20, 2), found(23, 2)
+    few, some, many = (
+        levels(capacity(drawn(T, 3, 4), Capacity(2))) for T in (11, 20, 23)
+    )  # fmt: skip
     assert few["law.labellings"] is few["law.every-labelling"] is Level.PROVED
     assert few["law.universal"] is Level.REFUTED  # 2 heads have 8 features
     assert some["law.labellings"] is some["law.twice-the-heads"] is Level.PROVED
@@ -124,34 +123,120 @@ def test_the_three_notions_are_told_apart() -> None:
     assert many["law.every-labelling"] is Level.REFUTED and "law.twice-the-heads" not in many
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_each_notion_implies_the_next(seed: int) -> None:
+    """Small and mostly degenerate data: the ends of the table are in order, and the heads."""
+    rng = np.random.default_rng(seed)
+    data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
+    answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))
+    universal, labelling, these = answer.notions
+    assert universal.least <= labelling.least <= these.least <= answer.jacobian.most
+    assert all(notion.least <= notion.most for notion in answer.notions)
+    for notion in answer.notions:
+        full = notion.least == data.T * data.m
+        assert full == (levels(answer)[notion.claim] is Level.PROVED)
+        assert notion.enough is None or notion.needed is not None
+        assert notion.enough is None or notion.needed <= notion.enough  # type: ignore[operator]
+    counts = [notion.enough or 10**9 for notion in answer.notions]
+    assert counts == sorted(counts, reverse=True)
+
+
 def test_what_narrow_heads_cannot_do_is_said_of_narrow_heads() -> None:
     """Wider heads can: 14 labels, N = 11 at width one and 20 at width four."""
-    rng = np.random.default_rng(3)
-    data = Dataset.of(
-        rng.integers(-3, 4, (14, 4, 4)), rng.integers(-3, 4, (14, 4)), np.zeros(14, int)
-    )
     for width, level in ((1, Level.ARGUED), (4, Level.PROVED)):
-        made = data_capacity(data, DataCapacitySettings(1, width))
+        answer = capacity(drawn(14, 4, 4, bound=3), Capacity(1, width))
         who = f"1 head of width {width} (values: 1)"
-        assert who in one_line(made)
-        told = {claim.id: claim for claim in made.claims}
-        assert told["law.labellings"].level is level
+        assert who in verdict(answer)
+        assert levels(answer)["law.labellings"] is level
         for name in ("law.bound", "law.labellings", "law.every-labelling"):
-            assert who in told[name].statement
-    narrow = label_all(data, LabellingSettings(1, 1))
-    assert "1 head of width 1 (values: 1)" in narrow.claims[-1].statement
+            assert who in {claim.id: claim for claim in answer.trace}[name].statement
+
+
+@pytest.mark.parametrize(
+    ("data", "heads", "level"),
+    [
+        (generators.family(7, 3, 4, shared=True, seed=1), 3, Level.PROVED),
+        (generators.family(7, 3, 4, shared=True, seed=1), 2, Level.REFUTED),
+        (generators.random(8, 4, 5, seed=1), 2, Level.PROVED),
+        (generators.random(11, 4, 5, seed=1), 2, Level.REFUTED),
+        (generators.signed_pairs(), 9, Level.REFUTED),
+    ],
+)
+def test_all_labels_at_once(data: Dataset, heads: int, level: Level) -> None:
+    assert levels(capacity(data, Capacity(heads)))["law.universal"] is level
+
+
+def test_queries_on_a_line_need_the_weights_of_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a shared context, where small random weights fall short."""
+    line = [[k, 0, 0] for k in range(-3, 4)]
+    short = lambda *a, **k: dataclasses.replace(true(*a, **k), rank=1)  # noqa: E731
+    true = universal.best_rank
+    monkeypatch.setattr(universal, "best_rank", short)
+    answer = capacity(Dataset.of(EYE, line), Capacity(3))
+    assert answer.notions[0].least == 7 and levels(answer)["law.universal"] is Level.PROVED
+
+
+def test_large_data_get_the_bounds_without_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(universal, "_MOST_FEATURES", 0)
+    monkeypatch.setattr("attncert.verify.tightness.almost_all._MOST", 0)
+    monkeypatch.setattr("attncert.verify.tightness.relations.rows.MOST_ROWS", -1)
+    answer = capacity(generators.family(7, 3, 4, shared=True, seed=1), Capacity(2))
+    assert levels(answer)["law.universal"] is Level.REFUTED
+    assert levels(answer)["universal.almost-all-queries"] is Level.UNDECIDED
+    assert "min[Ha+b]" not in answer.formulas and "universal.enough" not in levels(answer)
+
+
+def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def large(*_: object, **__: object) -> None:
+        raise TooLarge("the file would be long")
+
+    monkeypatch.setattr(module, "certificate", large)
+    monkeypatch.setattr(module, "labelling_certificate", large)
+    answer = capacity(drawn(6, 3, 3))
+    assert answer.certificate is None and answer.uncertified == "the file would be long"
+    assert b"No certificate: the file would be long" in report(answer).files["report.md"]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both certificates check; without labels, as with."""
     file, out = tmp_path / "data.json", tmp_path / "report"
-    file.write_text(json.dumps({"contexts": SMALL, "queries": [[1, 2, 3, 4], [0, 1, 0, 1]]}))
-    line = ["capacity", str(file), "--out", str(out)]
+    data = drawn(11, 3, 4).canonical()
+    del data["labels"]
+    file.write_text(json.dumps(data))
+    line = ["capacity", str(file), "--out", str(out), "--heads", "2"]
     assert attncert.main(line) == 0
-    assert capsys.readouterr().out.startswith(
-        "Capacity of these examples, 1 head of width 1 (values: 1): 2 of 2 labels"
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == (
+        "Proved. With weights that may depend on them, 2 heads of width 1 (values: 1) serve 11 of "
+        "the 11 labels, no fewer and no more."
     )
-    assert {"report.md", "capacity.json"} <= {path.name for path in out.iterdir()}
-    for wrong in (["--heads", "0"], ["--head-width", "0"]):
+    assert printed[1] == (
+        "All labels at once: 8 of 11 labels by 2 heads; for all: 3 heads at least, enough: 3."
+    )
+    for name, claim in (("", "full-rank"), ("-every-labelling", "every-labelling")):
+        path = out / f"certificate{name}.json"
+        assert json.loads(path.read_text())["claim"] == claim
+        assert attncert.main(["check", str(path)]) == 0
+    capsys.readouterr()
+    assert attncert.main([*line, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["standing"] == "proved"
+    for wrong in (["--heads", "0"], ["--head-width", "0"], ["--seed", "-1"]):
         assert attncert.main([*line, *wrong]) == 2
     assert attncert.main(["capacity", "--heads", "2"]) == 2
     assert attncert.main([*line, "--heads", "16000", "--head-width", "16000"]) == 2
+
+
+def test_a_larger_jacobian_for_each_labelling_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heads asked for are looked at all the same."""
+    true = module.label_all
+
+    def large(data: Dataset, heads: int | None, *rest: int, **more: object) -> object:
+        if heads is None:
+            raise InputError("DATA", "small", "large")
+        return true(data, heads, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "label_all", large)
+    answer = capacity(drawn(11, 3, 4), Capacity(2))
+    assert levels(answer)["law.every-labelling"] is Level.PROVED
+    answer = capacity(drawn(20, 3, 4), Capacity(2))
+    assert answer.notions[1].least == 11 and answer.notions[1].below == "law.zero"

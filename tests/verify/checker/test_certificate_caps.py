@@ -24,6 +24,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.reports import render
 from attncert.reports.kruskal import page
 from attncert.verify import certificate, checker
+from attncert.verify.capacity.capacity import capacity
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
 from attncert.verify.checker import limits, reading
 from attncert.verify.claims.evidence import Level
@@ -36,7 +37,6 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.settings import Settings
 from attncert.verify.tightness.impossibility import certificate_of
 from attncert.verify.tightness.relations.rows import Broken
-from attncert.verify.tightness.studies import study
 
 CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
 LIMITS = ("LIMIT_SECONDS", "LIMIT_MIB")
@@ -149,7 +149,7 @@ def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.Monk
     monkeypatch.setattr(certificate, "MAX_FILE_BYTES", 100)
     proof = prove(data, Settings())
     assert (proof.standing, proof.certificate) == (Level.REFUTED, None)
-    assert study(SMALL, 2).certificate is None, "and tightness writes none either"
+    assert capacity(SMALL).certificate is None, "and capacity writes none either"
 
 
 def test_dependent_vectors_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

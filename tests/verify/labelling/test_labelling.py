@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import random
-from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,19 +12,16 @@ from flint import fmpq_mat
 from support import given_oracle as oracle
 from support.given_oracle import plain
 
-import attncert
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import signed_pairs
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.given import pairs
-from attncert.constructions.given.law import Spans, spans
-from attncert.constructions.given.zeros import Zero, best_sizes, draw_groups, most_examples, worth
+from attncert.constructions.given.law import Spans
+from attncert.constructions.given.zeros import best_sizes, draw_groups, most_examples, worth
 from attncert.constructions.layer import Head, Layer
-from attncert.reports.labelling.page import report
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import (
     Labelled,
-    LabellingSettings,
+    Way,
     label_all,
     useful_columns,
 )
@@ -82,15 +77,13 @@ def test_the_jacobian_is_the_oracles(
     assert (found == wanted[:, order] % P).all()
 
 
-@pytest.mark.parametrize("construction", ["groups", "pairs"])
+@pytest.mark.parametrize("way", get_args(Way))
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("heads", [None, 5])
-def test_what_is_built_is_a_zero_with_full_rank(
-    construction: str, shared: bool, heads: int | None
-) -> None:
+def test_what_is_built_is_a_zero_with_full_rank(way: Way, shared: bool, heads: int | None) -> None:
     data = small(7, 3, 3, shared=shared)
-    found = label_all(data, LabellingSettings(heads=heads, construction=construction))
-    assert found.level is Level.PROVED and found.zero is not None, found.why
+    found = label_all(data, heads, ways=(way,))
+    assert found.proved and found.zero is not None, found.why
     assert heads is None or found.zero.heads == heads
     examples, theirs = as_oracle(data, found.zero.layer)
     assert not any(map(any, oracle.outputs(examples, theirs)))
@@ -100,41 +93,32 @@ def test_what_is_built_is_a_zero_with_full_rank(
     assert jacobian_rank(data, found.zero.layer, columns=columns).rank == 7
 
 
-def test_fractions_are_served() -> None:
+@pytest.mark.parametrize("way", get_args(Way))
+def test_fractions_are_served(way: Way) -> None:
     data = Dataset.of(
         [[["1/2", 0], ["1/3", 1]], [[1, "1/6"], [0, 2]]], [["1/5", 1], [1, "-2/5"]], [0, 0]
     )
-    for construction in ("groups", "pairs"):
-        assert label_all(data, LabellingSettings(construction=construction)).level is Level.PROVED
+    assert label_all(data, ways=(way,)).proved
 
 
 def test_wide_labels() -> None:
     data = small(4, 3, 3, m=2)
-    found = label_all(data, LabellingSettings(value_width=1))
-    assert found.level is Level.PROVED and found.rank is not None and found.rank.rank == 8
-    assert label_all(data, LabellingSettings(construction="pairs")).level is Level.UNDECIDED
-
-
-@pytest.mark.parametrize(
-    ("data", "settings", "reason"),
-    [
-        (small(9, 3, 3), LabellingSettings(heads=1), "manifold of dimension 8"),
-        (signed_pairs(), LabellingSettings(), "relation between examples"),
-        (small(4, 3, 3, m=2), LabellingSettings(heads=1, value_width=1), "manifold|rank above"),
-        (Dataset.of([[1, 2], [1, 2]], [[1, 0], [0, 1]], [0, 0]), LabellingSettings(), "manifold"),
-    ],
-)
-def test_out_of_reach(data: Dataset, settings: LabellingSettings, reason: str) -> None:
-    found = label_all(data, settings)
-    assert (found.level, found.exit_status) == (Level.REFUTED, 1)
-    assert any(part in found.claims[-1].statement for part in reason.split("|"))
+    found = label_all(data, value_width=1)
+    assert found.proved and found.tried[-1].rank.rank == 8
+    assert "for scalar labels" in label_all(data, ways=("pairs",)).why
 
 
 def test_between_the_zero_and_N_nothing_is_said() -> None:
     """N = 16 for two heads; pairs are worth 8."""
-    found = label_all(small(10, 3, 3), LabellingSettings(heads=2))
-    assert (found.level, found.exit_status) == (Level.UNDECIDED, 3)
+    found = label_all(small(10, 3, 3), 2)
+    assert not found.proved and found.zero is None and not found.claims
     assert "rank 8 of 10" in found.why
+
+
+def test_keys_without_an_effect_are_not_tried() -> None:
+    """All rows of the context are equal."""
+    found = label_all(Dataset.of([[1, 2], [1, 2]], [[1, 0], [0, 1]], [0, 0]))
+    assert not found.tried and not found.proved
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
@@ -176,9 +160,9 @@ def test_pairs_on_numbers_that_python_does_not_write() -> None:
     """Rates are products of the data's numbers: 5,000 digits here, above the limit of str(int)."""
     long = 10**2500 + 7
     data = Dataset.of([[long, 0], [0, long]], [[long, 2], [3, long]], [1, 2])
-    made = label_all(data, LabellingSettings(construction="pairs"))
+    made = label_all(data, ways=("pairs",))
     rates = {claim.id: claim for claim in made.claims}["labelling.rates"]
-    assert made.level is Level.PROVED and len(rates.numbers["greatest"]) > 4300
+    assert made.proved and len(rates.numbers["greatest"]) > 4300
 
 
 def test_too_few_pairs() -> None:
@@ -189,7 +173,7 @@ def test_too_few_pairs() -> None:
 
 def built() -> tuple[Dataset, pairs.Pairs]:
     data = small(7, 3, 3)
-    made = label_all(data, LabellingSettings(construction="pairs"))
+    made = label_all(data, ways=("pairs",))
     assert isinstance(made.zero, pairs.Pairs)
     return data, made.zero
 
@@ -241,59 +225,16 @@ def test_degenerate_data_by_pairs(seed: int) -> None:
     if len({tuple(r) for r in base}) < 2:
         return
     data = Dataset.of(contexts, plane, [0] * 6)
-    found = label_all(data, LabellingSettings(construction="pairs", seed=seed))
+    found = label_all(data, ways=("pairs",), seed=seed)
     assert found.zero is not None
     assert oracle.jacobian_rank(*as_oracle(data, found.zero.layer)) == 6
-
-
-# The command and its report.
-
-
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, out = tmp_path / "data.json", tmp_path / "report"
-    file.write_text(json.dumps(small(6, 3, 3).canonical() | {"labels": ["1"] * 6}))
-    line = ["every-labelling", str(file), "--construction", "pairs", "--out", str(out)]
-    assert attncert.main(line) == 0
-    assert capsys.readouterr().out.startswith("Every labelling of 6 examples, 4 heads: proved.")
-    assert attncert.main(["check", str(out / "certificate.json")]) == 0
-    assert attncert.main(["explain", str(out / "certificate.json")]) == 0
-    assert "Whatever labels 6 examples have" in capsys.readouterr().out
-    assert attncert.main(["every-labelling", str(file), "--heads", "0"]) == 2
-    assert attncert.main([*line[:2], "--construction", "paper"]) == 2
-    assert attncert.main([*line[:2], "--heads", "1", "--out", str(out)]) in (1, 3)
-    assert not (out / "certificate.json").exists()
-
-
-def test_labels_are_not_asked_for(tmp_path: Path) -> None:
-    file = tmp_path / "data.json"
-    data = small(6, 3, 3).canonical()
-    del data["labels"]
-    file.write_text(json.dumps(data))
-    line = ["every-labelling", str(file), "--out", str(tmp_path / "report")]
-    assert attncert.main(line) == 0
-
-
-@pytest.mark.parametrize("name", ["heads", "head_width", "value_width"])
-def test_settings_that_cannot_be_meant(name: str) -> None:
-    with pytest.raises(InputError):
-        LabellingSettings(**{name: 0})
-
-
-def test_equal_runs_give_equal_reports() -> None:
-    one, other = (report(label_all(small(6, 3, 3))) for _ in range(2))
-    files = [{k: v for k, v in r.files.items() if k != "timings.json"} for r in (one, other)]
-    assert files[0] == files[1] and one.exit_status == 0
 
 
 def test_a_rank_that_falls_short_is_no_proof() -> None:
     data = small(7, 3, 3)
     zero = draw_groups(data, (1, 1))
     rank = jacobian_rank(data, zero.layer)
-    found = Labelled(
-        data, LabellingSettings(), spans(data), claims_of(data, zero, rank), zero, rank
-    )
-    assert found.level is Level.UNDECIDED and isinstance(found.zero, Zero)
-    assert "certificate.json" not in report(found).files
+    assert not Labelled(data, zero=zero, claims=claims_of(data, zero, rank)).proved
 
 
 def test_a_prime_that_divides_a_denominator_is_passed_over() -> None:

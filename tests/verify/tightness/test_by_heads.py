@@ -16,7 +16,6 @@ from attncert.verify.tightness import one_head
 from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
 from attncert.verify.tightness.relations.probes import best_rank, random_layer
 from attncert.verify.tightness.relations.rows import complete, row_relations
-from attncert.verify.tightness.studies import study
 
 
 def diagonal(T: int) -> Dataset:
@@ -112,8 +111,8 @@ def test_affinely_independent_rows_have_no_other_relations() -> None:
     assert complete(dead)  # the first context is on a line, and its query is 0
 
 
-def test_the_study_tells_it() -> None:
-    claims = study(signed_pairs(), 2).claims
-    trace = ProofTrace(claims)
+def test_the_claims_tell_it() -> None:
+    data = signed_pairs()
+    trace = ProofTrace(claims_by_heads(data, by_heads(data)))
     assert trace.standing("heads.exact") is Level.ARGUED  # type: ignore[arg-type]
     assert trace["heads.reached"].numbers["ranks"] == "2, 3"  # type: ignore[index]

@@ -10,14 +10,15 @@ from support.tightness_cases import EYE
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.reports.tightness.page import one_line
+from attncert.verify.capacity.capacity import capacity
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
+from attncert.verify.questions.capacity import Capacity
 from attncert.verify.settings import Settings
 from attncert.verify.steps.conclusions import too_long
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.limits import limits
-from attncert.verify.tightness.studies import study
 from attncert.verify.tightness.values import too_few_parameters
 
 UNITS = [row[:3] for row in EYE[:3]]
@@ -25,27 +26,31 @@ QUERIES = [[1, 2, 0], [0, 1, 3], [2, 0, 1]]
 THREE = Dataset.of(UNITS, QUERIES, UNITS)
 
 
+def universal(data: Dataset, heads: int, width: int) -> Level:
+    answer = capacity(data, Capacity(heads, value_width=width))
+    return answer.trace.standing(ids.LAW_UNIVERSAL)
+
+
 def test_one_head_with_narrow_values_does_not_serve_every_labelling() -> None:
     """rank Z = 3 = T, and the outputs of one head with d_v = 1 have rank 1."""
-    found = study(THREE, 1, 1)
-    assert found.universal is Level.REFUTED
-    assert "no keys and queries serve every labelling. Given labels: impossible" in one_line(found)
-    claims = {claim.id: claim for claim in found.claims}
-    for name in ("tightness.universal", "shared.universal"):
-        assert claims[name].level is Level.REFUTED
-        assert claims[name].statement.endswith("with values of width 1.")
-        assert (claims[name].witness or {})["H d_v"] == 1
-    assert study(THREE, 1, 3).universal is Level.PROVED
+    assert universal(THREE, 1, 1) is Level.REFUTED
+    claims = {claim.id: claim for claim in limits(THREE, 1, 1)}
+    assert claims[ids.LABELS_RANK].level is Level.REFUTED
+    verdict = claims[ids.VALUES_UNIVERSAL]
+    assert verdict.level is Level.REFUTED and (verdict.witness or {})["H d_v"] == 1
+    assert verdict.statement.endswith("with values of width 1.")
+    assert universal(THREE, 1, 3) is Level.PROVED
     proof = prove(THREE, Settings("generic", heads=1, value_width=1))
     assert proof.standing is Level.REFUTED and proof.certificate is None
 
 
 def test_fewest_heads_are_counted_by_the_rank_of_z_not_by_labels_served() -> None:
     """Two heads have rank Z = 3 = T; with values of width one they serve no labels of rank 3."""
-    found = study(Dataset.of(UNITS[:2], QUERIES, UNITS), 2, 1)
-    assert found.universal is Level.REFUTED
-    numbers = {claim.id: claim.numbers for claim in found.claims}["heads.exact"]
+    answer = capacity(Dataset.of(UNITS[:2], QUERIES, UNITS), Capacity(2, value_width=1))
+    assert answer.trace.standing(ids.LAW_UNIVERSAL) is Level.REFUTED
+    numbers = answer.trace[ids.HEADS_EXACT].numbers
     assert numbers == {"fewest heads with rank Z = T, at most": 2, "and no fewer than": 2}
+    assert answer.notions[0].enough == 6
 
 
 def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
@@ -64,22 +69,22 @@ def test_what_is_advised_of_a_long_readout_is_not_refused(narrow: bool, said: st
     assert said in told["reason"]
 
 
-def test_rank_z_is_not_enough_for_narrow_values() -> None:
-    """H d_v = min(T, m): not forbidden by this count, and not shown by rank Z = T either."""
-    found = study(THREE, 3, 1)
-    assert found.universal is Level.UNDECIDED
-    assert not any(c.level.holds for c in found.claims if c.id == "tightness.universal")
+def test_copies_of_a_head_do_what_wider_values_do() -> None:
+    """One head has rank Z = T = m = 3: three copies with values of width one serve every labelling.
+    Two do not."""
+    assert universal(THREE, 3, 1) is Level.PROVED
+    assert universal(THREE, 2, 1) is Level.REFUTED
 
 
 def test_too_few_parameters_refute_it_in_both_places() -> None:
     data = generators.family(40, 3, 4, m=10, bound=3, seed=3)
-    found = study(data, 10, 1)
     assert too_few_parameters(data, 10, 4, 1).numbers["P"] == 10 * (16 + 13) == 290 < 400
-    assert found.universal is Level.REFUTED
-    reasons = [c.witness["reason"] for c in found.claims if c.witness and "reason" in c.witness]
+    assert universal(data, 10, 1) is Level.REFUTED
+    claims = limits(data, 10, 1)
+    reasons = [c.witness["reason"] for c in claims if c.witness and "reason" in c.witness]
     assert reasons == ["290 free parameters for 400 numbers to fit"]
     assert impossibility(data, 10, None, 1)[-1].level is Level.REFUTED
-    assert study(data, 10, 10).universal is Level.PROVED
+    assert universal(data, 10, 10) is Level.PROVED
 
 
 def test_with_any_number_of_heads_narrow_values_forbid_nothing() -> None:
@@ -93,20 +98,18 @@ def test_with_any_number_of_heads_narrow_values_forbid_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_place_gives_the_same_verdict(seed: int) -> None:
-    """study, impossibility and limits on random data and sizes; against the definition's count."""
+    """On random data and sizes; against the definition's count."""
     rng = np.random.default_rng(seed)
     T, m, heads, width = (int(x) for x in rng.integers(1, 5, 4))
     data = generators.family(T, 2, 4, m=m, shared=bool(seed % 2), seed=seed)
     given = {claim.id: claim for claim in impossibility(data, heads, None, width)}
-    verdicts = study(data, heads, width).universal, given["impossible.universal"].level
+    verdicts = universal(data, heads, width), given["impossible.universal"].level
     if heads * width < min(T, m):
         assert verdicts == (Level.REFUTED, Level.REFUTED)
         assert any(
             claim.level is Level.REFUTED and claim.id.endswith(".universal")
             for claim in limits(data, heads, width)
         )
-    elif width < m:
-        assert Level.PROVED not in verdicts
     assert not {Level.PROVED, Level.REFUTED} <= set(verdicts), "never both"
 
 

@@ -1,65 +1,46 @@
-"""What bounds memorization on one data set, all statements together; and the cases worth showing.
+"""The cases of docs/gallery/tightness: what bounds memorization, what reaches it, what exceeds it.
 
-A study keeps *universal* memorization (one choice of keys and queries for all labels) apart from
+A case keeps *universal* memorization (one choice of keys and queries for all labels) apart from
 the *given labels*, and carries a layer with a certificate where one shows what is claimed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attncert.constructions import generic
-from attncert.constructions.brief import command_line, in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
-from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.layer import Layer
-from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.certificate import TooLarge, certificate, produced_by
-from attncert.verify.claims.evidence import About, Claim, Level, counted
-from attncert.verify.features import rank_of
-from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
+from attncert.reports.words.claims import lines
+from attncert.reports.words.levels import legend
+from attncert.reports.words.templating import page
+from attncert.verify.certificate import canonical_bytes, certificate, produced_by
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.relations.flat import affine_bound, column_bound
+from attncert.verify.tightness.relations.flat import affine_bound
 from attncert.verify.tightness.relations.probes import best_rank
-from attncert.verify.tightness.relations.rows import few_tied, row_bound
+from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.shared_contexts.explore import explore_distinct_queries
-from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
-from attncert.verify.tightness.values import all_at_value_width
 
-__all__ = ["Study", "cases", "given_labels", "study"]
+__all__ = ["Case", "cases", "pages"]
 
-MOST_FEATURES = 200_000  # T·H·d up to which layers are drawn and relations tested
+_COMMAND = "python docs/make_gallery.py tightness"
 
 
 @dataclass(frozen=True)
-class Study:
-    """claims: with distinct ids. certificate: an attncert/1 object, or None.
-
-    data: None for a study of many data sets. command: what repeats it; "" for one of the gallery.
-    """
+class Case:
+    """claims: with distinct ids. certificate: what a checker reads, or None."""
 
     name: str
     title: str
     text: str
-    data: Dataset | None
     claims: tuple[Claim, ...]
     certificate: Mapping[str, Any] | None = None
-    command: str = ""
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self,
-            self.name,
-            universal=self.universal,
-            claims=len(self.claims),
-            certificate=self.certificate is not None,
-        )
 
     @property
     def universal(self) -> Level:
@@ -69,64 +50,22 @@ class Study:
         return next((level for level in order if level in levels), Level.UNDECIDED)
 
 
-def study(
-    data: Dataset,
-    heads: int | None = None,
-    value_width: int | None = None,
-    seed: int = 0,
-    progress: StageProgress = silent,
-) -> Study:
-    """Everything that is known of these examples for every choice of weights of H heads.
-
-    heads: default the fewest that are promised to be enough under A1 and A2. value_width: d_v,
-    default m. Raises InputError. Deterministic for a seed.
-
-    >>> from attncert.constructions.data.generators import signed_pairs
-    >>> study(signed_pairs(), 2).universal.value
-    'refuted'
-    """
-    command = command_line(
-        "attncert tightness DATA",
-        examples=data.T, heads=heads, value_width=value_width, seed=seed,
-    )  # fmt: skip
-    heads = generic.promised_heads(data) if heads is None else heads
-    value_width = data.m if value_width is None else value_width
-    for argument, value in (("--heads", heads), ("--value-width", value_width)):
-        if not 1 <= value <= 10**4:
-            raise InputError(argument, "a whole number from 1 to 10,000", value)
-    small = data.T * heads * data.d <= MOST_FEATURES
-    progress("columns of Z", 0, 1)
-    claims = [*(affine_bound if small else column_bound)(data, heads)]
-    progress("rows of Z", 0, 1)
-    claims += row_bound(data) if few_tied(data) else []
-    if small and applies(data):
-        progress("shared contexts", 0, 1)
-        claims += shared_capacity(data, heads, seed=seed)
-    if small:
-        progress("ranks by heads", 0, 1)
-        claims += claims_by_heads(data, by_heads(data, seed))
-    claims = all_at_value_width(claims, data, heads, value_width)
-    claims += [label_rank(data, heads, value_width)] if data.labelled else []
-    proof = None
-    if small:
-        progress("small weights", 0, 1)
-        try:
-            built = generic.build(data, heads=heads, seed=seed)
-            proof = (
-                _full_rank(data, built.layer, value_width, seed, command)
-                if value_width >= data.m
-                else None
-            )
-        except HypothesisFails:
-            pass  # the claims say what is known
-    examples = counted(data.T, "example")
-    text = f"{counted(heads, 'head')} of any width on {examples}, n = {data.lengths}, d = {data.d}."
-    return Study(
-        "data", "Limits that hold for all weights", text, data, tuple(claims), proof, command
-    )
+def pages(cases: Sequence[Case]) -> dict[str, bytes]:
+    """report.md, and certificates/NAME.json."""
+    paths = {case.name: f"certificates/{case.name}.json" for case in cases}
+    context = {
+        "cases": [(case, paths[case.name], lines(case.claims)) for case in cases],
+        "levels": legend(claim.level for case in cases for claim in case.claims),
+    }
+    files = {"report.md": page("tightness_cases.md.j2", context, Path(__file__).parent)}
+    return files | {
+        paths[case.name]: canonical_bytes(case.certificate)
+        for case in cases
+        if case.certificate is not None
+    }
 
 
-def given_labels(examples: int = 4, seed: int = 0) -> Study:
+def given_labels(examples: int = 4, seed: int = 0) -> Case:
     """Any labels of T independent queries by one head of width one: above the universal bound.
 
     n = 2, H = d_h = d_v = m = 1, one shared context. The labels are such that the layer is rational
@@ -143,7 +82,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
     data = Dataset.of(context, queries, labels, f"given-labels-{examples}")
     fit = fit_given_labels(data, 0, 5)
     assert fit.layer is not None
-    return Study(
+    return Case(
         f"given-labels-{examples}",
         f"Given labels: {examples} examples by one head of width one",
         "n = 2, one head, key and value of width one, one number as label, one shared context, "
@@ -151,29 +90,27 @@ def given_labels(examples: int = 4, seed: int = 0) -> Study:
         "more than two examples. It still outputs these labels, as it would any others: the "
         "query weights are chosen for them. So the bounds on this page are about universal "
         "memorization alone.",
-        data,
         fit.claims,
         certificate(
             data,
             fit.layer,
             [range(examples)],
             construction="given labels (docs/tightness.md, section 5)",
-            produced_by=produced_by("attncert tightness", seed),
+            produced_by=produced_by(_COMMAND, seed),
             value_width=1,
         ),
     )
 
 
-def cases(explored: int = 1500, seed: int = 0) -> Iterator[Study]:
+def cases(explored: int = 1500, seed: int = 0) -> Iterator[Case]:
     """The gallery: the counterexample, the search, contexts that reach the bound or exceed it."""
     for examples in (3, 4, 6):
         yield given_labels(examples, seed)
-    yield Study(
+    yield Case(
         "explored",
         "One shared context, merely distinct queries, n ≥ 3: a search",
         "A theorem of docs/tightness.md, section 4, says that H(n-1) + 1 distinct queries are "
         "memorized universally however they lie, on one line too. The search tries to refute it.",
-        None,
         (explore_distinct_queries(explored, seed),),
     )
     permuted = family(4 * 2 + 1, 3, 5, contexts="permuted", seed=seed)
@@ -211,20 +148,18 @@ def cases(explored: int = 1500, seed: int = 0) -> Iterator[Study]:
         2,
     )
     pairs = signed_pairs()
-    yield Study(
+    yield Case(
         "signed-pairs",
         "n = 2, queries e, -e, f, -f: impossible with any number of heads",
         "A relation between the rows of Z that holds for all weights: A(e) + A(-e) = A(f) + A(-f).",
-        pairs,
         row_bound(pairs),
     )
     many = family(4, 3, 4, m=3, seed=seed)
-    yield Study(
+    yield Case(
         "label-rank",
         "Labels of too large a rank",
         "One head with values of width 2 and labels of three numbers: no weights give labels of "
         "rank 3, whatever the data. This is about the given labels.",
-        many,
         (label_rank(many, 1, 2),),
     )
 
@@ -237,37 +172,20 @@ def _shifted(examples: int, seed: int) -> Dataset:
     return Dataset.of(np.eye(3, 6, dtype=np.int64) + shift[:, None, :], queries, t, "shifted")
 
 
-def _bounded(name: str, title: str, text: str, data: Dataset, heads: int) -> Study:
-    return Study(name, title, text, data, affine_bound(data, heads))
+def _bounded(name: str, title: str, text: str, data: Dataset, heads: int) -> Case:
+    return Case(name, title, text, affine_bound(data, heads))
 
 
-def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Study:
+def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Case:
     """With the certificate of a layer that reaches T."""
-    layer = best_rank(data, heads, data.T, draws=24).layer
-    return Study(name, title, text, data, affine_bound(data, heads, draws=24),
-                 _full_rank(data, layer, data.m))  # fmt: skip
-
-
-def _full_rank(
-    data: Dataset,
-    layer: Layer,
-    value_width: int,
-    seed: int = 0,
-    command: str = "attncert tightness",
-) -> Mapping[str, Any] | None:
-    """None where the rank is not full, or the file would be more than the checker reads."""
-    rank, prime = rank_of(data, layer)
-    if rank < data.T:
-        return None
-    try:
-        return certificate(
-            data,
-            layer,
-            [range(data.T)],
-            construction="small random integers (docs/tightness.md)",
-            produced_by=produced_by(command, seed),
-            value_width=value_width,
-            prime=prime,
-        )
-    except TooLarge:
-        return None
+    reached = best_rank(data, heads, data.T, draws=24)
+    file = certificate(
+        data,
+        reached.layer,
+        [range(data.T)],
+        construction="small random integers (docs/tightness.md)",
+        produced_by=produced_by(_COMMAND, 0),
+        value_width=data.m,
+        prime=reached.prime,
+    )
+    return Case(name, title, text, affine_bound(data, heads, draws=24), file)

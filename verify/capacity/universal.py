@@ -1,0 +1,199 @@
+"""All labels at once: the largest rank of Z for H heads, from both sides, and heads that serve all.
+
+The width of the heads does not matter for it (docs/width-one.md, Theorem 3); that of the values
+does where d_v < m: then ⌈m/d_v⌉ copies of a head, with values of their own, do what one with wide
+values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from attncert.constructions import generic
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.law import Spans
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.capacity.jacobian import Jacobian
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.coq.theorems import in_coq
+from attncert.verify.tightness.almost_all import AlmostAll, almost_all_queries
+from attncert.verify.tightness.by_heads import ByHeads, by_heads, claims_by_heads
+from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.relations.probes import Reached, best_rank
+from attncert.verify.tightness.shared_contexts.largest_rank import applies, largest_rank
+from attncert.verify.tightness.shared_contexts.separated import separated_layer
+
+__all__ = ["Universal", "universal"]
+
+_MOST_FEATURES = 2**22  # T·H·d up to which layers are drawn
+_SOURCE = "ours; docs/given-labels.md, Theorem U"
+
+
+@dataclass(frozen=True)
+class Universal:
+    """Examples that H heads serve with one choice of keys and queries: at least, at most.
+
+    needed: no fewer heads serve all T; None: no number of them does. full: weights that serve all,
+    None where none are known. enough: how many heads that takes, copies counted. queries: the
+    largest rank for almost all queries. claims: what shows all this.
+    """
+
+    least: int
+    most: int
+    needed: int | None
+    enough: int | None
+    full: Reached | None
+    queries: AlmostAll
+    claims: tuple[Claim, ...]
+
+
+def universal(
+    data: Dataset, law: Jacobian, seed: int = 0, progress: StageProgress = silent
+) -> Universal:
+    """Exact: ranks over ℚ, and modulo primes from below. Deterministic for a seed."""
+    heads, copies = law.heads, -(-data.m // law.value_width)
+    progress("limits for all weights", 0, 1)
+    known = limits(data, heads, law.value_width)
+    progress("ranks by heads", 0, 1)
+    ranks = _Ranks(data, by_heads(data, seed), almost_all_queries(data, heads, seed), law.spans)
+    reached = ranks.reached(heads // copies, seed)
+    needed = next((h for h in range(1, data.T + 1) if ranks.above(h) >= data.T), None)
+    progress("weights for all labels", 0, 1)
+    full = next(_full(ranks, needed, seed), None) if needed else None
+    served = full is not None and len(full.layer.heads) <= heads // copies
+    rank = reached[0] if reached else 0
+    return Universal(
+        data.T if served else rank,
+        ranks.above(heads),
+        needed,
+        copies * len(full.layer.heads) if full else None,
+        full,
+        ranks.queries,
+        (
+            *known,
+            *claims_by_heads(data, ranks.profile),
+            *(() if served else _reached(heads // copies, reached)),
+            *_enough(full),
+            *_above(data, heads, ranks),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    """What is known of the largest rank of Z for every number of heads."""
+
+    data: Dataset
+    profile: ByHeads
+    queries: AlmostAll
+    spans: Spans
+
+    def above(self, heads: int) -> int:
+        """No weights of so many heads have a larger rank."""
+        return min(self.by_profile(heads), self.queries.bound(heads), self._whole(heads))
+
+    def by_profile(self, heads: int) -> int:
+        above = self.profile.above
+        return above[heads - 1] if heads <= len(above) else self.profile.limit
+
+    def _whole(self, heads: int) -> int:
+        return heads * self.spans.differences + self.spans.common
+
+    def reached(self, heads: int, seed: int) -> tuple[int, int] | None:
+        """A rank that some weights of so many heads have, and the prime. None for no heads."""
+        if heads == 0:
+            return None
+        profile = self.profile
+        below = profile.below[min(heads, len(profile.below)) - 1]
+        most = self.above(heads)
+        if below == most or self.data.T * heads * self.data.d > _MOST_FEATURES:
+            return below, profile.prime
+        drawn = reach(self.data, heads, most, seed)
+        return max((below, profile.prime), (drawn.rank, drawn.prime))
+
+
+def reach(data: Dataset, heads: int, rank: int, seed: int) -> Reached:
+    """Weights of width one that have this rank, or the best that were met."""
+    drawn = best_rank(data, heads, rank, seed=seed)
+    if drawn.rank < rank and applies(data):
+        largest = largest_rank(data, heads)
+        return separated_layer(data, heads, largest.examples, largest.rank)
+    return drawn
+
+
+def _full(ranks: _Ranks, needed: int, seed: int) -> Iterator[Reached]:
+    """Weights with rank Z = T: of as few heads as are known to have it, as are needed, and as are
+    promised under A1 and A2."""
+    data = ranks.data
+    known = ranks.profile.fewest(data.T)[1]
+    for heads in [known] if known else sorted({needed, max(needed, generic.promised_heads(data))}):
+        if data.T * heads * data.d <= _MOST_FEATURES:
+            drawn = reach(data, heads, data.T, seed)
+            if drawn.rank == data.T:
+                yield drawn
+
+
+def _reached(heads: int, reached: tuple[int, int] | None) -> Iterator[Claim]:
+    if reached is None:
+        return
+    rank, prime = reached
+    yield Claim(
+        ids.UNIVERSAL_REACHED,
+        f"Some weights of {counted(heads, 'head')} of width 1 have rank $Z\\ge{rank}$.",
+        Level.PROVED,
+        numbers={"rank": rank, "prime": prime},
+        arithmetic=f"random integer weights, features and rank mod {prime}",
+        source=_SOURCE,
+    )
+
+
+def _enough(full: Reached | None) -> Iterator[Claim]:
+    if full is None:
+        return
+    yield Claim(
+        ids.UNIVERSAL_ENOUGH,
+        f"Some weights of {counted(len(full.layer.heads), 'head')} of width 1 have rank $Z=T$.",
+        Level.PROVED,
+        numbers={"heads": len(full.layer.heads), "rank": full.rank, "prime": full.prime},
+        arithmetic=f"features and rank mod {full.prime}",
+        source="ours; docs/tightness.md",
+    )
+
+
+def _above(data: Dataset, heads: int, ranks: _Ranks) -> Iterator[Claim]:
+    """The set S, the bound that it gives, and what holds for almost all queries."""
+    queries = ranks.queries
+    a, b = queries.spans.differences, queries.spans.common
+    least, by_set = ranks.above(heads), queries.rank
+    yield Claim(
+        ids.UNIVERSAL_SPANS,
+        f"The differences within the contexts of a set $S$ of {counted(queries.size, 'example')} "
+        f"span {a} dimensions, and all their rows {b} more.",
+        Level.PROVED,
+        numbers={"a": a, "b": b, "examples in S": queries.size, "T": data.T},
+        arithmetic=RATIONAL,
+        source=_SOURCE,
+    )
+    coq = least == by_set and not data.ragged
+    yield Claim(
+        ids.UNIVERSAL_BOUND,
+        f"$\\operatorname{{rank}}Z\\le{least}$ for every choice of weights of "
+        f"{counted(heads, 'head')} of any width.",
+        Level.KERNEL if coq else Level.ARGUED,
+        numbers={"bound": least, "Ha + b + T - |S|": by_set},
+        arithmetic=in_coq("universal.universal_upper_real") if coq else "counting",
+        rests_on=(ids.UNIVERSAL_SPANS,) if least == by_set else (ids.HEADS_BOUND,),
+        source=_SOURCE,
+    )
+    yield Claim(
+        ids.UNIVERSAL_QUERIES,
+        f"For almost all queries on these contexts the largest rank of $Z$ of "
+        f"{counted(heads, 'head')}, of any width, is {by_set}: no set of examples gives less.",
+        Level.ARGUED if queries.least else Level.UNDECIDED,
+        numbers={"rank": by_set},
+        witness=None if queries.least else {"reason": "the sets of examples were not compared"},
+        rests_on=(ids.UNIVERSAL_SPANS,),
+        source=_SOURCE,
+    )

@@ -1,0 +1,34 @@
+"""The question of `attncert capacity`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.verify.questions.question import MOST_SIZE, Question, option
+from attncert.verify.questions.rules import SEED, whole
+
+__all__ = ["Capacity"]
+
+_SIZE = whole(1, MOST_SIZE)
+
+
+@dataclass(frozen=True)
+class Capacity(Question):
+    """Say how many labels H heads can carry on DATA: all at once, each labelling, these labels.
+
+    >>> Capacity(heads=2).line()
+    'attncert capacity DATA --heads 2'
+    """
+
+    command: ClassVar[str] = "capacity"
+    example: ClassVar[str] = "attncert capacity digits --examples 25 --heads 2"
+
+    heads: int | None = option(None, _SIZE, "heads H; default: the fewest that may suffice")
+    head_width: int = option(1, _SIZE, "d_h")
+    value_width: int | None = option(None, _SIZE, "d_v; default: m")
+    seed: int = option(0, SEED, "random seed of the weights")
+
+    @property
+    def unlabelled(self) -> bool:
+        return True
