@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +25,7 @@ from support.shares import share
 from attncert import reports
 from attncert.reports.proof import figures
 from attncert.reports.proof.page import markdown_page
+from attncert.reports.words.numbers import BEYOND
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,6 +72,19 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     assert "| below $2^{-10^{200}}$ |" in files["report.md"].decode()
     assert "about $1.00\\cdot 10^{500}$ bits" in files["report.md"].decode()
     assert json.loads(files["trace.json"])["heads"][1]["log2_off_peak"][0] == "-inf"
+
+
+def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
+    """Matplotlib's ticks go beyond the numbers: those of 10^234 leave the floats."""
+    proof, size = fixtures.paper_proof(), BEYOND // 10
+    huge = replace(
+        proof.heads[1], c=size, bits=size, apriori_bits=size, z_bits=size, condition=float(size),
+        log2_off_peak=(-float(size), -1e-300, -0.5),
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = figures.draw(replace(proof, heads=(proof.heads[0], huge)))
+    assert set(drawn) == {"graph", "saturation", "own-weights", "heads"}
 
 
 def test_merged_cells_show_the_least_saturated_pair() -> None:
