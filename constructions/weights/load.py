@@ -101,22 +101,17 @@ def of_state(
     """The layer asked for. read: of arrays by name, those that a choice among all names takes.
     Raises InputError."""
     seen: list[Place | None] = []
-    kind = None
 
     def chosen(names: Sequence[str]) -> Collection[str]:
-        nonlocal kind
         seen.append(asked.place(names, shown))
-        if seen[0] is None:
-            return list(names)
-        if asked.config is not None:
-            kind = model_type(asked.config, asked.shown, asked.way_out)
-        return seen[0].names(names)
+        return list(names) if seen[0] is None else seen[0].names(names)
 
     arrays = read(chosen)
     if seen[0] is None:
         return _own(own.of_named(arrays, name, shown), asked)
-    if kind is None or asked.config is None:
+    if asked.config is None:
         return of_projections(seen[0], arrays, asked.heads, name)
+    kind = model_type(asked.config, asked.shown, asked.way_out)
     heads = asked.heads or kind.number_of_heads(asked.config)
     stored = of_projections(seen[0], arrays, heads, name)
     return replace(stored, scale=kind.scale(asked.config), type=str(asked.config["model_type"]))

@@ -13,6 +13,7 @@ from attncert.constructions.weights.stored import StoredLayer
 
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 _OF_TORCH = ("num_heads", "add_zero_attn")
+_LIBRARY = "transformers.models."
 _WAY_OUT = 'format="hf"'
 
 
@@ -26,8 +27,7 @@ def of_module(
     inner = module.get_submodule(prefix) if prefix and hasattr(module, "get_submodule") else module
     config = None
     if format == "auto":
-        config = _configuration(inner) or _configuration(module)
-        config = config or {"model_type": f"of type {type(inner).__name__}"}
+        config = _configuration(inner) or {"model_type": f"of type {type(inner).__name__}"}
 
     def read(choose: Choose) -> dict[str, AnyArray]:
         return {name: of_tensor(state[name], name) for name in choose(list(state))}
@@ -38,17 +38,20 @@ def of_module(
 
 
 def _configuration(module: Any) -> dict[str, Any] | None:
-    """Of torch.nn.MultiheadAttention itself, and of what a module of transformers, or one in it,
-    says of its model; None: nothing."""
+    """Of torch.nn.MultiheadAttention itself, and of a module of transformers whose parts are, what
+    says how it computes; None: nothing. (A class of one's own in their place may do otherwise.)"""
     kind = type(module)
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}
-    for part in module.modules() if hasattr(module, "modules") else ():
-        config = getattr(part, "config", None)
-        known = type(part).__module__.startswith("transformers.models.")
-        if known and config is not None and hasattr(config, "to_dict"):
-            return dict(config.to_dict())
-    return None
+    parts = list(module.modules()) if hasattr(module, "modules") else []
+    if not kind.__module__.startswith(_LIBRARY) or not all(map(_of_a_library, parts)):
+        return None
+    configs: list[Any] = [getattr(part, "config", None) for part in parts]
+    return next((dict(x.to_dict()) for x in configs if hasattr(x, "to_dict")), None)
+
+
+def _of_a_library(part: Any) -> bool:
+    return type(part).__module__.startswith(("transformers.", "torch.nn."))
 
 
 def heads_of(module: Any) -> int | None:

@@ -204,6 +204,16 @@ def test_read_as_plain_they_do_not_give_what_was_recorded(
     assert section["claims"][0]["level"] == "refuted" and section["standing"] == "undecided"
 
 
+def test_a_class_of_one_s_own_in_a_model_is_not_taken_for_the_library_s() -> None:
+    layer = model("bert").encoder.layer[0].attention
+    assert attncert.Weights.from_torch(layer).type == "bert"
+    own = type("Own", (type(layer.self),), {})
+    layer.self.__class__ = own
+    for module in (layer, layer.self):
+        with pytest.raises(InputError, match=r"must be (of a type of model|one with the query)"):
+            attncert.Weights.from_torch(module)
+
+
 def test_tables_of_angles_are_not_recorded() -> None:
     found = model("llama")
     layer = attention_of(found)
