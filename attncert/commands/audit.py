@@ -22,7 +22,9 @@ def audit(
     ] = None,
     layer: Annotated[
         str | None,
-        typer.Option(help="weights to audit on DATA: .npz, .safetensors, .pt, JSON, or -"),
+        typer.Option(
+            help="weights to audit on DATA: .npz, .safetensors, .pt, JSON, a model's folder, or -"
+        ),
     ] = None,
     format: Annotated[
         str, typer.Option(help="of the weights: auto, or one of docs/third-party-weights.md")

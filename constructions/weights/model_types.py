@@ -42,14 +42,14 @@ class ModelType:
 
     def number_of_heads(self, config: Mapping[str, Any]) -> int | None:
         """None where the configuration does not say, or names several numbers."""
-        numbers = {option(config, name) for name in self.heads} - {None}
-        number = numbers.pop() if len(numbers) == 1 else None
-        return number if whole(number) else None
+        said = (option(config, name) for name in self.heads)
+        numbers = {number for number in said if whole(number)}
+        return numbers.pop() if len(numbers) == 1 else None
 
     def scale(self, config: Mapping[str, Any]) -> str:
         """Of the logits, as `StoredLayer` has it."""
-        off = self.divided == "no" or option(config, self.divided) is False
-        return "none" if off else "sqrt-d"
+        switched = bool(self.divided) and option(config, self.divided) is False
+        return "none" if self.divided == "no" or switched else "sqrt-d"
 
 
 _TWO = ("encoder_attention_heads", "decoder_attention_heads")

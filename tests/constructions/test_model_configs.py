@@ -49,6 +49,11 @@ def test_a_configuration_says_heads_scale_and_type(tmp_path: Path) -> None:
     both = {"encoder_attention_heads": 3, "decoder_attention_heads": 2}
     with pytest.raises(InputError, match="--heads: must be given"):
         load_weights(folder(tmp_path, bart, model_type="bart", **both))
+    for odd in ([1], 0, -1, 10**30, True, "3", None, {"a": 1}, 1.5):
+        with pytest.raises(InputError, match="--heads: must be"):
+            load_weights(folder(tmp_path, model_type="gpt2", n_head=odd))
+    nameless = folder(tmp_path, bart, **{"model_type": "bart", "": False})
+    assert load_weights(nameless, heads=3).scale == "sqrt-d"
     inner = {"text_config": {"num_attention_heads": 3}, "vision_config": None}
     weights = load_weights(folder(tmp_path, bart, model_type="clip", **inner))
     assert (weights.type, len(weights.layer.heads)) == ("clip", 3)
