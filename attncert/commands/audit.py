@@ -22,12 +22,10 @@ def audit(
     ] = None,
     layer: Annotated[
         str | None,
-        typer.Option(
-            help="weights to audit on DATA: .npz, .safetensors, .pt, JSON, a model's folder, or -"
-        ),
+        typer.Option(help="weights on DATA: .npz, .safetensors, .pt, JSON, a model's folder, or -"),
     ] = None,
     format: Annotated[
-        str, typer.Option(help="of the weights: auto, or one of docs/third-party-weights.md")
+        str, typer.Option(help="auto | attncert | paper | transformer-lens | torch-mha | hf")
     ] = "auto",
     prefix: Annotated[
         str | None, typer.Option(help="of the layer's arrays, in a file of several layers")
