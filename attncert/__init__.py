@@ -4,9 +4,9 @@ The three storeys are `attncert.constructions` (what is built), `attncert.verify
 confirmed) and `attncert.reports` (what is written); imports go one way.
 
 
->>> from attncert import Dataset, Settings, prove
+>>> from attncert import Dataset, Prove, prove
 >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
->>> proof = prove(data, Settings(heads=2))
+>>> proof = prove(data, Prove(heads=2))
 >>> proof.standing.value, proof.trace["memorization"].numbers["examples"]
 ('proved', 3)
 """
@@ -37,8 +37,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _FACES = {
     "answer": ("attncert.reports.answers", "in_notebook"),
     "report": ("attncert.reports.answers", "write_report"),
-    "plot": ("attncert.reports.proof.plots", "Plots"),
-    "proof": ("attncert.reports.proof.page", "in_notebook"),
+    "plot": ("attncert.reports.answers", "plots"),
     "trace": ("attncert.reports.proof.plots", "drawn"),
 }
 

@@ -29,6 +29,7 @@ from .verify.claims.proof import Proof as Proof
 from .verify.claims.proof import Voice as Voice
 from .verify.methods.method import Attack as Attack
 from .verify.methods.method import Method as Method
+from .verify.methods.method import Request as Request
 from .verify.methods.method import require as require
 from .verify.methods.registry import register as register
 from .verify.near.fitted import fit as fit
@@ -36,6 +37,6 @@ from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
 from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit
-from .verify.settings import Settings as Settings
+from .verify.questions.prove import Prove as Prove
 from .verify.steps.in_order import steps as steps
 from .version import __version__ as __version__

@@ -20,7 +20,6 @@ from attncert.commands.certificates.explain import explain
 from attncert.commands.certificates.kernel import kernel
 from attncert.commands.embed import embed
 from attncert.commands.kruskal import kruskal
-from attncert.commands.prove import prove
 from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
@@ -39,8 +38,7 @@ app = typer.Typer(
     help="Exact attention weights from memorization proofs, every step verified.",
 )
 for _command in (
-    prove, check, explain, audit, kruskal, *COMMANDS, attack, embed,
-    assume,
+    *COMMANDS, check, explain, audit, kruskal, attack, embed, assume,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")

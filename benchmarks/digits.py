@@ -79,12 +79,13 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
     from attncert.constructions.data.digits import digits
     from attncert.constructions.layer import parameter_count
     from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
-    from attncert.verify.prove import Settings, prove
+    from attncert.verify.prove import prove
+    from attncert.verify.questions.prove import Prove
 
     data = digits().take(case["T"])
     start = time.perf_counter()
     if case["what"] == "prove":
-        proof = prove(data, Settings(case["construction"], claim="interpolation"))
+        proof = prove(data, Prove(case["construction"], claim="interpolation"))
         return {
             "prove_s": round(time.perf_counter() - start, 2),
             "standing": proof.standing.value,

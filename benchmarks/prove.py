@@ -103,7 +103,8 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
     from attncert.constructions.data import generators
     from attncert.constructions.data.digits import digits
     from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve
-    from attncert.verify.prove import Settings, prove
+    from attncert.verify.prove import prove
+    from attncert.verify.questions.prove import Prove
 
     heads = case["heads"]
     if case["kind"] == "digits":
@@ -117,17 +118,17 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
     built_in = time.perf_counter() - start
     predicted = predicted_bits(built, data)
     start = time.perf_counter()
-    proof = prove(data, Settings(heads=heads))
+    proof = prove(data, Prove(heads=heads))
     proved_in = time.perf_counter() - start
     row = {
         "T": data.T,
-        "claim": proof.settings.claim,
+        "claim": proof.setup.claim,
         "standing": proof.standing.value,
         "build_s": round(built_in, 3),
         "prove_s": round(proved_in, 3),
         "predicted_bits": predicted,
     }
-    if proof.settings.claim == "interpolation":
+    if proof.setup.claim == "interpolation":
         start = time.perf_counter()
         solution = solve(pivot_system(built, data), data.label_matrix)
         row["solve_s"] = round(time.perf_counter() - start, 3)

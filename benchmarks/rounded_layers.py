@@ -16,7 +16,7 @@ from attncert.constructions.weights.own import of_arrays
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import audit_layer
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 
 DTYPES = ("float64", "float32", "float16")
 
@@ -27,7 +27,7 @@ def main(sizes: list[int]) -> None:
     for T in sizes:
         data = digits().take(T)
         heads = (T - 1 + 2) // 3
-        layer = prove(data, Settings(heads=heads, head_width=4, claim="interpolation")).layer
+        layer = prove(data, Prove(heads=heads, head_width=4, claim="interpolation")).layer
         assert layer is not None
         arrays = layer.to_numpy()
         for dtype in DTYPES:

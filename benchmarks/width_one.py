@@ -72,7 +72,8 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
     from attncert.constructions.data.digits import digits
     from attncert.constructions.data.generators import width_one_shape
-    from attncert.verify.prove import Settings, prove
+    from attncert.verify.prove import prove
+    from attncert.verify.questions.prove import Prove
 
     if case["contexts"] == "digits":
         data = digits()
@@ -90,7 +91,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
     start = time.perf_counter()
     construction = case.get("construction", "width-one")
-    proof = prove(data, Settings(construction, heads=case["H"], claim="full-rank"), progress)
+    proof = prove(data, Prove(construction, heads=case["H"], claim="full-rank"), progress)
     progress("", 0, 0)
     assert proof.certificate is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +102,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
         "T": data.T,
         "standing": proof.standing.value,
         "rank": proof.trace["rank"].numbers["rank"],
-        "parameters": proof.settings.parameters,
+        "parameters": proof.setup.parameters,
         "heads that place": len(proof.groups or ()),
         "stages_s": {k: round(v, 2) for k, v in sorted(spent.items()) if k},
         "prove_s": round(time.perf_counter() - start, 2),

@@ -83,9 +83,9 @@ class Construction:
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping.
 
-    >>> from attncert import Dataset, Settings
+    >>> from attncert import Dataset, Prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> asked = Settings(heads=2)
+    >>> asked = Prove(heads=2)
     >>> asked.method.build(data, asked, lambda done, of: None).groups
     ((0, 1), (2,))
     """
@@ -229,10 +229,11 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     fewest = fewest_heads(data.T, r, r)
     if fewest is None or (heads is not None and heads < fewest):
         given = "any number of" if heads is None else str(heads)
+        most = capacity(heads or 1, r, r)
         raise HypothesisFails(
             "capacity",
-            f"{data.T} examples are more than the theorem places with {given} heads of r = {r}",
-            {"examples": data.T, "capacity": capacity(heads or 1, r, r), "r": r},
+            f"{data.T} > {most} examples, the most for the theorem with {given} heads of r = {r}",
+            {"examples": data.T, "capacity": most, "r": r},
         )
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:

@@ -21,12 +21,13 @@ from attncert.constructions.data.digits import digits, left_out
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.weights.load import load_weights
+from attncert.reports.answers import report
 from attncert.reports.audit import page as audit_page
-from attncert.reports.proof.page import render
 from attncert.reports.report import MARK
 from attncert.reports.words.jsonable import readable_json
 from attncert.verify.audit.layer.section import audit_weights
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "benchmarks"
@@ -40,33 +41,33 @@ Files = Mapping[str, bytes]
 
 
 def digits_by_the_paper() -> Files:
-    return _proof(digits().take(25), Settings(heads=8, head_width=4))
+    return _proof(digits(), Prove(heads=8, head_width=4, examples=25))
 
 
 def digits_width_one() -> Files:
-    return _proof(digits().take(97), Settings(construction="width-one"))
+    return _proof(digits(), Prove("width-one", examples=97))
 
 
 def digits_generic() -> Files:
-    return _proof(digits().take(25), Settings(construction="generic"))
+    return _proof(digits(), Prove("generic", examples=25))
 
 
 def a1_false() -> Files:
-    return _proof(load(str(ROOT / "examples" / "a1-false.json")), Settings())
+    return _proof(load(str(ROOT / "examples" / "a1-false.json")), Prove())
 
 
 def not_all_placed() -> Files:
-    return _proof(load(str(ROOT / "examples" / "not-all-placed.json")), Settings())
+    return _proof(load(str(ROOT / "examples" / "not-all-placed.json")), Prove())
 
 
 def above_the_bound() -> Files:
     data = load(str(ROOT / "examples" / "a1-false.json"))
-    return _proof(data, Settings(heads=1))
+    return _proof(data, Prove(heads=1))
 
 
 def two_layers() -> Files:
     data = load(str(ROOT / "examples" / "one-query.json"))
-    return _proof(data, Settings(heads=2, head_width=4, mix=True))
+    return _proof(data, Prove(heads=2, head_width=4, mix=True))
 
 
 def tightness() -> Files:
@@ -78,7 +79,7 @@ def tightness() -> Files:
 def digits_all() -> Files:
     """All digits that satisfy A2; a lead in front of the report says what the file proves."""
     data = digits()
-    files = dict(_proof(data, Settings(construction="width-one")))
+    files = dict(_proof(data, Prove(construction="width-one")))
     certificate = json.loads(files["certificate.json"])
     dims, placing = certificate["dims"], sum(map(bool, certificate["groups"]))
     each = parameter_count(data.d, data.m, 1, 1, data.m)
@@ -344,11 +345,11 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _proof(data: Dataset, settings: Settings) -> Files:
+def _proof(data: Dataset, question: Prove) -> Files:
     """A proof's report, all but its times."""
-    files = render(prove(data, settings))
-    report = files["report.md"].replace(_TIMINGS.encode(), b"`timings.json` (not kept here)")
-    return {k: v for k, v in files.items() if k != "timings.json"} | {"report.md": report}
+    files = report(prove(data, question)).files
+    page = files["report.md"].replace(_TIMINGS.encode(), b"`timings.json` (not kept here)")
+    return {k: v for k, v in files.items() if k != "timings.json"} | {"report.md": page}
 
 
 def _made_with() -> dict[str, str]:

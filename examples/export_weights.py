@@ -13,10 +13,10 @@
 # %%
 import numpy as np
 
-from attncert import Settings, load, prove
+from attncert import Prove, load, prove
 
 data = load("digits").take(25)
-proof = prove(data, Settings(heads=8, head_width=4))
+proof = prove(data, Prove(heads=8, head_width=4))
 weights = proof.layer.to_numpy()
 print(proof.standing.value, {name: array.shape for name, array in weights.items()})
 

@@ -30,7 +30,7 @@ def apart(data, t):  # v_t (d×1) or None: in the space v ⊥ e_t, a point of a 
             return fmpq_mat(v) * data.queries.denominator
 
 
-def hypotheses(data, settings=None):
+def hypotheses(data, request=None):
     near = [t for t in range(data.T) if apart(data, t) is None]
     for name, statement, holds, witness in (
         ("even", "The number of tokens $n$ is even.", data.n % 2 == 0, {"n": data.n}),
@@ -40,10 +40,10 @@ def hypotheses(data, settings=None):
         yield Claim.checked(f"hypothesis.{name}", statement, holds, witness, **HOW)
 
 
-def build(data, settings, progress):
+def build(data, request, progress):
     require(hypotheses(data))
     layer = Layer.of_weights([(mark(data), apart(data, t)) for t in range(data.T)])
-    return from_layer(layer, data, "parity", range(data.T), settings.heads)
+    return from_layer(layer, data, "parity", range(data.T), request.heads)
 
 
 def alone(data, record, head, number):

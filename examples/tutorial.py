@@ -26,7 +26,7 @@ from flint import fmpq, fmpq_mat
 from IPython.display import SVG, display
 from matplotlib.figure import Figure
 
-from attncert import Settings, load, prove
+from attncert import Prove, load, prove
 from attncert.constructions.layer import features
 from attncert.constructions.paper import theorem
 from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, style, to_svg
@@ -258,7 +258,7 @@ print("chosen: c =", second.c)
 # matrix just adds up the heads.
 
 # %%
-proof = prove(data, Settings(heads=2))
+proof = prove(data, Prove(heads=2))
 V = fmpq_mat([[x] for head in proof.layer.heads for x in head.value.entries()])
 print("V =", [str(x) for x in V.entries()])
 print("ZV - Y =", [str(x) for x in (Z * V - y).entries()])

@@ -1,4 +1,4 @@
-"""What is WRITTEN: from a finished `Proof` to a folder that a reviewer can read.
+"""What is WRITTEN: from an answer to a folder that a reviewer can read.
 
 | file | what it is |
 | --- | --- |
@@ -7,7 +7,7 @@
 | `certificate.json` | what `attncert check` and the checker re-derive |
 | `first-layer.json` | where the certificate is about a second layer: the data before the first |
 | `checker/` | a copy of `verify/checker`, so that the folder stands alone |
-| `trace.json` | the report as data |
+| `answer.json` | the report as data |
 | `timings.json` | times and versions, the only place for them |
 | `tables.tex`, `references.bib` | for a paper |
 | `figures/*.svg` | the proof graph, saturation, attention weights, bits and condition |
@@ -25,14 +25,14 @@ from attncert.reports.folder import check_folder, write
 from attncert.reports.report import Report
 
 if TYPE_CHECKING:
-    from attncert.reports.proof.page import render, write_report
+    from attncert.reports.answers import report, write_report
 
-__all__ = ["Report", "check_folder", "render", "write", "write_report"]
+__all__ = ["Report", "check_folder", "report", "write", "write_report"]
 
 
 def __getattr__(name: str) -> Any:  # these draw figures: loaded when first used
-    if name in ("render", "write_report"):
-        from attncert.reports.proof import page
+    if name in ("report", "write_report"):
+        from attncert.reports import answers
 
-        return getattr(page, name)
+        return getattr(answers, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,24 +12,39 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
-from attncert.reports.report import ANSWER, Report
+from attncert.reports.proof.view import pivotal
+from attncert.reports.report import ANSWER, MARK, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain, sentence
+from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 
-__all__ = ["Room", "envelope", "in_notebook", "report", "verdict", "write_report"]
+__all__ = [
+    "Room",
+    "envelope",
+    "in_notebook",
+    "plots",
+    "report",
+    "report_page",
+    "room_of",
+    "verdict",
+    "write_report",
+]
 
 FORMAT = "attncert-answer/1"
 
@@ -37,6 +52,7 @@ FORMAT = "attncert-answer/1"
 ROOMS = {
     "capacity": "attncert.reports.capacity.page",
     "fit": "attncert.reports.fit.page",
+    "prove": "attncert.reports.proof.page",
 }
 
 
@@ -45,15 +61,18 @@ class Room:
     """What a report says in its own words.
 
     template: of report.md, with what it needs besides the answer. exhibits: for answer.json,
-    JSON-able. files: figures, tables, and the like, by name. more: sentences for a terminal behind
-    the verdict.
+    JSON-able. files: makes figures, tables, and the like, by name. more: sentences for a terminal
+    behind the verdict. notebook: template of what a notebook shows. plots: makes the object whose
+    methods return the figures.
     """
 
     template: str
     context: Mapping[str, Any]
     exhibits: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Callable[[], Mapping[str, bytes]] = dict
     more: tuple[str, ...] = ()
+    notebook: str = ""
+    plots: Callable[[], Any] | None = None
 
 
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
@@ -74,15 +93,20 @@ def report(answer: Answer) -> Report:
     """Pure: equal answers give equal bytes, timings.json apart."""
     room = room_of(answer)
     files = {
-        "report.md": page(room.template, _context(answer) | dict(room.context)),
+        "report.md": _page(answer, room),
         "answer.json": readable_json(envelope(answer, room)),
-        "timings.json": readable_json(jsonable({"seconds": dict(answer.seconds)})),
-        **room.files,
+        "timings.json": readable_json(_timings(answer)),
+        **room.files(),
     }
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
     sentences = (verdict(answer), *room.more)
     return Report(ANSWER, files, envelope(answer), sentences, answer.exit_status)
+
+
+def report_page(answer: Answer) -> bytes:
+    """report.md alone, for which no figure is drawn."""
+    return _page(answer, room_of(answer))
 
 
 def room_of(answer: Answer) -> Room:
@@ -92,18 +116,26 @@ def room_of(answer: Answer) -> Room:
 
 
 def verdict(answer: Answer) -> str:
-    """For a terminal: the level and the statement; where it does not hold, why."""
+    """For a terminal: the level and the statement; where it does not hold, why: the reason, or the
+    relation, that the first claim shows which fails below it."""
     line = f"{WORDING[answer.standing].opener} {plain(sentence(answer.statement))}"
-    why = "" if answer.holds else answer.reason
-    return f"{line} {plain(sentence(why))}" if why else line
+    if answer.holds:
+        return line
+    below = answer.trace.ancestors(answer.conclusion)
+    failing = [c for c in pivotal(answer.trace, answer.conclusion) if c.id in below]
+    witness = (failing or [answer.claim])[0].witness or {}
+    shown = readable(witness) if {"reason", "coefficients"} & set(witness) else []
+    told = [plain(sentence(text)) for text in shown]
+    return " ".join([line, *[x for x in told if x.rstrip(".").lower() not in line.lower()][:1]])
 
 
 def envelope(answer: Answer, room: Room | None = None) -> dict[str, Any]:
     """The answer as data, JSON-able, without times; the exhibits only in the report's file."""
     record = {
         "format": FORMAT,
-        "command": answer.question.line(),
+        "command": answer.command,
         "standing": answer.standing.value,
+        "conclusion": answer.conclusion,
         "statement": verdict(answer),
         "settings": answer.question.settings(),
         "claims": answer.trace.as_dict()["claims"],
@@ -113,8 +145,40 @@ def envelope(answer: Answer, room: Room | None = None) -> dict[str, Any]:
 
 
 def in_notebook(answer: Answer) -> str:
-    """The verdict in Markdown."""
-    return f"> **{WORDING[answer.standing].opener}** {sentence(answer.statement)}"
+    """For Jupyter: the verdict, and what the room adds; mathematics stands between dollars.
+
+    >>> from attncert import Dataset, Prove, prove
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> in_notebook(prove(data, Prove(heads=2)))[:54]
+    '> **Proved.** The layer outputs exactly the label, $A('
+    """
+    room = room_of(answer)
+    if not room.notebook:
+        return f"> **{WORDING[answer.standing].opener}** {sentence(answer.statement)}"
+    text = page(room.notebook, _context(answer) | dict(room.context)).decode()
+    return re.sub(r"\$`(.*?)`\$", r"$\1$", text.removeprefix(MARK)).strip()
+
+
+def plots(answer: Answer) -> Any:
+    """The report's figures, as methods that return Matplotlib figures. Raises InputError."""
+    draw = room_of(answer).plots
+    if draw is None:
+        raise InputError("answer", "one whose report has figures", answer.question.command)
+    return draw()
+
+
+def _page(answer: Answer, room: Room) -> bytes:
+    return page(room.template, _context(answer) | dict(room.context))
+
+
+def _timings(answer: Answer) -> dict[str, Any]:
+    seconds = {str(k): s for k, s in answer.trace.seconds().items()} | dict(answer.seconds)
+    record = {
+        "seconds": seconds,
+        "seconds_in_all": round(math.fsum(seconds.values()), 6),
+        "versions": dict(answer.versions),
+    }
+    return jsonable(record)
 
 
 def _context(answer: Answer) -> dict[str, Any]:
@@ -128,5 +192,5 @@ def _context(answer: Answer) -> dict[str, Any]:
         "meaning": WORDING[answer.standing].meaning,
         "lines": lines(answer.trace),
         "levels": legend(claim.level for claim in answer.trace),
-        "command": printable(answer.question.line()),
+        "command": printable(answer.command),
     }

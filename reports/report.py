@@ -20,7 +20,6 @@ __all__ = [
     "KINDS",
     "KRUSKAL",
     "MARK",
-    "PROOF",
     "REPOSITORY",
     "Kind",
     "Report",
@@ -61,15 +60,6 @@ def figure_file(name: str) -> str:
     return f"figures/{name}.svg"
 
 
-PROOF = Kind(
-    "prove",
-    "report.md",
-    (
-        "certificate.json", "certificate-data.json", "certificate-data.npz", "first-layer.json",
-        "trace.json", "timings.json", "tables.tex", "references.bib",
-    ),
-    ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
-)  # fmt: skip
 KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
 AUDIT = Kind(
     "audit",
@@ -80,15 +70,20 @@ AUDIT = Kind(
 ANSWER = Kind(
     "answer",
     "report.md",
-    ("answer.json", "timings.json", "certificate.json", "certificate-every-labelling.json"),
-)
+    (
+        "answer.json", "timings.json", "certificate.json", "certificate-every-labelling.json",
+        "certificate-data.json", "certificate-data.npz", "first-layer.json", "tables.tex",
+        "references.bib",
+    ),
+    ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
+)  # fmt: skip
 ASSUME = Kind(
     "assume",
     "report.md",
     ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
     ("fractions", "spectra", "ranks"),
 )
-KINDS = (PROOF, ANSWER, KRUSKAL, AUDIT, ASSUME)
+KINDS = (ANSWER, KRUSKAL, AUDIT, ASSUME)
 
 
 @dataclass(frozen=True)

@@ -18,51 +18,54 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
+from attncert.verify.methods import registry
 from attncert.verify.methods.layer import method_of
 from attncert.verify.pipeline import first_layer, grids, stages
 from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.time_limit import limited
-from attncert.verify.settings import CLAIMS, Settings
+from attncert.verify.questions.prove import Prove
+from attncert.verify.rank.engines.devices import choose_device
 
-__all__ = ["CLAIMS", "Settings", "prove", "prove_layer"]
+__all__ = ["prove", "prove_layer"]
 
 LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more than one thread
 
 
-def prove(
-    data: Dataset, settings: Settings | None = None, progress: StageProgress = silent
-) -> Proof:
+def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Proof:
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
     witnesses. progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises
     InputError for arguments that make no sense, and where the data have no labels unless the claim
-    is full-rank; OutOfTime after settings.time_limit.
+    is full-rank; OutOfTime after question.time_limit.
 
+    >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> proof = prove(data, Settings(heads=2))
+    >>> proof = prove(data, Prove(heads=2))
     >>> proof.standing.value, len(proof.layer.heads)
     ('proved', 2)
-    >>> prove(data, Settings(heads=1)).standing.value  # two features, three examples
+    >>> prove(data, Prove(heads=1)).standing.value  # two features, three examples
     'refuted'
     """
-    settings = settings or Settings()
-    with limited(settings.time_limit):
-        run = first_layer.behind_first(Run(data, settings, settings.method, progress))
+    question = question or Prove()
+    choose_device(question.device)  # raises InputError where it is not there
+    method = registry.method(question.construction)
+    with limited(question.time_limit):
+        run = first_layer.behind_first(Run.of(data, question, method, progress))
         return _with_threads(grids.on_grid(run))
 
 
 def prove_layer(
     data: Dataset,
     layer: Layer,
-    settings: Settings | None = None,
+    question: Prove | None = None,
     progress: StageProgress = silent,
 ) -> Proof:
     """What the keys and queries of `layer` memorize: rank, readout, certificate, as for any other.
 
     layer: keys and queries (d×d_h) over ℚ in units of ln 2, so that all logits are integers;
-    values and output are solved for. settings: value width, kind of claim, device, memory; the rest
+    values and output are solved for. question: value width, kind of claim, device, memory; the rest
     is read off the layer. A layer whose features have a smaller rank than T, or whose logits are
     not whole, comes back undecided. Raises InputError where its shape does not fit the data.
 
@@ -71,27 +74,27 @@ def prove_layer(
     >>> prove_layer(data, Layer.of_weights([([[1], [0]], [[1], [2]])])).standing.value
     'proved'
     """
-    if settings is not None and settings.round_to is not None:
-        raise InputError("--round", "left out: the layer is for these data", settings.round_to)
-    if settings is not None and settings.mix:
-        raise InputError("--mix", "left out: the layer is for these data", "given")
-    method = method_of(layer, data)
-    given = replace(
-        settings or Settings(),
-        construction="generic",  # the name is not used: `method` is
+    question = question or Prove()
+    choose_device(question.device)
+    for name in ("round", "mix"):
+        if given := getattr(question, name):
+            raise InputError(name, "left out: the layer is for these data", given)
+    method, call = method_of(layer, data), "attncert.prove_layer(DATA, LAYER)"
+    own = replace(
+        question,
+        construction=method.name,
         heads=len(layer.heads),
         head_width=layer.head_width,
     )
-    with limited(given.time_limit):
-        call = "attncert.prove_layer(DATA, LAYER)"
-        return _with_threads(Run(data, given, method, progress, call))
+    with limited(question.time_limit):
+        return _with_threads(Run.of(data, own, method, progress, call))
 
 
 def _with_threads(run: Run) -> Proof:
     data = run.data
-    if run.settings.claim != "full-rank":
+    if run.question.claim != "full-rank":
         _ = data.labels  # raises InputError where there are none
-    heads = run.settings.heads or fewest_heads(data.T, data.n, data.n) or 1
+    heads = run.question.heads or fewest_heads(data.T, data.n, data.n) or 1
     if data.T * heads * data.d >= LARGE:
         return _prove(run)
     with threadpool_limits(1, "blas"):  # threads that wait for each other at every small product

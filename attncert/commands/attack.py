@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from attncert.terminal.options import answered
 from attncert.terminal.output import answer_alone, print_json, say
+from attncert.verify.questions.prove import Prove
 
 
 def attack(
@@ -27,7 +29,7 @@ def attack(
         def seen(done: int, of: int) -> None:
             progress("cases", done, of)
 
-        with answer_alone():
+        with answered(Prove), answer_alone():
             report = attack(construction, cases=cases, seed=seed, start=start, progress=seen)
     if as_json:
         print_json(report.as_dict())

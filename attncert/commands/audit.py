@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attncert.constructions.errors import InputError, require_seed
+from attncert.terminal.options import answered
 from attncert.terminal.output import deliver, report_folder
+from attncert.verify.questions.prove import Prove
 
 if TYPE_CHECKING:
     from attncert.reports.report import Report
@@ -94,4 +96,5 @@ def audit(
         scope = Scope(chosen, weights, quick, seed, progress, construction)
         return report(run(scope, sections(scope)))
 
-    return deliver(made, report_folder(out, "audit"), as_json)
+    with answered(Prove):
+        return deliver(made, report_folder(out, "audit"), as_json)

@@ -13,6 +13,7 @@ from attncert.terminal.options import command_of
 from attncert.terminal.output import deliver, report_folder
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.fit import Fit
+from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
 
 __all__ = ["COMMANDS"]
@@ -31,6 +32,7 @@ class _Asked:
 
 
 _QUESTIONS = (
+    _Asked(Prove, "attncert.verify.prove:prove"),
     _Asked(Fit, "attncert.verify.near.fitted:fit"),
     _Asked(Capacity, "attncert.verify.capacity.capacity:capacity"),
 )

@@ -41,7 +41,7 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     except OutOfTime as over:
         sentence = f"Undecided: {over}; nothing was written"
         if as_json:
-            print_json({"verdict": "undecided", "sentence": sentence, "exit_status": 3})
+            print_json({"standing": "undecided", "statement": sentence})
         else:
             say(sentence)
         return 3

@@ -33,10 +33,10 @@ class Stages:
     that one is silent. A stage ends, with a full bar, where the next one begins; totals may grow,
     never shrink.
 
-    >>> from attncert import Dataset, Settings, Stages, prove
+    >>> from attncert import Dataset, Prove, Stages, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> with Stages() as progress:
-    ...     proof = prove(data, Settings(heads=2), progress)
+    ...     proof = prove(data, Prove(heads=2), progress)
     >>> proof.standing.value
     'proved'
     """

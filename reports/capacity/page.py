@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from attncert.reports.answers import Room
@@ -35,7 +36,7 @@ def room(answer: DataCapacity) -> Room:
         "capacity.md.j2",
         context,
         exhibits(answer),
-        _extra(answer),
+        partial(_extra, answer),
         tuple(_sentence(answer, notion) for notion in answer.notions),
     )
 

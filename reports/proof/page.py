@@ -1,43 +1,32 @@
-"""From a `Proof` to its report, and report.md itself: Markdown that GitHub shows well.
+"""The report of `attncert prove`: what its page says in its own words.
 
-What the page says is in `templates/`, what its tables hold in `reports.proof.rows`; here the two
-meet. It holds no time and no version: equal runs give equal bytes.
+Those are in `templates/`, what its tables hold in `reports.proof.rows`; here the two meet.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from attncert.constructions.foreign import printable
-from attncert.reports.folder import write
+from attncert.reports.answers import Room
 from attncert.reports.proof import rows, saturation
 from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
-from attncert.reports.proof.records import (
-    certificate_sha256,
-    first_layer_bytes,
-    one_line,
-    summary_dict,
-    timings_dict,
-    trace_dict,
-)
+from attncert.reports.proof.plots import Plots
+from attncert.reports.proof.records import certificate_sha256, exhibits, first_layer_bytes
 from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
-from attncert.reports.report import MARK, PROOF, Report, figure_file
-from attncert.reports.words.jsonable import readable_json
+from attncert.reports.report import figure_file
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.numbers import count, indices, value, words
-from attncert.reports.words.templating import TEMPLATES, page
+from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import markdown, sentence
 from attncert.reports.words.witness import readable
-from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
@@ -75,67 +64,35 @@ class Part:
     steps: list[Step]
 
 
-def write_report(proof: Proof, folder: str | os.PathLike[str]) -> list[Path]:
-    """Render and write to `folder`; returns the paths. Raises InputError as `write` does.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from attncert import Dataset, Settings, prove
-    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> with TemporaryDirectory() as folder:
-    ...     written = write_report(prove(data, Settings(heads=2)), folder)
-    >>> "certificate.json" in [path.name for path in written]
-    True
-    """
-    return write(report(proof), folder)
+def room(proof: Proof) -> Room:
+    return Room(
+        "prove.md.j2",
+        _context(proof),
+        exhibits(proof),
+        partial(files, proof),
+        _on_rounded(proof),
+        "notebook.md.j2",
+        partial(Plots, proof),
+    )
 
 
-def report(proof: Proof) -> Report:
-    sentences: tuple[str, ...] = (one_line(proof),)
-    if told := saturation.remedy(proof):
-        command, change, seconds = told
-        sentences += (
-            f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
-            f" (an estimate, the hypotheses not counted): {command}",
-        )
-    return Report(PROOF, render(proof), summary_dict(proof), sentences, proof.exit_status)
+def files(proof: Proof) -> dict[str, bytes]:
+    """What stands beside the page. Pure: equal proofs give equal bytes."""
+    named = {"tables.tex": tables(proof).encode(), "references.bib": references(proof).encode()}
+    named |= {figure_file(name): svg for name, svg in draw(proof).items()}
+    first, data = first_layer_bytes(proof), (proof.certificate or {}).get("data_file")
+    named |= {} if first is None else {"first-layer.json": first}
+    return named | ({} if data is None else {data["name"]: data.content})
 
 
-def render(proof: Proof) -> dict[str, bytes]:
-    """File contents by name. Pure: equal proofs give equal bytes, `timings.json` apart (it alone
-    holds times and versions). `certificate.json` only where there is something to certify."""
-    files = {
-        "report.md": markdown_page(proof),
-        "trace.json": readable_json(trace_dict(proof)),
-        "timings.json": readable_json(timings_dict(proof)),
-        "tables.tex": tables(proof).encode(),
-        "references.bib": references(proof).encode(),
-    }
-    files |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    first = first_layer_bytes(proof)
-    files |= {} if first is None else {"first-layer.json": first}
-    if proof.certificate is None:
-        return files
-    data = proof.certificate.get("data_file")
-    files |= {} if data is None else {data["name"]: data.content}
-    return files | {"certificate.json": canonical_bytes(proof.certificate)}
-
-
-def markdown_page(proof: Proof) -> bytes:
-    """report.md, for which no figure is drawn: it names them alone."""
-    return page("report.md.j2", _context(proof), told=partial(_told, proof.trace))
-
-
-def in_notebook(proof: Proof) -> str:
-    """Verdict and hypotheses in Markdown for Jupyter, where mathematics stands between dollars.
-
-    >>> from attncert import Dataset, Settings, prove
-    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> in_notebook(prove(data, Settings(heads=2)))[:54]
-    '> **Proved.** The layer outputs exactly the label, $A('
-    """
-    told = partial(_told, ProofTrace(()))  # whose steps are not there to be linked
-    text = page("notebook.md.j2", _context(proof), told=told).decode()
-    return re.sub(r"\$`(.*?)`\$", r"$\1$", text.removeprefix(MARK)).strip()
+def _on_rounded(proof: Proof) -> tuple[str, ...]:
+    if (told := saturation.remedy(proof)) is None:
+        return ()
+    command, change, seconds = told
+    return (
+        f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
+        f" (an estimate, the hypotheses not counted): {command}",
+    )
 
 
 def references(proof: Proof) -> str:
@@ -147,30 +104,32 @@ def references(proof: Proof) -> str:
 
 
 def _context(proof: Proof) -> dict[str, object]:
-    trace, settings = proof.trace, proof.settings
-    command = printable(settings.command)
+    trace, setup = proof.trace, proof.setup
+    command = printable(proof.command)
     view, anchor = diagram(trace), anchors(trace)
     head_columns, head_rows = rows.without_empty(rows.HEAD_COLUMNS, rows.heads(proof))
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
         "proof": proof,
-        "data": proof.data,
-        "settings": settings,
+        "setup": setup,
+        "told": partial(_told, trace),
+        "unlinked": partial(_told, ProofTrace(())),  # a notebook has no steps to link
         "conclusion": trace[proof.conclusion],
         "standing": proof.standing.value,
         "holds": proof.standing.holds,
         "wording": WORDING[proof.standing],
-        "heads_words": count(settings.heads, "head") if settings.heads else "",
+        "heads_words": count(setup.heads, "head") if setup.heads else "",
         "failing": [(c, readable(c.witness or {})) for c in failing],
         "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
         "still_known": _still_known(proof),
         "left_out": _left_out(proof),
         "hypotheses": rows.hypotheses(proof),
+        "rested_on": rows.rested_on(proof),
         "to_decide": rows.to_decide(proof),
         "construction": rows.construction(proof),
-        "voice": settings.voice,
+        "voice": setup.voice,
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,
@@ -188,7 +147,6 @@ def _context(proof: Proof) -> dict[str, object]:
         "gaps": rows.gaps(proof),
         "arithmetic": _arithmetic(c for c in trace if c.level is not Level.KERNEL),
         "in_coq": _arithmetic(c for c in trace if c.level is Level.KERNEL),
-        "command": command,
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
         "first_layer": first_layer_bytes(proof) is not None,

@@ -20,9 +20,9 @@ class Plots:
     """Each method returns a Matplotlib figure, in the report's style and not the user's; a notebook
     shows it. InputError where no head has what is drawn.
 
-    >>> from attncert import Dataset, Settings, prove
+    >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> prove(data, Settings(heads=2)).plot.saturation().axes[0].get_ylabel()
+    >>> prove(data, Prove(heads=2)).plot.saturation().axes[0].get_ylabel()
     'head'
     """
 

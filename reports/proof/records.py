@@ -1,94 +1,35 @@
-"""The report as data: trace.json, timings.json, `--json`, and the verdict in one line.
-
-Canonical JSON: keys sorted; numbers that JSON or Python's parser could not take back (infinities,
-integers beyond 2,000 bits) become strings. Times and versions go to timings.json and nowhere
-else, so that equal runs give equal bytes everywhere else.
-"""
+"""A proof as data: what answer.json shows of it beside its claims."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from attncert.reports.proof.view import pivotal
-from attncert.reports.words.jsonable import about, jsonable
-from attncert.reports.words.levels import WORDING
-from attncert.reports.words.text import plain, sentence
-from attncert.reports.words.witness import readable
+from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.pipeline.first_layer import first_layer
 
-FORMAT = "attncert-trace/1"
-# Of one kind, for every head and example, that trace.json holds; above it, the worst of each head.
+# Of one kind, for every head and example, that answer.json holds; above it, the worst of each head.
 MOST_NUMBERS = 50_000
 
 
-def one_line(proof: Proof) -> str:
-    """For the terminal: the level and the statement, or what fails first below it."""
-    opener = WORDING[proof.standing].opener
-    line = f"{opener} {plain(sentence(proof.trace[proof.conclusion].statement))}"
-    below = proof.trace.ancestors(proof.conclusion)
-    if proof.standing.holds:
-        return line
-    failing = [c for c in pivotal(proof.trace, proof.conclusion) if c.id in below]
-    first = (failing or [proof.trace[proof.conclusion]])[0]
-    witness = first.witness or {}
-    shown = readable(witness) if {"reason", "coefficients"} & set(witness) else []
-    told = [plain(sentence(text)) for text in shown]
-    new = [text for text in told if text.rstrip(".").lower() not in line.lower()]
-    return " ".join([line, *new[:1]])
-
-
-def summary_dict(proof: Proof) -> dict[str, Any]:
-    """For `--json`: the verdict, the shape, each head's numbers, what is not proved. JSON-able."""
+def exhibits(proof: Proof) -> dict[str, Any]:
+    """The data, what was built, each head's numbers, what fails and what is not proved."""
     trace = proof.trace
-    return jsonable({
-        "verdict": proof.standing.value,
-        "holds": proof.standing.holds,
-        "sentence": one_line(proof),
-        "exit_status": proof.exit_status,
-        "conclusion": proof.conclusion,
+    failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
+    return {
         "data": about(proof.data),
-        "settings": proof.settings.as_dict(),
-        "heads": _heads(proof, floats=False),
-        "failures": [
-            {"id": c.id, "level": c.level.value, "statement": c.statement, "witness": c.witness}
-            for c in pivotal(trace, proof.conclusion)
-        ] if not proof.standing.holds else [],
+        "setup": proof.setup.as_dict(),
+        "groups": proof.groups,
+        "heads": _heads(proof),
+        "failures": [claim.id for claim in failing],
         "not_proved": {c.id: trace.standing(c.id).value for c in not_proved(proof)},
         "certificate_sha256": certificate_sha256(proof),
-    })  # fmt: skip
-
-
-def trace_dict(proof: Proof) -> dict[str, Any]:
-    """The whole report as data. JSON-able; no times, no versions."""
-    trace = proof.trace
-    return jsonable({
-        "format": FORMAT,
-        "verdict": proof.standing.value,
-        "sentence": one_line(proof),
-        "conclusion": proof.conclusion,
-        "data": about(proof.data),
-        "settings": proof.settings.as_dict(),
-        "groups": proof.groups,
-        "heads": _heads(proof, floats=True),
-        "claims": trace.as_dict()["claims"],
-        "not_proved": [c.id for c in not_proved(proof)],
-        "certificate_sha256": certificate_sha256(proof),
-    })  # fmt: skip
-
-
-def timings_dict(proof: Proof) -> dict[str, Any]:
-    seconds = proof.trace.seconds()
-    return jsonable({
-        "seconds": seconds,
-        "seconds_in_all": round(math.fsum(seconds.values()), 6),
-        "versions": dict(proof.versions),
-    })  # fmt: skip
+    }
 
 
 def not_proved(proof: Proof) -> list[Claim]:
@@ -116,7 +57,7 @@ def certificate_sha256(proof: Proof) -> str | None:
 def first_layer_bytes(proof: Proof) -> bytes | None:
     """first-layer.json, where the certificate is about a second layer, holds its data, and the file
     is not too large to be read."""
-    before, certificate = proof.settings.before, proof.certificate
+    before, certificate = proof.setup.before, proof.certificate
     if before is None or certificate is None or certificate["data"] is None:
         return None
     try:
@@ -138,14 +79,14 @@ def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
     return {name: x for name, x in told.items() if x is not None}
 
 
-def _heads(proof: Proof, *, floats: bool) -> list[dict[str, Any]]:
+def _heads(proof: Proof) -> list[dict[str, Any]]:
     """Each head's numbers, the floats rounded; those for every example only where they are few
     enough to be read: their number grows with the square of the heads'."""
     most = max(
         sum(len(h.log2_off_peak) for h in proof.heads),
         sum(len(row) for h in proof.heads for row in h.own_weights),
     )
-    keep_floats = floats and most <= MOST_NUMBERS
+    keep_floats = most <= MOST_NUMBERS
     keep_rows = sum(len(h.steered.rows) for h in proof.heads if h.steered) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):

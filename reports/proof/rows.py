@@ -64,9 +64,17 @@ def hypotheses(proof: Proof) -> list[Hypothesis]:
     ]
 
 
+def rested_on(proof: Proof) -> str:
+    """The hypotheses that the conclusion rests on."""
+    below = proof.trace.ancestors(proof.conclusion)
+    return "; ".join(
+        title(name) for i in proof.trace.order if i in below and (name := hypothesis_name(i))
+    )
+
+
 def construction(proof: Proof) -> list[tuple[str, str]]:
     """(what, how much), the construction in numbers."""
-    data, s = proof.data, proof.settings
+    data, s = proof.data, proof.setup
     contexts = "one, shared by all examples" if data.shared else "one for each example"
     rows = [
         ("construction", _construction(proof)),
@@ -240,10 +248,10 @@ def _gap(proof: Proof, claims: list[Claim]) -> Gap:
 
 
 def _construction(proof: Proof) -> str:
-    s = proof.settings
+    s = proof.setup
     other = proof.heads and s.certificate_name not in ("", s.construction)
     same = f"; certificate.json calls it {s.certificate_name}" if other else ""
-    asked = f" (--construction {value(s.asked_as)})" if s.asked_as else ""
+    asked = "" if proof.call else f" (--construction {value(proof.question.construction)})"
     return f"{s.voice.title}{asked}{same}"
 
 
@@ -278,12 +286,9 @@ def _where_used(proof: Proof, claim: Claim) -> str:
     if others:
         parts.append(names_of(others))
     text = "; ".join(parts[:6]) + (f"; and {count(len(parts) - 6, 'other')}" if parts[6:] else "")
-    rests = claim.id in proof.trace.ancestors(proof.conclusion) or claim.id == proof.conclusion
-    if not rests and not proof.heads and not text:
+    if not proof.heads and not text:
         return NONE  # a refusal: nothing was built that could use it
-    if not rests:
-        return f"{text or 'nowhere'}. The conclusion does not rest on it"
-    return text or "the conclusion"
+    return text or "nowhere"
 
 
 def _heads_together(claim_ids: list[ClaimId]) -> list[ClaimId]:

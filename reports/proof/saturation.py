@@ -31,7 +31,9 @@ def verdict(proof: Proof) -> str:
     found = [(x, h) for h, (head, x) in enumerate(worsts, start=1)
              if head.c is not None and x is not None]  # fmt: skip
     if not found:
-        return "No head steers earlier examples to one row: there is no saturation to speak of."
+        return (
+            "No head has a multiplier $c$; the figure of saturation shows how far each saturates."
+        )
     if proof.data.n == 1:
         return "Every context is one token, and every weight 1: saturated without need of $c$."
     worst, head = max(found)
@@ -39,9 +41,9 @@ def verdict(proof: Proof) -> str:
         f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
         f"of head {head} (float64), and no more for any other"
     )
-    asked = proof.settings.saturation
+    asked = proof.saturation
     if asked is None:
-        method = registry.known(proof.settings.construction)
+        method = registry.known(proof.setup.construction)
         more = worst > -_PLENTY and method is not None and method.saturates
         return f"{said}." + (" More can be asked for: --saturate BITS." if more else "")
     level = proof.trace.standing(ids.SATURATION_ASKED).value
@@ -66,7 +68,7 @@ def remedy(proof: Proof) -> tuple[str, str, str] | None:
 
 def table(proof: Proof) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns and rows, one for each head that steers; without what is empty for all."""
-    asked = proof.settings.saturation
+    asked = proof.saturation
     columns = (
         "head", "rows $L_s$ of the earlier examples", "rate: bits for each unit of $c$",
         "least $c$: rows lead", "least $c$: rank", f"least $c$: {asked.bits if asked else 0} bits",

@@ -45,7 +45,7 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_prove_writes_a_report_and_a_certificate_that_checks(proved: Path) -> None:
-    assert {p.name for p in proved.iterdir()} >= {"report.md", "certificate.json", "trace.json"}
+    assert {p.name for p in proved.iterdir()} >= {"report.md", "certificate.json", "answer.json"}
     assert attncert.main(["check", str(proved / "certificate.json")]) == 0
 
 
@@ -54,7 +54,7 @@ def test_json_is_all_that_stdout_holds(
 ) -> None:
     assert attncert.main(["prove", str(tiny), "--out", str(tmp_path / "o"), "--json"]) == 0
     printed = capsys.readouterr()
-    assert json.loads(printed.out)["verdict"] == "proved" and printed.err == ""
+    assert json.loads(printed.out)["standing"] == "proved" and printed.err == ""
     certificate = str(tmp_path / "o" / "certificate.json")
     assert attncert.main(["check", certificate, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["claim"] == "interpolation"
@@ -93,7 +93,7 @@ def test_a_false_hypothesis_is_a_report_with_a_witness(
     data = _write(tmp_path / "data.json", TINY | change)
     out = tmp_path / "out"
     assert attncert.main(["prove", str(data), "--out", str(out), *options]) == status
-    trace = json.loads((out / "trace.json").read_text())
+    trace = json.loads((out / "answer.json").read_text())
     failed = [c for c in trace["claims"] if c["level"] in ("refuted", "not applicable")]
     assert any(c["witness"] for c in failed)
     assert not (out / "certificate.json").exists()

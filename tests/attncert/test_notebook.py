@@ -15,7 +15,7 @@ import sympy
 from support import figures
 
 import attncert
-from attncert import Dataset, InputError, Layer, Proof, Settings, prove
+from attncert import Dataset, InputError, Layer, Proof, Prove, prove
 from attncert.constructions.data.generators import random
 from attncert.terminal.progress import Stages, _Cell
 from attncert.verify.kruskal.examine import examine
@@ -30,7 +30,7 @@ LONG = 10**5000 + 1  # more digits than Python writes
 
 @pytest.fixture(scope="module")
 def proof() -> Proof:
-    return prove(DATA, Settings(heads=2))
+    return prove(DATA, Prove(heads=2))
 
 
 def test_every_public_name_is_listed_and_has_an_example() -> None:
@@ -46,7 +46,7 @@ def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:
     question = Question(k=2, budget=None, work=1.0, subsets=0, device="cpu")
     records: list[object] = [
         large, Layer.of_weights([(key, key)] * 30), Layer.of_weights([([[LONG]], [[1]])]),
-        proof, proof.layer, proof.trace, proof.certificate, proof.settings,
+        proof, proof.layer, proof.trace, proof.certificate, proof.setup,
         *proof.trace, *proof.heads, examine(Vectors.queries_of(DATA), question),
         attncert.capacity(DATA), fit(DATA), large.queries, Dataset.of([[LONG]], [[LONG]], [LONG]),
         attncert.from_layer(Layer.of_weights([([[1]], [[1]])]), Dataset.of([[1]], [[1]]), "one"),
@@ -65,7 +65,7 @@ def test_a_notebook_shows_verdict_and_hypotheses(proof: Proof) -> None:
     assert shown.startswith("> **Proved.** The layer outputs exactly the label")
     assert "| **A1**: Every 2 of the 3 queries are independent" in shown
     assert "$`" not in shown  # GitHub's form, which Jupyter does not read
-    assert "refuted" in prove(DATA, Settings(heads=1))._repr_markdown_()
+    assert "refuted" in prove(DATA, Prove(heads=1))._repr_markdown_()
 
 
 def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
@@ -78,7 +78,7 @@ def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
             assert isinstance(figure, matplotlib.figure.Figure)
             assert "</svg>" in figure._repr_svg_()
     with pytest.raises(InputError, match="one with such heads as this figure shows"):
-        prove(DATA, Settings(heads=1)).plot.saturation()
+        prove(DATA, Prove(heads=1)).plot.saturation()
 
 
 def test_exact_weights_in_sympy_output_the_labels(proof: Proof) -> None:

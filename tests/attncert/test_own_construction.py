@@ -19,20 +19,19 @@ from flint import fmpq_mat
 from support.paths import ROOT
 
 import attncert
-from attncert import Dataset, InputError, Layer, Settings, prove, prove_layer
+from attncert import Dataset, InputError, Layer, Prove, Request, prove, prove_layer
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import Head, features
-from attncert.reports import render
-from attncert.reports.proof.page import markdown_page
+from attncert.reports.answers import report, report_page
 from attncert.verify.audit.attack.cases import Case
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import paper, registry
 
 PLACE = "examples.own_construction:METHOD"
 TINY = load(str(ROOT / "examples" / "tiny.json"))
-SETTINGS = Settings(PLACE)
-METHOD = SETTINGS.method
+QUESTION = Prove(PLACE)
+METHOD = registry.method(PLACE)
 del registry._registered[METHOD.name]  # each use of the place registers it again
 
 
@@ -56,13 +55,13 @@ def test_the_example_is_short() -> None:
 
 
 def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
-    proof = prove(TINY, SETTINGS)
-    files = render(proof)
-    report = files["report.md"].decode()
+    proof = prove(TINY, QUESTION)
+    files = report(proof).files
+    page = files["report.md"].decode()
     assert proof.exit_status == 0
-    assert "The hypotheses of the parity theorem hold" in report
-    assert "Source: examples/own_construction.py." in report
-    assert "**`alone`**" in report and "`parity`**: proved" in report
+    assert "The hypotheses of the parity theorem hold" in page
+    assert "Source: examples/own_construction.py." in page
+    assert "**`alone`**" in page and "`parity`**: proved" in page
     everything = b"".join(files.values()).decode()
     for never in ("Theorem 1", "mahdavi", "Mahdavi", "hypothesis.A", "Assumption", "paper,"):
         assert never not in everything, never
@@ -82,9 +81,9 @@ def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
 def test_more_tokens_than_the_width_and_distinct_contexts(T: int, n: int, d: int) -> None:
     """The determinant of the matrix of n·u·z, by FLINT, is an odd number over an odd one."""
     data = distinct(T, n, d, seed=T)
-    proof = prove(data, SETTINGS)
+    proof = prove(data, QUESTION)
     assert proof.exit_status == 0 and proof.trace.standing("parity") is Level.PROVED
-    built = METHOD.build(data, SETTINGS, lambda done, of: None)
+    built = METHOD.build(data, Request(), lambda done, of: None)
     columns = [(features(h, data) * h.key * n).entries() for h in built.layer.heads]
     determinant = fmpq_mat([list(row) for row in zip(*columns, strict=True)]).det()
     assert determinant.p % 2 == 1 and determinant.q % 2 == 1
@@ -99,21 +98,21 @@ NOT_APPLICABLE = {
 
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
-    proof = prove(NOT_APPLICABLE[name], SETTINGS)
+    proof = prove(NOT_APPLICABLE[name], QUESTION)
     failing = proof.trace[f"hypothesis.{name}"]
     assert failing.level is Level.REFUTED and failing.witness
     assert proof.exit_status == (1 if name == "marked" else 3)  # equal rows: no weights tell apart
     assert proof.certificate is None or proof.certificate["claim"] == "impossible"
     others = [c.id for c in proof.trace if c.id.startswith("hypothesis.") and c is not failing]
     assert all(proof.trace[i].level.holds for i in others)
-    assert "it is not true that" in markdown_page(proof).decode() or proof.exit_status == 1
+    assert "it is not true that" in report_page(proof).decode() or proof.exit_status == 1
 
 
 def test_too_few_heads_and_too_many() -> None:
-    few = prove(distinct(5, 4, 3, seed=5), Settings(PLACE, heads=3))
+    few = prove(distinct(5, 4, 3, seed=5), Prove(PLACE, heads=3))
     assert few.trace["hypothesis.capacity"].level is Level.REFUTED and few.exit_status == 3
-    many = prove(TINY, Settings(PLACE, heads=6))
-    report = markdown_page(many).decode()
+    many = prove(TINY, Prove(PLACE, heads=6))
+    report = report_page(many).decode()
     assert (
         many.exit_status == 0 and "| heads that place examples | 2; the others add none |" in report
     )
@@ -121,7 +120,7 @@ def test_too_few_heads_and_too_many() -> None:
 
 def spoilt(change: Callable[[Head], Head]) -> list[Claim]:
     """The claims about a correct layer whose second head was changed after it was built."""
-    built = METHOD.build(TINY, SETTINGS, lambda done, of: None)
+    built = METHOD.build(TINY, Request(), lambda done, of: None)
     heads = list(built.layer.heads)
     heads[1] = change(heads[1])
     changed = replace(built, layer=Layer(tuple(heads)))
@@ -148,7 +147,7 @@ def test_a_planted_defect_is_seen_by_the_step(defect: str) -> None:
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
     """Two heads for one example and none for another: every head is in order by itself."""
-    built = METHOD.build(TINY, SETTINGS, lambda done, of: None)
+    built = METHOD.build(TINY, Request(), lambda done, of: None)
     first = built.layer.heads[0], built.heads[0]
     twice = replace(
         built,
@@ -163,9 +162,9 @@ def test_the_parity_sees_what_the_step_alone_would_not() -> None:
 # Code that is not ours.
 
 BROKEN = {
-    "build": ("def build(data, settings, progress):\n    return 1 / 0", "ZeroDivisionError: "),
-    "leaves": ("def build(data, settings, progress):\n    raise SystemExit(0)", "SystemExit: 0"),
-    "nothing": ("def build(data, settings, progress):\n    pass", "TypeError: a NoneType and no"),
+    "build": ("def build(data, request, progress):\n    return 1 / 0", "ZeroDivisionError: "),
+    "leaves": ("def build(data, request, progress):\n    raise SystemExit(0)", "SystemExit: 0"),
+    "nothing": ("def build(data, request, progress):\n    pass", "TypeError: a NoneType and no"),
 }
 
 
@@ -228,7 +227,7 @@ def test_an_attack_finds_a_construction_that_breaks(
     request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
     name = f"attacked_{request.node.callspec.indices['body']}"
-    place = own(name, f"def build(data, settings, progress):\n    {body}")
+    place = own(name, f"def build(data, request, progress):\n    {body}")
     assert attncert.main(["attack", "--construction", place, "--cases", "20", "--json"]) == 1
     failure = json.loads(capsys.readouterr().out)["failures"][0]
     assert "InputError: build of construction broken: must be without errors, not" in failure
@@ -296,7 +295,7 @@ def test_a_file_beside_it_stands_in_for_no_library(
     (tmp_path / "beside.py").write_text("from attncert.verify.methods.paper import METHOD\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    assert Settings("beside:METHOD").method is registry.method("paper")
+    assert registry.method("beside:METHOD") is registry.method("paper")
     assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
 
 
@@ -315,7 +314,7 @@ def test_errors_in_steps_and_traces_name_the_construction(others: None) -> None:
     ):  # fmt: skip
         registry.register(replace(METHOD, **parts))  # type: ignore[arg-type]
         with pytest.raises(InputError, match=words.replace("(", r"\(")) as raised:
-            prove(TINY, Settings("parity"))
+            prove(TINY, Prove("parity"))
         assert raised.value.__cause__ is not None  # the traceback is there for the author
 
 
@@ -337,7 +336,7 @@ def test_an_outline_promises_nothing_unknown(
     outline = replace(METHOD.outline, rests_on=promise)  # type: ignore[arg-type]
     registry.register(replace(METHOD, outline=outline))
     with pytest.raises(InputError, match=re.escape(words)):
-        prove(TINY, Settings("parity"))
+        prove(TINY, Prove("parity"))
 
 
 def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +355,7 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch, others: None) -
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
     monkeypatch.setattr(registry, "_announced", set())
     assert registry.names() == ("paper", "width-one", "affine", "generic", "parity")
-    assert Settings("parity").method is METHOD
+    assert registry.method("parity") is METHOD
 
 
 def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +363,7 @@ def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
     with pytest.raises(InputError, match=r"^entry point theirs \(nowhere.at.all:X\): must be one"):
         registry.names()
-    assert Settings("paper").method.name == "paper"  # who does not need it is not bothered
+    assert registry.method("paper").name == "paper"  # who does not need it is not bothered
 
 
 def test_a_name_can_be_registered_again_but_none_of_ours(others: None) -> None:
@@ -385,11 +384,11 @@ def test_a_given_layer() -> None:
         "hypothesis.value-width"
     }
     assert "theorem" not in proof.trace
-    files = render(proof)
+    files = report(proof).files
     everything = b"".join(files.values()).decode()
     assert "Theorem 1" not in everything and "Mahdavi" not in everything
     assert "attncert.prove_layer(DATA, LAYER)" in everything and "--construction" not in everything
-    assert proof.settings.heads == 2 and proof.layer is not None
+    assert proof.setup.heads == 2 and proof.layer is not None
     again = prove_layer(TINY, Layer(tuple(replace(h, value=None) for h in proof.layer.heads)))
     assert again.certificate == proof.certificate
 
@@ -397,7 +396,7 @@ def test_a_given_layer() -> None:
 def test_a_given_layer_that_does_not_do() -> None:
     """rank 2 < 3; the refusal counts the heads of the layer."""
     proof = prove_layer(TINY, Layer.of_weights([([[1], [0]], [[-2], [1]])]))
-    assert proof.exit_status == 1 and proof.settings.heads == 1  # no weights of one head do
+    assert proof.exit_status == 1 and proof.setup.heads == 1  # no weights of one head do
     same = prove_layer(TINY, Layer.of_weights([([[1], [0]], [[-2], [1]])] * 2))
     assert same.exit_status == 3 and "rank 2" in same.trace[same.conclusion].statement
 
@@ -481,7 +480,7 @@ def _stop(*given: object) -> NoReturn:
         ({"outline": None}, "construction: outline: must be of type Outline, not NoneType"),
         ({"bound": 5}, "construction: bound: must be of type Bound or None, not int"),
         ({"voice": None}, "construction: voice: must be of type Voice, not NoneType"),
-        ({"hypotheses": lambda data, settings: [1]}, "hypotheses of construction odd: must be"),
+        ({"hypotheses": lambda data, request: [1]}, "hypotheses of construction odd: must be"),
         ({"remarks": lambda data, built: 5}, "remarks of construction odd: must be"),
         ({"remarks": lambda data, built: {5: None}}, "remarks of construction odd: must be"),
         ({"follows": lambda data, built: [None]}, "consequences of construction odd: must be"),
@@ -497,7 +496,7 @@ def test_records_and_answers_of_another_type(
     """One line that names the construction, and no internal error of ours."""
     with pytest.raises(InputError) as raised:
         registry.register(replace(paper.METHOD, **{"name": "odd", "certificate": None} | changes))
-        attncert.prove(TINY, attncert.Settings("odd"))
+        attncert.prove(TINY, attncert.Prove("odd"))
     assert str(raised.value).startswith(words)
 
 
@@ -509,12 +508,12 @@ def test_records_and_answers_of_another_type(
 def test_groups_and_records_of_which_no_certificate_is_made(
     change: dict[str, Any], others: None
 ) -> None:
-    def build(data: Dataset, settings: Any, progress: Any) -> Any:
-        return replace(METHOD.build(data, settings, progress), **change)
+    def build(data: Dataset, request: Any, progress: Any) -> Any:
+        return replace(METHOD.build(data, request, progress), **change)
 
     registry.register(replace(METHOD, name="odd", build=build))
     with pytest.raises(InputError, match="groups and heads of construction odd: must be without"):
-        prove(TINY, Settings("odd"))
+        prove(TINY, Prove("odd"))
 
 
 def test_an_attack_that_is_promised_nothing_tries_nothing(others: None) -> None:

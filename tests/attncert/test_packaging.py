@@ -33,14 +33,14 @@ def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
     for name in CLASHING:
         (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')\n")
     program = (
-        "from attncert import Dataset, Settings, prove, write_report, check\n"
+        "from attncert import Dataset, Prove, prove, write_report, check\n"
         "from attncert.reports.words import drawing\n"
         "class Blank:  # drawing takes seconds\n"
         "    def __init__(self, figure): pass\n"
         "    def print_svg(self, out, **_): out.write(b'<svg/>')\n"
         "drawing.FigureCanvasSVG = Blank\n"
         "data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, '1/3', 7])\n"
-        "write_report(prove(data, Settings(heads=2)), 'out')\n"
+        "write_report(prove(data, Prove(heads=2)), 'out')\n"
         "print(check('out/certificate.json').status)\n"
     )
     assert run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(ROOT)) == "holds\n"
@@ -117,5 +117,5 @@ def test_the_wheel_works_on_this_python(version: str, wheel: Path, tmp_path: Pat
     run(own, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel)
     words = ("prove", "digits", "--examples", "9", "--out", "out", "--json")
     told = json.loads(run(own, "-m", "attncert", *words, cwd=tmp_path, PYTHONPATH=""))
-    assert told["verdict"] == "proved"
+    assert told["standing"] == "proved"
     run(own, "-m", "attncert", "check", "out/certificate.json", cwd=tmp_path, PYTHONPATH="")

@@ -36,7 +36,7 @@ def test_the_layer_is_uniform_attention_with_a_skip() -> None:
 
 def test_two_layers_memorize_what_one_does_not() -> None:
     """Digits with one query: A1 is refuted; after the first layer the second one is exact."""
-    data, settings = one_query(7), attncert.Settings(heads=2, head_width=4)
+    data, settings = one_query(7), attncert.Prove(heads=2, head_width=4)
     assert attncert.prove(data, settings).standing.value != "proved"
     proof = attncert.prove(mixed(data), settings)
     assert proof.standing.value == "proved" and proof.certificate is not None
@@ -45,7 +45,7 @@ def test_two_layers_memorize_what_one_does_not() -> None:
 
 @pytest.mark.slow
 def test_25_digits_in_two_layers() -> None:
-    proof = attncert.prove(mixed(one_query(25)), attncert.Settings(heads=8, head_width=4))
+    proof = attncert.prove(mixed(one_query(25)), attncert.Prove(heads=8, head_width=4))
     assert proof.standing.value == "proved" and proof.certificate is not None
 
 
@@ -61,4 +61,4 @@ def test_permuted_contexts_stay_tied() -> None:
     data = Dataset.of([rows, rows[::-1]], [[1, 1, 1]] * 2, [0, 1])
     found = mixed(data)
     assert found.queries.strings()[0] == found.queries.strings()[1]
-    assert attncert.prove(found, attncert.Settings(heads=2)).standing.value == "refuted"
+    assert attncert.prove(found, attncert.Prove(heads=2)).standing.value == "refuted"

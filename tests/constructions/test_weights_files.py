@@ -21,7 +21,7 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 
 RNG = np.random.default_rng(1)
 H, D, WIDTH, VALUES, M = 3, 4, 2, 2, 1
@@ -73,7 +73,7 @@ def test_one_head_without_its_axis(tmp_path: Path) -> None:
 
 def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
     data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    proof = prove(data, Settings(heads=2))
+    proof = prove(data, Prove(heads=2))
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(proof.certificate))
     stored = load_weights(path)

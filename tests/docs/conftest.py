@@ -6,14 +6,14 @@ import pytest
 
 import attncert
 
-_proofs: dict[tuple[str, attncert.Settings], attncert.Proof] = {}
+_proofs: dict[tuple[str, attncert.Prove], attncert.Proof] = {}
 
 
 @pytest.fixture
 def proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     prove = attncert.prove
 
-    def known(data: attncert.Dataset, settings: attncert.Settings) -> attncert.Proof:
+    def known(data: attncert.Dataset, settings: attncert.Prove) -> attncert.Proof:
         asked = data.sha256, settings
         if asked not in _proofs:
             _proofs[asked] = prove(data, settings)

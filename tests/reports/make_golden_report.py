@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE.parent))
 
 GOLDEN = HERE / "golden"
 FILES = {
-    "small": ("report.md", "tables.tex", "trace.json"),
+    "small": ("report.md", "tables.tex", "answer.json"),
     "refused-context": ("report.md",),
 }
 
@@ -23,12 +23,12 @@ def golden_files() -> dict[Path, bytes]:
     """Path and content of every golden file, as the reports are written now."""
     from support.proof_fixtures import KINDS
 
-    from attncert.reports import render
+    from attncert.reports.answers import report
 
     return {
         GOLDEN / kind / name: content
         for kind, names in FILES.items()
-        for name, content in render(KINDS[kind]()).items()
+        for name, content in report(KINDS[kind]()).files.items()
         if name in names
     }
 

@@ -110,7 +110,7 @@ RESULTS = {
 @pytest.mark.parametrize("page", RESULTS)
 def test_nothing_leads_nowhere(page: str) -> None:
     """From the hypotheses to the answer: every box of a real proof leads there, or to a result."""
-    content = json.loads((ROOT / "docs" / "gallery" / page / "trace.json").read_bytes())
+    content = json.loads((ROOT / "docs" / "gallery" / page / "answer.json").read_bytes())
     trace = ProofTrace(
         Claim(c["id"], c["statement"], Level(c["level"]), rests_on=tuple(c["rests_on"]),
               uses=c["uses"], witness=c["witness"])

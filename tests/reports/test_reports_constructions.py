@@ -13,10 +13,10 @@ from support.paths import EXAMPLES
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.reports import write_report
-from attncert.reports.proof.page import markdown_page
-from attncert.reports.proof.records import one_line
+from attncert.reports.answers import report_page, verdict
 from attncert.verify.claims.proof import Proof, Voice
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
 CERTIFICATE = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "generic"}
@@ -24,14 +24,14 @@ CERTIFICATE = {"paper": "mahdavi2024", "width-one": "rank-one", "generic": "gene
 
 @functools.cache
 def told(construction: str) -> tuple[Proof, str]:
-    proof = prove(SHARED, Settings(construction=construction))
-    return proof, markdown_page(proof).decode()
+    proof = prove(SHARED, Prove(construction=construction))
+    return proof, report_page(proof).decode()
 
 
 @pytest.mark.parametrize("construction", CERTIFICATE)
 def test_title_theorem_and_the_certificates_name(construction: str) -> None:
     proof, report = told(construction)
-    speaks = proof.settings
+    speaks = proof.setup
     assert proof.certificate is not None
     assert proof.certificate["construction"] == speaks.certificate_name == CERTIFICATE[construction]
     assert report.splitlines()[1].endswith(f", {speaks.voice.title}")
@@ -62,8 +62,8 @@ def test_no_construction_speaks_for_another(construction: str, never: list[str])
 def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
     proof, _ = told("generic")
     voice = Voice(title="the construction another-one")
-    settings = replace(proof.settings, construction="another-one", voice=voice)
-    report = markdown_page(replace(proof, settings=settings)).decode()
+    setup = replace(proof.setup, construction="another-one", voice=voice)
+    report = report_page(replace(proof, setup=setup)).decode()
     assert "the construction another-one" in report and "without a name" not in report
     assert "generic" not in report[: report.index("## How to reproduce")].splitlines()[1]
 
@@ -75,7 +75,7 @@ def test_empty_columns_are_left_out_and_others_stay() -> None:
 
 
 def test_a1_false_is_said_beside_the_verdict() -> None:
-    report = markdown_page(prove(load(str(EXAMPLES / "a1-false.json")))).decode()
+    report = report_page(prove(load(str(EXAMPLES / "a1-false.json")))).decode()
     before, _, _ = report.partition("## The claim")
     assert "**Assumption 1 is false for these data**" in before
     assert "partition.memorizes" in report and "Assumption 1 is not among its premises" in report
@@ -83,7 +83,7 @@ def test_a1_false_is_said_beside_the_verdict() -> None:
 
 
 def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
-    report = markdown_page(prove(load(str(EXAMPLES / "not-all-placed.json")))).decode()
+    report = report_page(prove(load(str(EXAMPLES / "not-all-placed.json")))).decode()
     before, _, _ = report.partition("## The claim")
     assert "places more than 4 of the 6 examples" in before
     assert "Not in the largest part: 3, 5." in before
@@ -91,8 +91,8 @@ def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
 
 
 def test_impossible_shows_the_dependencies_first() -> None:
-    proof = prove(load(str(EXAMPLES / "a1-false.json")), Settings(heads=1))
-    before, _, _ = markdown_page(proof).decode().partition("## What is known")
+    proof = prove(load(str(EXAMPLES / "a1-false.json")), Prove(heads=1))
+    before, _, _ = report_page(proof).decode().partition("## What is known")
     assert before.count("**Refuted: ") == 1
     assert "functionals that are constant on the rows of each context: (1, 1, 1)" in before
 
@@ -103,7 +103,7 @@ def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) 
     write_report(proof, tmp_path / "first")
     certificate = json.loads((tmp_path / "first" / "certificate.json").read_text())
     (tmp_path / f"{SHARED.name}.json").write_text(json.dumps(certificate["data"]))
-    again = prove(load(str(tmp_path / f"{SHARED.name}.json")), Settings(construction="width-one"))
+    again = prove(load(str(tmp_path / f"{SHARED.name}.json")), Prove(construction="width-one"))
     write_report(again, tmp_path / "second")
     assert again.data.name == SHARED.name
     for file in sorted((tmp_path / "first").rglob("*.*")):
@@ -120,6 +120,6 @@ def test_trusted_software_is_listed_shortest_first() -> None:
 
 
 def test_the_line_for_the_terminal_says_nothing_twice() -> None:
-    line = one_line(prove(load(str(EXAMPLES / "not-all-placed.json"))))
+    line = verdict(prove(load(str(EXAMPLES / "not-all-placed.json"))))
     assert line.lower().count("queries 0 and 3 are parallel") == 1
     assert "2 e⁽⁰⁾ - e⁽³⁾ = 0" in line.replace("\u2009", " ")

@@ -22,9 +22,8 @@ from support.paths import TESTS
 from support.proof_fixtures import KINDS
 from support.shares import share
 
-from attncert import reports
+from attncert.reports.answers import report, report_page
 from attncert.reports.proof import figures
-from attncert.reports.proof.page import markdown_page
 from attncert.reports.words.numbers import BEYOND
 
 
@@ -58,7 +57,7 @@ def test_idle_heads_are_drawn_too() -> None:
     idle = replace(proof.heads[-1], group=(), own_weights=(), c=None, bits=None, condition=None)
     more = replace(proof, heads=(*proof.heads, idle))
     assert set(figures.draw(more)) == {"graph", "saturation", "own-weights", "heads"}
-    assert "| 3 | none |" in markdown_page(more).decode()
+    assert "| 3 | none |" in report_page(more).decode()
 
 
 def test_numbers_beyond_floats_are_told_and_drawn() -> None:
@@ -68,10 +67,10 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
         proof.heads[1], c=10**400, bits=10**400, apriori_bits=10**350, z_bits=10**500,
         condition=float("inf"), log2_off_peak=(float("-inf"), -1e300, -0.5),
     )  # fmt: skip
-    files = reports.render(replace(proof, heads=(proof.heads[0], huge)))
+    files = report(replace(proof, heads=(proof.heads[0], huge))).files
     assert "| below $2^{-10^{200}}$ |" in files["report.md"].decode()
     assert "about $1.00\\cdot 10^{500}$ bits" in files["report.md"].decode()
-    assert json.loads(files["trace.json"])["heads"][1]["log2_off_peak"][0] == "-inf"
+    assert json.loads(files["answer.json"])["exhibits"]["heads"][1]["log2_off_peak"][0] == "-inf"
 
 
 def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
@@ -110,9 +109,10 @@ HASHES = f"""
 import hashlib, json, sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
 from support.proof_fixtures import KINDS
-from attncert.reports import render
+from attncert.reports.answers import report
 print(json.dumps([
-    [k, n, hashlib.sha256(b).hexdigest()] for k in {SAME!r} for n, b in render(KINDS[k]()).items()
+    [k, n, hashlib.sha256(b).hexdigest()] for k in {SAME!r}
+    for n, b in report(KINDS[k]()).files.items()
 ]))
 """
 
@@ -124,14 +124,14 @@ def test_equal_proofs_give_equal_bytes(tmp_path: Path) -> None:
     here = [
         [kind, name, hashlib.sha256(content).hexdigest()]
         for kind in SAME
-        for name, content in reports.render(KINDS[kind]()).items()
+        for name, content in report(KINDS[kind]()).files.items()
     ]
     style = {"font.size": 31.0, "svg.fonttype": "none", "axes.grid": True, "lines.linewidth": 9.0}
     with mpl.rc_context(style):
         assert [
             [kind, name, hashlib.sha256(content).hexdigest()]
             for kind in SAME
-            for name, content in reports.render(KINDS[kind]()).items()
+            for name, content in report(KINDS[kind]()).files.items()
         ] == here
     rc = tmp_path / "matplotlibrc"
     rc.write_text("".join(f"{key}: {x}\n" for key, x in style.items()))
@@ -146,6 +146,6 @@ def test_equal_proofs_give_equal_bytes(tmp_path: Path) -> None:
 def test_times_and_versions_change_timings_json_alone() -> None:
     _, a = fixtures.rendered("small")
     slow = fixtures.paper_proof(change=lambda claim: claim.timed(123.456))
-    b = reports.render(replace(slow, versions={"python": "9.9.9"}))
+    b = report(replace(slow, versions={"python": "9.9.9"})).files
     assert {name for name in a if a[name] != b[name]} == {"timings.json"}
     assert b"123.456" in b["timings.json"] and b"9.9.9" in b["timings.json"]

@@ -20,7 +20,7 @@ from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import ANSWER, KINDS, MARK, PROOF, Kind, Report
+from attncert.reports.report import ANSWER, KINDS, MARK, Kind, Report
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -28,12 +28,12 @@ OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
 
 
 def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
-    return write(Report(PROOF, files, {}, (), 0), path)
+    return write(Report(ANSWER, files, {}, (), 0), path)
 
 
 def complete(files: dict[str, bytes]) -> dict[str, bytes]:
     """With what every folder has beside the report's own files."""
-    return folder.contents(Report(PROOF, files, {}, (), 0))
+    return folder.contents(Report(ANSWER, files, {}, (), 0))
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -106,7 +106,7 @@ def test_other_files_are_refused_and_kept(
 def test_a_link_inside_is_not_ours(tmp_path: Path) -> None:
     write_folder(tmp_path / "out", OLD)
     (tmp_path / "mine").write_bytes(b"mine")
-    (tmp_path / "out" / "trace.json").symlink_to(tmp_path / "mine")
+    (tmp_path / "out" / "answer.json").symlink_to(tmp_path / "mine")
     refused(tmp_path / "out")
 
 
@@ -193,7 +193,7 @@ def test_what_ends_the_process_between_the_renames_waits(
     program = (
         "import os, signal\n"
         "from attncert.reports.folder import write\n"
-        "from attncert.reports.report import PROOF, Report\n"
+        "from attncert.reports.report import ANSWER, Report\n"
         f"signal.signal({int(sign)}, signal.SIG_DFL)\n"  # nohup has SIGHUP ignored
         "replace, calls = os.replace, []\n"
         "def ending(a, b):\n"
@@ -201,7 +201,7 @@ def test_what_ends_the_process_between_the_renames_waits(
         "    calls.append(b)\n"
         f"    if len(calls) == {rename}: os.kill(os.getpid(), {int(sign)})\n"
         "os.replace = ending\n"
-        f"write(Report(PROOF, {REPORT!r}, {{}}, (), 0), {str(out)!r})\n"
+        f"write(Report(ANSWER, {REPORT!r}, {{}}, (), 0), {str(out)!r})\n"
         "raise SystemExit(99)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
@@ -249,7 +249,7 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     paths = reports.write_report(proof, tmp_path / "out")
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
     checker = {name for name in names if name.startswith("checker/")}
-    assert names - checker == {*files, "report.html"} and all(map(PROOF.holds, names - checker))
+    assert names - checker == {*files, "report.html"} and all(map(ANSWER.holds, names - checker))
     assert bool(checker) == ("certificate.json" in files)
     assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
@@ -265,9 +265,9 @@ def test_a_kind_holds_its_own_files_alone() -> None:
 
 def test_a_page_without_our_mark_is_no_report() -> None:
     """It would be written once, and then be refused as not ours."""
-    for files in ({}, {"report.md": b"# no mark"}, {"trace.json": b"{}"}):
+    for files in ({}, {"report.md": b"# no mark"}, {"answer.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
-            Report(PROOF, files, {}, (), 0)
+            Report(ANSWER, files, {}, (), 0)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

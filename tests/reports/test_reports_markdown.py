@@ -1,5 +1,5 @@
-"""report.md, trace.json and tables.tex of hand-made proofs of every kind: nothing left out, nothing
-worded above its level, no text of a data set or a claim that turns into structure."""
+"""report.md, answer.json and tables.tex of hand-made proofs of every kind: nothing left out,
+nothing worded above its level, no text of a data set or a claim that turns into structure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from markdown_it import MarkdownIt
 from support import proof_fixtures as fixtures
 from support.proof_fixtures import KINDS, rendered
 
-from attncert import reports
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import width_one_shape
+from attncert.reports.answers import envelope, report, report_page, verdict
 from attncert.reports.proof import records
-from attncert.reports.proof.page import markdown_page
-from attncert.reports.proof.records import one_line, summary_dict, trace_dict
+from attncert.reports.proof.records import exhibits
 from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 PARSER = MarkdownIt("commonmark").enable("table")
 every_kind = pytest.mark.parametrize("kind", [*KINDS, "large"])
@@ -110,7 +110,7 @@ def test_steps_that_are_not_proved_are_written_out_and_lower_their_cell() -> Non
         return replace(claim, level=Level.NUMERICAL) if claim.id == "head.2.separator" else claim
 
     proof = fixtures.paper_proof(3, 2, 2, 4, change=change)
-    text = markdown_page(proof).decode()
+    text = report_page(proof).decode()
     told = dict(heads_told(text))
     assert told["head.2.separator"] == told["head.2.saturation"] == "numerical"
     assert told["head.3.separator"] == "proved"
@@ -161,7 +161,7 @@ def test_unproved_steps_of_many_heads_share_a_line() -> None:
         return replace(claim, level=Level.NUMERICAL) if weak else claim
 
     proof = fixtures.paper_proof(60, 2, 2, 4, change=change)
-    rows = table_rows(section(markdown_page(proof).decode(), "What was not proved"))
+    rows = table_rows(section(report_page(proof).decode(), "What was not proved"))
     names = {row[0]: row[2] for row in rows}
     assert names["saturation of heads 2–6, 8–60"] == "numerical"
     assert (
@@ -173,15 +173,15 @@ def test_unproved_steps_of_many_heads_share_a_line() -> None:
 def test_hypotheses_say_asked_found_level_and_where_used(kind: str) -> None:
     proof, _ = rendered(kind)
     _, _, rest = section(page(kind), "The claim").partition("### Hypotheses")
-    rows = table_rows(rest)
+    rows, below = table_rows(rest), proof.trace.ancestors(proof.conclusion)
     hypotheses = [c for c in proof.trace if c.id.startswith("hypothesis.")]
     assert len(rows) == len(hypotheses) > 0
+    carried = [spoken(c.id).removeprefix("hypothesis: ") for c in hypotheses if c.id in below]
+    assert f"the conclusion rests on {'; '.join(carried) or 'none'}." in rest
     for (name, asked, found, level, used), claim in zip(rows, hypotheses, strict=True):
         assert name.startswith(f"**{claim.id.removeprefix('hypothesis.')}**")
         assert (asked, found) == (claim.numbers["asked"], claim.numbers["found"])
         assert level == claim.level.value
-        carries = claim.id in proof.trace.ancestors(proof.conclusion)
-        assert ("The conclusion does not rest on it" in used) != carries
         for other in proof.trace:
             if claim.id.removeprefix("hypothesis.") in other.uses and len(proof.heads) < 3:
                 assert spoken(other.id).partition(" of ")[0] in used
@@ -199,7 +199,7 @@ def test_the_verdict_comes_first(kind: str) -> None:
     assert blocks[1].startswith(f"> **{opener}**")
     quoted = re.sub(r"`[^`]*`", "", blocks[1]).lower()
     assert ("prove" in quoted) == (proof.standing is Level.PROVED)
-    line = one_line(proof)
+    line = verdict(proof)
     assert line.startswith(opener) and "\n" not in line
     assert ("proved" in line.lower()) == (proof.standing is Level.PROVED)
 
@@ -240,14 +240,14 @@ def test_a_refusal_says_first_what_fails_and_shows_the_witness(
     assert all(c.id in body for c in proof.trace.failures() if c.id != proof.conclusion)
     assert "certificate.json" not in files
     assert "](certificate.json)" not in page(kind) and "attncert check" not in page(kind)
-    assert summary_dict(proof)["failures"]
+    assert exhibits(proof)["failures"]
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if KINDS[k]().standing.holds])
 def test_what_holds_has_no_section_on_failures(kind: str) -> None:
     assert "## What" in page(kind)
     assert "## What fails" not in page(kind) and "## What is not" not in page(kind)
-    assert summary_dict(rendered(kind)[0])["failures"] == []
+    assert exhibits(rendered(kind)[0])["failures"] == []
 
 
 # --- structure ----------------------------------------------------------------------------------
@@ -317,23 +317,23 @@ def test_fences_are_balanced(kind: str) -> None:
 
 
 def test_a_report_of_600_heads_stays_readable() -> None:
-    """GitHub shows Markdown up to about 500 kB; the rest is in trace.json."""
+    """GitHub shows Markdown up to about 500 kB; the rest is in answer.json."""
     proof, files = rendered("large")
     assert len(files["report.md"]) < 100_000
-    trace = json.loads(files["trace.json"])
-    assert len(trace["heads"]) == 600 and len(trace["claims"]) == len(proof.trace)
+    answer = json.loads(files["answer.json"])
+    assert len(answer["exhibits"]["heads"]) == 600 and len(answer["claims"]) == len(proof.trace)
     assert len(table_rows(section(page("large"), "The construction in numbers"))) < 50
 
 
-def test_trace_json_leaves_out_what_grows_with_the_square_of_the_heads(
+def test_answer_json_leaves_out_what_grows_with_the_square_of_the_heads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The rows that earlier examples are steered to are H(T - 1)/2 numbers or so."""
-    proof = prove(width_one_shape(2, 2, 3, seed=1), Settings("width-one", saturate=1))
-    steered = trace_dict(proof)["heads"][1]["steered"]
+    proof = prove(width_one_shape(2, 2, 3, seed=1), Prove("width-one", saturate=1))
+    steered = exhibits(proof)["heads"][1]["steered"]
     assert len(steered["limit_rows"]) == 2
     monkeypatch.setattr(records, "MOST_NUMBERS", 1)
-    left = trace_dict(proof)["heads"][1]
+    left = exhibits(proof)["heads"][1]
     assert left["steered"] == {k: x for k, x in steered.items() if k != "limit_rows"}
     assert "log2_off_peak" not in left and "own_weights" not in left
 
@@ -342,23 +342,23 @@ def test_trace_json_leaves_out_what_grows_with_the_square_of_the_heads(
 
 
 @every_kind
-def test_trace_json_holds_the_same(kind: str) -> None:
+def test_answer_json_holds_the_same(kind: str) -> None:
     proof, files = rendered(kind)
-    text = files["trace.json"].decode()
-    trace = json.loads(text, parse_constant=lambda c: pytest.fail(f"not JSON: {c}"))
-    again = json.dumps(trace, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    text = files["answer.json"].decode()
+    answer = json.loads(text, parse_constant=lambda c: pytest.fail(f"not JSON: {c}"))
+    again = json.dumps(answer, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
     assert again.encode("utf-8", "backslashreplace").decode() == text
-    assert [c["id"] for c in trace["claims"]] == proof.trace.order
-    assert {c["id"]: c["standing"] for c in trace["claims"]} == {
+    assert [c["id"] for c in answer["claims"]] == proof.trace.order
+    assert {c["id"]: c["standing"] for c in answer["claims"]} == {
         c.id: proof.trace.standing(c.id).value for c in proof.trace
     }
-    assert trace["not_proved"] == [
-        c["id"] for c in trace["claims"] if c["standing"] not in ("kernel", "proved")
-    ]
-    assert trace["verdict"] == proof.standing.value
-    summary = summary_dict(proof)
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert (summary["exit_status"] == 0) == summary["holds"] == proof.standing.holds
+    assert answer["exhibits"]["not_proved"] == {
+        c["id"]: c["standing"]
+        for c in answer["claims"]
+        if c["standing"] not in ("kernel", "proved")
+    }
+    assert answer["standing"] == proof.standing.value
+    assert {**envelope(proof), "exhibits": answer["exhibits"]} == answer
 
 
 def test_json_takes_what_json_cannot_hold() -> None:
@@ -367,11 +367,12 @@ def test_json_takes_what_json_cannot_hold() -> None:
     data = Dataset.of([[1]], [[1]], [1])
     proof = Proof(
         data=data,
-        settings=fixtures.settings_of(data, 1, 1, 1, "interpolation", ""),
+        question=Prove(),
+        setup=fixtures.setup_of(data, 1, 1, 1, "interpolation"),
         trace=ProofTrace([claim]),
         conclusion="a",
     )
-    numbers = json.loads(reports.render(proof)["trace.json"])["claims"][0]["numbers"]
+    numbers = json.loads(report(proof).files["answer.json"])["claims"][0]["numbers"]
     assert numbers == {"huge": "1" + "0" * 5000, "inf": "inf", "1": {"2": [3]}}
 
 

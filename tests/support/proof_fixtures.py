@@ -19,13 +19,14 @@ from flint import fmpq_mat, fmpz
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, parameter_count
-from attncert.reports import render
+from attncert.reports.answers import report
 from attncert.reports.words import drawing
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Kind, Proof, Setup
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.methods import registry
+from attncert.verify.questions.prove import Prove
 
 EXACT = "exact over ℚ (FLINT)"
 VERSIONS = {"attncert": "0.1.0", "python": "3.11.7", "python-flint": "0.9.0"}
@@ -55,7 +56,7 @@ def paper_proof(
     a1: Level = Level.SAMPLED,
     name: str = "toy",
     change: Callable[[Claim], Claim] = lambda claim: claim,
-    command: str = "attncert prove DATA --heads 2 --head-width 2",
+    call: str = "",
 ) -> Proof:
     """A finished run of the paper's construction; `change` edits each claim before the trace."""
     r = min(n, head_width)
@@ -64,8 +65,9 @@ def paper_proof(
     groups = groups_of(T, heads, r)
     claims = [change(c) for c in _paper_claims(data, groups, r, a1)]
     return Proof(
+        question=Prove(heads=heads, head_width=head_width),
         data=data,
-        settings=settings_of(data, heads, head_width, r, "interpolation", command),
+        setup=setup_of(data, heads, head_width, r, "interpolation"),
         trace=ProofTrace(claims),
         conclusion="memorization",
         layer=_layer(data, heads, head_width),
@@ -73,19 +75,18 @@ def paper_proof(
         heads=tuple(_summary(h, groups, n) for h in range(len(groups))),
         certificate=certificate(data, "interpolation", groups),
         versions=VERSIONS,
+        call=call,
     )
 
 
 def single() -> Proof:
     """H = 1, T = 1, n = 1: one row, so every weight is 1."""
-    return paper_proof(1, 1, 1, 1, a1=Level.PROVED, name="one", command="attncert prove DATA")
+    return paper_proof(1, 1, 1, 1, a1=Level.PROVED, name="one")
 
 
 def large() -> Proof:
     """H = 600, r = 4: T = 1801."""
-    return paper_proof(
-        600, 4, 4, 8, name="large", command="attncert prove DATA --heads 600 --head-width 4"
-    )
+    return paper_proof(600, 4, 4, 8, name="large")
 
 
 def full_rank() -> Proof:
@@ -94,8 +95,9 @@ def full_rank() -> Proof:
     groups = groups_of(3, 2, 2)
     prime = "4611686018427377339"
     return Proof(
+        question=Prove(heads=2),
         data=data,
-        settings=settings_of(data, 2, 2, 2, "full-rank", "attncert prove DATA --heads 2"),
+        setup=setup_of(data, 2, 2, 2, "full-rank"),
         trace=ProofTrace([
             Claim("hypothesis.A2", "every context has rank $n$", Level.PROVED,
                   {"asked": "rank 3", "found": "rank 3"}, arithmetic=EXACT, source="paper, A2"),
@@ -209,7 +211,7 @@ def hostile() -> Proof:
             witness={HOSTILE: [HOSTILE]},
         )
 
-    proof = paper_proof(change=change, command=f"attncert prove DATA {HOSTILE}")
+    proof = paper_proof(change=change, call=f"attncert prove DATA {HOSTILE}")
     object.__setattr__(proof.data, "name", HOSTILE)  # which `Dataset` itself would not let through
     return proof
 
@@ -245,7 +247,7 @@ def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
 @functools.cache
 def _rendered(kind: str, canvas: type) -> tuple[Proof, dict[str, bytes]]:
     proof = large() if kind == "large" else KINDS[kind]()
-    return proof, render(proof)
+    return proof, report(proof).files
 
 
 def certificate(
@@ -265,13 +267,10 @@ def certificate(
     return body | {"digest": hashlib.sha256(text.encode()).hexdigest()}
 
 
-def settings_of(
-    data: Dataset, heads: int, head_width: int, r: int, claim: Kind, command: str
-) -> Setup:
+def setup_of(data: Dataset, heads: int, head_width: int, r: int, claim: Kind) -> Setup:
     paper = registry.method("paper")
     return Setup(
         construction="paper",
-        asked_as="paper",
         heads=heads,
         head_width=head_width,
         value_width=data.m,
@@ -279,8 +278,6 @@ def settings_of(
         capacity=heads * (r - 1) + 1,
         parameters=parameter_count(data.d, data.m, heads, head_width, data.m),
         claim=claim,
-        seed=0,
-        command=command,
         voice=paper.voice,
         outline=paper.outline,
         certificate_name=paper.certificate_name,
@@ -417,8 +414,9 @@ def _head_claims(h: int, group: tuple[int, ...], n: int) -> list[Claim]:
 def _refusal(claim: Claim, verdict: Level = Level.PROVED, T: int = 5) -> Proof:
     data = data_set(T, 3, 4, "refused")
     return Proof(
+        question=Prove(heads=2),
         data=data,
-        settings=settings_of(data, 2, 3, 3, "interpolation", "attncert prove DATA --heads 2"),
+        setup=setup_of(data, 2, 3, 3, "interpolation"),
         trace=ProofTrace([
             claim,
             Claim("memorization", "some layer of this construction has "

@@ -21,7 +21,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 
 CURVE = generators.family(7, 3, 4, queries="moment-curve", seed=1)
 
@@ -51,7 +51,7 @@ def test_what_is_grouped_is_memorized(seed: int, tmp_path: Path) -> None:
         groups = by_dimension(data)
     except HypothesisFails as failure:
         assert failure.hypothesis == "dimensions"
-        assert prove(data, Settings("affine")).standing is not Level.PROVED
+        assert prove(data, Prove("affine")).standing is not Level.PROVED
         return
     queries = data.queries.fractions()
     assert meets_partition_condition(queries, groups)
@@ -60,7 +60,7 @@ def test_what_is_grouped_is_memorized(seed: int, tmp_path: Path) -> None:
             rows = data.contexts.fractions()[t]
             between = [[x - y for x, y in zip(row, rows[0], strict=True)] for row in rows]
             assert rank(between if h else rows) >= j
-    proof = prove(data, Settings("affine"))
+    proof = prove(data, Prove("affine"))
     assert proof.standing is Level.PROVED and certified(proof, tmp_path / "c.json")
     assert proof.layer is not None
     assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
@@ -82,7 +82,7 @@ def test_an_order_is_found_if_any_is() -> None:
 def test_where_no_grouping_can_be_it_says_so() -> None:
     queries = [[1, 0], [0, 1]]
     constant = Dataset.of([[[1, 2]] * 2, [[2, 1]] * 2], queries, [1, 2])
-    proof = prove(constant, Settings("affine"))
+    proof = prove(constant, Prove("affine"))
     assert proof.standing is Level.NOT_APPLICABLE and proof.exit_status == 3
     assert proof.trace["hypothesis.dimensions"].level is Level.REFUTED
     zero = Dataset.of([[[0, 0]] * 2, [[2, 1], [1, 0]]], queries, [1, 2])
@@ -103,7 +103,7 @@ NARROW = generators.family(7, 3, 4, queries="moment-curve", m=4, seed=1)
 @pytest.mark.parametrize("construction", ["paper", "width-one", "affine"])
 def test_values_as_wide_as_a_group_are_enough(construction: str, tmp_path: Path) -> None:
     """d_v = 3 = n, m = 4: W_V picks columns, whatever the labels."""
-    proof = prove(NARROW, Settings(construction, value_width=3))
+    proof = prove(NARROW, Prove(construction, value_width=3))
     assert proof.standing is Level.PROVED and certified(proof, tmp_path / "c.json")
     assert proof.trace["hypothesis.value-width"].level is Level.REFUTED
     assert proof.trace["theorem"].level is Level.NOT_APPLICABLE
@@ -119,10 +119,10 @@ def test_values_as_wide_as_a_group_are_enough(construction: str, tmp_path: Path)
 
 
 def test_narrower_ones_and_ranks_alone_are_refused_in_one_line() -> None:
-    proof = prove(NARROW, Settings("width-one", value_width=2))
+    proof = prove(NARROW, Prove("width-one", value_width=2))
     assert (
         "narrower than labels of 4 and than a group of 3" in proof.trace["memorization"].statement
     )
-    proof = prove(NARROW, Settings("width-one", value_width=3, claim="full-rank"))
+    proof = prove(NARROW, Prove("width-one", value_width=3, claim="full-rank"))
     assert "--claim interpolation holds narrower ones" in proof.trace["memorization"].statement
     assert proof.exit_status == 3

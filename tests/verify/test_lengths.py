@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from support.oracles import repeated
 
-from attncert import Settings, prove, verify
+from attncert import Prove, prove, verify
 from attncert.cli import main
 from attncert.constructions import layer as layers
 from attncert.constructions.data.dataset import Dataset
@@ -194,7 +194,7 @@ def test_training_fits_the_tokens() -> None:
 
 @pytest.mark.parametrize("name", ["affine", "generic"])
 def test_what_is_built_speaks_of_the_tokens(name: str) -> None:
-    proof = prove(DATA, Settings(construction=name))
+    proof = prove(DATA, Prove(construction=name))
     assert proof.standing.value == "proved"
     assert not [c.id for c in proof.trace if c.level.value == "refuted" and "head" in c.id]
     for head in proof.heads:
@@ -207,7 +207,7 @@ def test_what_is_built_speaks_of_the_tokens(name: str) -> None:
 
 
 def test_given_weights_are_placed_by_the_tokens() -> None:
-    built = from_layer(prove(DATA, Settings(construction="generic")).layer, DATA, "mine")
+    built = from_layer(prove(DATA, Prove(construction="generic")).layer, DATA, "mine")
     logits_of = {
         t: row for head in built.heads for t, row in zip(head.group, head.logits, strict=True)
     }
@@ -217,7 +217,7 @@ def test_given_weights_are_placed_by_the_tokens() -> None:
 @pytest.mark.parametrize("name", ["paper", "width-one"])
 def test_a_proof_of_equally_many_tokens_says_so(name: str) -> None:
     data = Dataset.of([[[1, 0], [0, 1]], [[1, 1]]], [[1, 2], [3, 1]], [5, 7])
-    proof = prove(data, Settings(construction=name))
+    proof = prove(data, Prove(construction=name))
     said = proof.trace[proof.conclusion]
     assert said.level.value == "not applicable"
     assert "equally many tokens, and these have 1 to 2" in said.statement
@@ -232,7 +232,7 @@ def test_a_dependent_context_is_named_with_its_own_rows() -> None:
 
 
 def test_a_certificate_holds_the_tokens() -> None:
-    file = prove(DATA, Settings(construction="affine", round_to="1")).certificate
+    file = prove(DATA, Prove(construction="affine", round="1")).certificate
     assert file is not None
     assert (file["format"], file["tokens"], file["dims"]["context"]) == (
         "attncert/3",
@@ -288,12 +288,12 @@ def judged(file: dict[str, Any], path: Path) -> str:
 
 
 def test_contexts_of_one_length_are_written_as_ever() -> None:
-    file = prove(SAME, Settings(construction="affine")).certificate
+    file = prove(SAME, Prove(construction="affine")).certificate
     assert file is not None and file["format"] == "attncert/1" and "layer" in file
 
 
 def test_a_layer_of_another_kind_is_not_read_as_one() -> None:
-    file = dict(prove(DATA, Settings(construction="affine")).certificate or {})
+    file = dict(prove(DATA, Prove(construction="affine")).certificate or {})
     file["network"] = [file["network"][0] | {"rule": "hardmax"}]
     with pytest.raises(InputError):
         of_json(file, "file", "file")
@@ -303,7 +303,7 @@ def test_any_token_counts_have_a_certificate() -> None:
     """Their least common multiple is 30,030."""
     tables = [[[k, i, k * i % 3] for i in range(k)] for k in (2, 3, 5, 7, 11, 13)]
     data = Dataset.of(tables, [[1, k, k * k] for k in range(6)], [1] * 6)
-    proof = prove(data, Settings(construction="generic"))
+    proof = prove(data, Prove(construction="generic"))
     assert proof.standing.value == "proved" and proof.certificate is not None
 
 

@@ -13,10 +13,8 @@ import pytest
 import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
-from attncert.reports import render
+from attncert.reports.answers import envelope, report, report_page, verdict
 from attncert.reports.certificate.explain import explain, text
-from attncert.reports.proof.page import markdown_page
-from attncert.reports.proof.records import one_line, summary_dict
 from attncert.verify.audit.attack.search import attack
 from attncert.verify.audit.records import Scope
 from attncert.verify.audit.user_data import section
@@ -27,7 +25,8 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
+from attncert.verify.questions.question import options
 
 EXAMPLE = "examples.own_construction:METHOD"
 DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
@@ -50,8 +49,8 @@ def registered() -> Iterator[None]:
 
 @functools.cache
 def proved(name: str) -> tuple[Proof, dict[str, bytes]]:
-    proof = prove(DATA, Settings(name))
-    return proof, render(proof)
+    proof = prove(DATA, Prove(name))
+    return proof, report(proof).files
 
 
 def test_these_are_all() -> None:
@@ -68,7 +67,7 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
     assert proof.standing is Level.PROVED and proof.exit_status == 0
     assert [c.id for c in trace_claims(proof) if not c.level.holds] == []
     report = files["report.md"].decode()
-    voice = proof.settings.voice
+    voice = proof.setup.voice
     assert report.splitlines()[1].endswith(f", {method.voice.title}")
     assert f"--construction {name}" in report
     assert f"The construction is that of {voice.theorem}" in report and voice.source in report
@@ -76,8 +75,8 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
     assert method.voice.title in files["tables.tex"].decode().replace("\\textquotesingle{}", "'")
     weights = "own-weights" if "figures/own-weights.svg" in files else "largest-weights"
     assert {f"figures/{f}.svg" for f in ("graph", "saturation", "heads", weights)} < {*files}
-    assert one_line(proof).startswith("Proved.")
-    assert summary_dict(proof)["verdict"] == "proved"
+    assert verdict(proof).startswith("Proved.")
+    assert envelope(proof)["standing"] == "proved"
     certificate = tmp_path / "certificate.json"
     certificate.write_bytes(files["certificate.json"])
     assert attncert.check(certificate).status == "holds"
@@ -88,7 +87,7 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_trace_holds_what_the_outline_promises_and_no_other_hypothesis(name: str) -> None:
     proof, _ = proved(name)
-    outline = proof.settings.outline
+    outline = proof.setup.outline
     heads = range(1, len(proof.groups) + 1)
     promised = [f"hypothesis.{x}" for x in outline.hypotheses] + list(outline.whole)
     promised += [f"head.{h}.{step}" for h in heads for step in outline.first]
@@ -109,7 +108,7 @@ def test_the_trace_holds_what_the_outline_promises_and_no_other_hypothesis(name:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lost_edge_is_seen(name: str) -> None:
     proof, _ = proved(name)
-    outline = _OUTLINES.get(name, proof.settings.outline)
+    outline = _OUTLINES.get(name, proof.setup.outline)
     wanted = ["theorem", *outline.whole, *(f"head.1.{step}" for step in outline.rests_on)]
     for claim_id in [i for i in wanted if i in proof.trace]:
         lost = [replace(c, rests_on=()) if c.id == claim_id else c for c in proof.trace]
@@ -120,11 +119,11 @@ def test_a_lost_edge_is_seen(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_head_is_too_few_for_anybody(name: str, tmp_path: Path) -> None:
     """rank Z ≤ H(n-1) + 1 = 2 with a shared context: refuted for all weights."""
-    proof = prove(DATA, Settings(name, heads=1))
+    proof = prove(DATA, Prove(name, heads=1))
     assert proof.standing is Level.REFUTED and proof.exit_status == 1
     assert proof.trace["hypothesis.capacity"].level is Level.REFUTED
-    report = markdown_page(proof).decode()
-    assert "Nothing was built." in report and proof.settings.voice.title in report
+    report = report_page(proof).decode()
+    assert "Nothing was built." in report and proof.setup.voice.title in report
 
 
 @pytest.mark.parametrize(("decided", "level"), [(True, "not applicable"), (False, "undecided")])
@@ -138,9 +137,9 @@ def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
         method, name="saying-no", certificate=None, aliases=(), build=build  # type: ignore[arg-type]
     )  # fmt: skip
     registry.register(saying_no)
-    proof = prove(DATA, Settings("saying-no"))
+    proof = prove(DATA, Prove("saying-no"))
     assert proof.standing.value == level and proof.exit_status == 3
-    files = render(proof)
+    files = report(proof).files
     assert "it was not found" in files["report.md"].decode() and "certificate.json" not in files
     del registry._registered["saying-no"]
 
@@ -168,13 +167,13 @@ def test_names_that_are_taken_or_unfit() -> None:
             registry.register(replace(paper.METHOD, name=name, certificate=None))
     with pytest.raises(attncert.InputError, match="must be a Method, not of type int"):
         registry.register(3)  # type: ignore[arg-type]
-    assert Settings("rank-one").construction == "width-one"
+    assert prove(DATA, Prove("rank-one")).command == "attncert prove DATA --construction width-one"
 
 
 def test_the_help_and_the_advice_name_what_there_is() -> None:
     """They are written out, so that --help loads nothing and a refusal stays a sentence."""
     commands = Path(attncert.__file__).parent / "commands"
-    assert f'"{" | ".join(OURS)} | MODULE:NAME"' in (commands / "prove.py").read_text()
+    assert options(Prove)["construction"].help == " | ".join((*OURS, "MODULE:NAME"))
     attacked = [m.name for m in registry.methods() if m.attack and m.name in OURS]
     assert f'"{" | ".join(attacked)} | MODULE:NAME"' in (commands / "attack.py").read_text()
     assert not registry.method("generic").uses_a1_a2

@@ -48,11 +48,11 @@ def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
     missing = "labels: must be given"
     for claim in ("auto", "interpolation"):
         with pytest.raises(attncert.InputError, match=missing):
-            attncert.prove(data, attncert.Settings(heads=2, claim=claim))  # type: ignore[arg-type]
+            attncert.prove(data, attncert.Prove(heads=2, claim=claim))  # type: ignore[arg-type]
     for ask in (lambda: data.labels, lambda: data.label_matrix, lambda: fit(data)):
         with pytest.raises(attncert.InputError, match=missing):
             ask()
-    proof = attncert.prove(data, attncert.Settings(heads=2, claim="full-rank"))
+    proof = attncert.prove(data, attncert.Prove(heads=2, claim="full-rank"))
     assert proof.standing.value == "proved"
     again = pickle.loads(pickle.dumps(data))
     assert (again.sha256, again.labelled) == (data.sha256, False)
@@ -61,6 +61,6 @@ def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
 def test_nothing_is_said_of_them_where_nothing_is_built() -> None:
     """Two examples of one input: no labelling is free, and which one is asked for is not known."""
     data = Dataset.of(EYE, [[1, 2], [1, 2]])
-    proof = attncert.prove(data, attncert.Settings(heads=2, claim="full-rank"))
+    proof = attncert.prove(data, attncert.Prove(heads=2, claim="full-rank"))
     assert proof.standing.value == "refuted" and proof.certificate is None
     assert not any(claim.statement.startswith("Given labels") for claim in proof.trace)

@@ -25,13 +25,14 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
-from attncert.reports.proof.page import markdown_page
+from attncert.reports.answers import report_page
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.pipeline import stages as pipeline
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.relations.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -53,7 +54,7 @@ def verdict(proof: Proof, folder: Path) -> str:
     file = folder / "certificate.json"
     file.write_bytes(canonical_bytes(proof.certificate))
     found = check_file(str(file))
-    assert found.claim == proof.settings.claim, found.message
+    assert found.claim == proof.setup.claim, found.message
     return found.status
 
 
@@ -61,7 +62,7 @@ PROVED: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "small": (SMALL, {}),
     "distinct contexts": (DISTINCT, {}),
     "shared context": (SHARED, {}),
-    "vertices": (SHARED, {"interior": False}),
+    "vertices": (SHARED, {"vertices": True}),
     "rational": (rational(), {}),
     "wide values": (DISTINCT, {"value_width": 5}),
     "wide heads": (SHARED, {"head_width": 6}),
@@ -82,9 +83,9 @@ PROVED: dict[str, tuple[Dataset, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", PROVED)
 def test_memorized_exactly(name: str, tmp_path: Path) -> None:
     data, options = PROVED[name]
-    proof = prove(data, Settings(**options))
+    proof = prove(data, Prove(**options))
     assert (proof.standing, proof.exit_status) == (Level.PROVED, 0)
-    assert proof.settings.claim == "interpolation"
+    assert proof.setup.claim == "interpolation"
     assert proof.trace["memorization"].numbers == {"examples": data.T}
     assert proof.layer is not None
     assert outputs(data, proof.layer) == data.labels.fractions()
@@ -130,28 +131,27 @@ def test_trace_of_a_small_proof() -> None:
     assert place["head.1.rank"] < place["head.2.rank"] < place["rank"] < place["memorization"]
 
 
-def test_settings_of_a_proof() -> None:
-    proof = prove(DISTINCT, Settings(heads=4, head_width=3, value_width=3, seed=5))
-    found = proof.settings
+def test_what_was_built() -> None:
+    proof = prove(DISTINCT, Prove(heads=4, head_width=3, value_width=3, seed=5))
+    found = proof.setup
     assert found.heads == 4 and found.head_width == 3 and found.value_width == 3
     assert found.capacity == 4 * 2 + 1
     assert found.parameters == 4 * (2 * 4 * 3 + 4 * 3 + 3 * 2)
     assert proof.trace["parameters"].numbers["parameters"] == found.parameters
-    assert found.command == (
-        "attncert prove DATA --construction paper --examples 7 --heads 4 --head-width 3 "
-        "--value-width 3 --seed 5"
+    assert proof.command == (
+        "attncert prove DATA --heads 4 --head-width 3 --value-width 3 --seed 5"
     )
     assert found.regrouped is False
-    assert prove(PROVED["regrouped"][0]).settings.regrouped is True
+    assert prove(PROVED["regrouped"][0]).setup.regrouped is True
 
 
 @pytest.mark.slow
 def test_the_handwritten_digits(tmp_path: Path) -> None:
     """H = 8, d_h = 4, T = 25: the main job."""
     data = digits().take(25)
-    proof = prove(data, Settings(heads=8, head_width=4))
-    assert proof.standing is Level.PROVED and proof.settings.claim == "interpolation"
-    assert proof.settings.capacity == 25 and len(proof.heads) == 8
+    proof = prove(data, Prove(heads=8, head_width=4))
+    assert proof.standing is Level.PROVED and proof.setup.claim == "interpolation"
+    assert proof.setup.capacity == 25 and len(proof.heads) == 8
     assert proof.trace.standing("interpolation.symbolic") is Level.PROVED
     assert proof.trace.failures() == []
     assert verdict(proof, tmp_path) == "holds"
@@ -163,7 +163,7 @@ def test_the_handwritten_digits(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [FLOATS, generators.gaussian(5, 3, 4, seed=2, shared=True)])
 def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -> None:
     proof = prove(data)
-    assert proof.standing is Level.PROVED and proof.settings.claim == "full-rank"
+    assert proof.standing is Level.PROVED and proof.setup.claim == "full-rank"
     assert proof.trace["readout"].level is Level.UNDECIDED
     assert proof.trace.standing("enclosure.error") is Level.ENCLOSED
     assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-6
@@ -174,7 +174,7 @@ def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -
 
 
 def test_full_rank_where_it_is_asked_for(tmp_path: Path) -> None:
-    proof = prove(SMALL, Settings(claim="full-rank"))
+    proof = prove(SMALL, Prove(claim="full-rank"))
     assert proof.standing is Level.PROVED and "as asked" in proof.trace["readout"].statement
     assert proof.certificate is not None and "output" not in proof.certificate["layer"]
     assert verdict(proof, tmp_path) == "holds"
@@ -182,7 +182,7 @@ def test_full_rank_where_it_is_asked_for(tmp_path: Path) -> None:
 
 def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
     """Asked for, and not to be had: about 2^60 bits. Not an error, and not called proved."""
-    proof = prove(FLOATS, Settings(claim="interpolation"))
+    proof = prove(FLOATS, Prove(claim="interpolation"))
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
     assert proof.certificate is None
     assert proof.trace.standing("rank") is Level.PROVED
@@ -192,7 +192,7 @@ def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
 def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> None:
     contexts = [[x / 2147483579 for x in row] for row in SHARED.contexts.fractions()[0]]
     data = Dataset.of(contexts, SHARED.queries, SHARED.labels)
-    proof = prove(data, Settings(claim="full-rank"))
+    proof = prove(data, Prove(claim="full-rank"))
     assert proof.standing is Level.PROVED
     assert proof.certificate is not None and proof.certificate["rank"]["prime"] != "2147483579"
     assert verdict(proof, tmp_path) == "holds"
@@ -214,28 +214,28 @@ def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
 
 def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
-    proof = prove(data, Settings(claim="full-rank", a1_work=0))
+    proof = prove(data, Prove(claim="full-rank", a1_work=0))
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
-    told = markdown_page(proof).decode()
+    told = report_page(proof).decode()
     assert "A1 was sampled. To decide it, 0.0063 s of nominal work" in told
     assert "`attncert kruskal DATA --examples 44 --k 4 --work 0.0063`" in told
-    assert "--a1-work 0 " in proof.settings.command
+    assert proof.command == "attncert prove DATA --claim full-rank --a1-work 0"
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
 
 
 def test_a1_is_decided_where_the_work_goes_so_far() -> None:
     data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
-    proof = prove(data, Settings(claim="full-rank"))
+    proof = prove(data, Prove(claim="full-rank"))
     assert proof.trace["hypothesis.A1"].level is Level.PROVED
     assert proof.trace.standing("theorem") is Level.PROVED
-    assert "was sampled" not in markdown_page(proof).decode()
+    assert "was sampled" not in report_page(proof).decode()
 
 
 @pytest.mark.parametrize("work", [-1, float("nan"), float("inf"), 1e8])
 def test_work_is_a_number_of_seconds(work: float) -> None:
-    with pytest.raises(InputError, match="--a1-work: must be a number of seconds from 0"):
-        Settings(a1_work=work)
+    with pytest.raises(InputError, match="a1_work: must be a number of seconds from 0"):
+        Prove(a1_work=work)
 
 
 def test_data_are_a_dataset() -> None:
@@ -244,7 +244,7 @@ def test_data_are_a_dataset() -> None:
 
 
 def test_vertices_are_offered_where_a_head_is_not_steered() -> None:
-    told = [prove(DISTINCT, Settings(interior=i)).settings.remarks for i in (True, False)]
+    told = [prove(DISTINCT, Prove(vertices=v)).setup.remarks for v in (False, True)]
     assert ["--vertices" in rows["heads without steering"] for rows in told] == [True, False]
 
 
@@ -256,7 +256,7 @@ def test_the_theorem_applies_where_all_its_hypotheses_were_checked() -> None:
 def test_narrow_heads_use_a1_at_strength_r() -> None:
     """Queries in one plane have Kruskal rank 2 < n: enough for d_h = 2."""
     data = Dataset.of(EYE, [[1, t, 0] for t in range(4)], [0, 1, 2, 3])
-    proof = prove(data, Settings(head_width=2))
+    proof = prove(data, Prove(head_width=2))
     assert proof.trace["hypothesis.A1"].level is Level.REFUTED
     assert proof.trace["hypothesis.A1-at-r"].level is Level.PROVED
     assert proof.standing is Level.PROVED
@@ -289,7 +289,7 @@ def test_weights_without_rank_are_not_called_memorizing(monkeypatch: pytest.Monk
         return replace(built, layer=with_head(built.layer, 1, key=zero, query=zero))
 
     built_with(monkeypatch, idle)
-    proof = prove(SMALL, Settings(claim="full-rank"))
+    proof = prove(SMALL, Prove(claim="full-rank"))
     assert proof.trace["rank"].level is Level.UNDECIDED
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
     assert proof.certificate is None
@@ -325,7 +325,7 @@ def test_two_runs_are_equal(data: Dataset) -> None:
     assert first.trace.as_dict() == second.trace.as_dict()
     assert first.certificate is not None and second.certificate is not None
     assert canonical_bytes(first.certificate) == canonical_bytes(second.certificate)
-    assert first.settings == second.settings and first.heads == second.heads
+    assert first.setup == second.setup and first.heads == second.heads
 
 
 def test_progress_runs_through_the_stages() -> None:
@@ -369,7 +369,7 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
     """Huge, tiny, repeated, zero and degenerate numbers: proved exactly if the hypotheses hold."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pipeline, "SOLVE_WORK", 10**10)  # longer readouts take seconds each
-        proof = prove(data, Settings(heads=heads, head_width=width, claim=claim))
+        proof = prove(data, Prove(heads=heads, head_width=width, claim=claim))
     holds = hypotheses_hold(data, width or data.n, heads)
     assert proof.exit_status in ((0,) if holds else (1, 3))
     if proof.exit_status == 1:  # no weights will do: some at random do not

@@ -21,7 +21,8 @@ from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
@@ -31,7 +32,7 @@ ABOVE = generators.random(15, 4, 5, seed=1)
 
 
 def generically(data: Dataset, **options: Any) -> Proof:
-    return prove(data, Settings(construction="generic", **options))
+    return prove(data, Prove(construction="generic", **options))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_proved_with_a_certificate(data: Dataset, options: dict[str, Any], tmp_p
     assert (proof.standing, proof.exit_status) == (Level.PROVED, 0)
     assert proof.layer is not None
     assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
-    if proof.settings.claim == "interpolation":
+    if proof.setup.claim == "interpolation":
         assert outputs(data, proof.layer) == data.labels.fractions()
     assert proof.certificate is not None and proof.certificate["construction"] == "generic"
     file = tmp_path / "certificate.json"
@@ -80,12 +81,12 @@ def test_corollary_2_is_claimed_where_its_hypotheses_hold_and_only_there() -> No
     above = generically(ABOVE, heads=3)
     assert above.trace["theorem"].level is Level.NOT_APPLICABLE
     assert above.trace["hypothesis.capacity"].level is Level.REFUTED
-    assert above.settings.capacity == 10
-    assert above.settings.remarks["no weights of these heads serve more than"].startswith("15 ")
+    assert above.setup.capacity == 10
+    assert above.setup.remarks["no weights of these heads serve more than"].startswith("15 ")
 
 
 def test_the_default_number_of_heads_is_what_is_promised() -> None:
-    assert generically(SHARED).settings.heads == 3  # 3·2 + 1 = 7
+    assert generically(SHARED).setup.heads == 3  # 3·2 + 1 = 7
     assert generic.promised_heads(generators.random(9, 4, 2, seed=0)) == 5  # H·d, not H(n-1) + 1
     assert generic.promised_heads(generators.family(3, 1, 3, seed=3)) == 1
 
@@ -125,9 +126,8 @@ def test_seeds_decide_and_nothing_else() -> None:
 
 
 def test_width_one_is_asked_of_rank_one_alone() -> None:
-    with pytest.raises(InputError, match=r"^--head-width: must be 1 with --construction width-one"):
-        Settings(construction="width-one", head_width=2)
-    assert Settings(construction="generic", head_width=2).head_width == 2
+    with pytest.raises(InputError, match=r"^head_width: must be 1 with construction width-one"):
+        prove(SHARED, Prove(construction="width-one", head_width=2))
 
 
 # A builder that errs.

@@ -14,7 +14,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.search import grouping
 from attncert.verify.claims.evidence import Level
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
@@ -39,7 +40,7 @@ REFUSED: dict[str, tuple[Dataset, dict[str, Any], str, str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_the_hypothesis_that_fails(name: str) -> None:
     data, options, hypothesis, verdict = REFUSED[name]
-    proof = prove(data, Settings(**options))
+    proof = prove(data, Prove(**options))
     claim = proof.trace[hypothesis]
     assert claim.level is Level.REFUTED and claim.witness
     if verdict in (IMPOSSIBLE, EXCLUDED):
@@ -58,9 +59,9 @@ def test_refused_with_the_hypothesis_that_fails(name: str) -> None:
 def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
     data = Dataset.of(np.eye(4, dtype=int).tolist(), planes, [0] * 12)
-    assert prove(data, Settings(heads=4)).standing is Level.NOT_APPLICABLE
+    assert prove(data, Prove(heads=4)).standing is Level.NOT_APPLICABLE
     monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
-    proof = prove(data, Settings(heads=4))
+    proof = prove(data, Prove(heads=4))
     assert proof.trace["hypothesis.some-partition"].level is Level.UNDECIDED
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
 
@@ -68,15 +69,15 @@ def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
-        ({"heads": 0}, "--heads"),
-        ({"head_width": -1}, "--head-width"),
-        ({"value_width": 10**9}, "--value-width"),
-        ({"seed": -1}, "--seed"),
-        ({"claim": "all"}, "--claim"),
-        ({"construction": "magic"}, "--construction"),
+        ({"heads": 0}, "heads"),
+        ({"head_width": -1}, "head_width"),
+        ({"value_width": 10**9}, "value_width"),
+        ({"seed": -1}, "seed"),
+        ({"claim": "all"}, "claim"),
+        ({"construction": "magic"}, "construction"),
     ],
 )
 def test_senseless_settings(options: dict[str, Any], argument: str) -> None:
     with pytest.raises(InputError) as caught:
-        Settings(**options)
+        prove(SHARED, Prove(**options))
     assert caught.value.argument == argument and "\n" not in str(caught.value)

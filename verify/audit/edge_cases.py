@@ -19,7 +19,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 
 __all__ = ["CASES", "section"]
 
@@ -147,7 +147,7 @@ def section(scope: Scope) -> AuditSection:
 def _outcome(method: Method, data: Dataset, seed: int) -> tuple[str, Standing]:
     """What came out, in words; against the construction where it promised more."""
     try:
-        proof = prove(data, Settings(construction=method.name, claim="full-rank", seed=seed))
+        proof = prove(data, Prove(construction=method.name, claim="full-rank", seed=seed))
     except InputError as error:  # a third-party construction that breaks
         return str(error), Standing.AGAINST
     if proof.standing.holds:

@@ -16,8 +16,10 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.methods import registry
+from attncert.verify.methods.method import Method
+from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
-from attncert.verify.settings import Asked, Settings
+from attncert.verify.questions.prove import ClaimChoice, Prove
 
 __all__ = ["section"]
 
@@ -33,12 +35,12 @@ def section(scope: Scope) -> AuditSection:
     assert scope.data is not None
     data = scope.data.take(min(scope.data.T, QUICK_MOST if scope.quick else MOST))
     used_by = scope.methods
-    settings, proofs = dict[str, Settings](), dict[str, Proof]()
+    proofs = dict[str, Proof]()
     for done, method in enumerate(used_by):
         scope.progress("your data", done, len(used_by))
-        claim: Asked = "auto" if data.T <= READOUT and not scope.quick else "full-rank"
-        settings[method.name] = Settings(construction=method.name, claim=claim, seed=scope.seed)
-        proofs[method.name] = prove(data, settings[method.name])
+        claim: ClaimChoice = "auto" if data.T <= READOUT and not scope.quick else "full-rank"
+        question = Prove(construction=method.name, claim=claim, seed=scope.seed)
+        proofs[method.name] = prove(data, question)
     part = (
         f"the first {data.T} of {scope.data.T} examples" if data.T < scope.data.T else "all of it"
     )
@@ -52,9 +54,9 @@ def section(scope: Scope) -> AuditSection:
         tables=(
             _hypotheses(proofs),
             *(
-                _strength(data, settings[name], proof)
+                _strength(data, registry.method(name), proof)
                 for name, proof in proofs.items()
-                if proof.layer is not None and settings[name].method.strength is not None
+                if proof.layer is not None and registry.method(name).strength is not None
             ),
         ),
         findings=tuple(_findings(proofs)),
@@ -93,8 +95,9 @@ def _hypotheses(proofs: dict[str, Proof]) -> Table:
     return Table("Hypotheses", columns, tuple(rows))
 
 
-def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
-    built = settings.method.build(data, settings, silent)
+def _strength(data: Dataset, method: Method, proof: Proof) -> Table:
+    run = Run.of(data, proof.question, method)
+    built = method.build(data, run.request, silent)
     short = any(getattr(head, "short", False) for head in built.heads)
     rows = tuple(
         (
@@ -104,7 +107,7 @@ def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
             str(u.asked),
             str(u.used) if u.used or not short else _BY_RANK,
         )
-        for u in used(data, built, settings.values(data))
+        for u in used(data, built, run.value_width)
     )
     uses = "; ".join(
         f"{hypothesis}: " + ", ".join(f"{count} × {step}" for step, count in steps.items())
@@ -115,7 +118,7 @@ def _strength(data: Dataset, settings: Settings, proof: Proof) -> Table:
         f"Claims of the proof that name a hypothesis: {uses or 'none'}. Short heads "
         "(shortest vectors, not the steps of the proof) are certified by rank alone, not counted."
     )
-    return Table(f"Strength used: {settings.construction}", columns, rows, note)
+    return Table(f"Strength used: {method.name}", columns, rows, note)
 
 
 def _findings(proofs: dict[str, Proof]) -> Iterator[Finding]:

@@ -31,8 +31,9 @@ class Answer:
 
     question: with its options. data: what it was asked of. trace: the claims. conclusion: the id of
     the one that answers. certificate: of the conclusion, where there is one that a checker reads;
-    uncertified: half a sentence that says why there is none. seconds: of each stage, for
-    timings.json alone. A kind of question adds what only its own report shows.
+    uncertified: half a sentence that says why there is none. seconds: of each stage; versions: of
+    Python and the libraries used; both for timings.json alone. A kind of question adds what only
+    its own report shows.
     """
 
     question: Question
@@ -42,6 +43,7 @@ class Answer:
     certificate: Mapping[str, Any] | None = None
     uncertified: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+    versions: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         return in_brief(self, self.standing, self.claim.statement, data=self.data.name)

@@ -110,7 +110,7 @@ class Claim:
     source:     paper, theorem, step; or "ours" with the place of the argument.
     uses:       hypotheses of the theorem that the step needs, each at the strength it needs.
     about:      for a verdict on all weights: where it is refuted, none memorize these labels in
-                this sense. None for every other claim. Kept out of `trace.json`, where the id says
+                this sense. None for every other claim. Kept out of `answer.json`, where the id says
                 it.
     seconds:    time taken; kept out of reports and of equality.
 
@@ -163,6 +163,6 @@ class Claim:
         return replace(self, seconds=seconds)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able form for `trace.json`, without the time."""
+        """JSON-able form for `answer.json`, without the time."""
         told = {x.name: getattr(self, x.name) for x in fields(self)[:-2]}  # about, seconds
         return told | {"level": self.level.value, "rests_on": list(self.rests_on)}

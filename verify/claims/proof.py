@@ -1,4 +1,4 @@
-"""What a verification run hands to the report writer: one frozen record, no computation."""
+"""The answer of `prove`: what was built, head by head, with what is known about it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.faces import face
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.ids import ClaimId, Step
-from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.questions.prove import ClaimChoice, Prove
 
 Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
 
@@ -81,34 +80,29 @@ class Voice:
 
 @dataclass(frozen=True)
 class Setup:
-    """What was asked and built.
+    """What was built.
 
-    construction: its name. asked_as: the value of --construction, which can be a place instead.
-    certificate_name: its name in certificates.
-    claim:      the kind of answer; "auto" where nothing was built. r: of the theorem's bound.
+    construction: its name. certificate_name: its name in certificates.
+    claim:      the kind of answer; as in the question where nothing was built.
+    r:          of the theorem's bound. usable_width: what r stands for, in LaTeX, where it depends
+                on the heads' width.
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
-    usable_width: what r stands for, in LaTeX, where it depends on the heads' width.
-    saturation: what was asked of every head, None where nothing was. rounding: of the data.
-    before:     the given data, where a first layer made `Proof.data` of them.
-    command:    normalised: no paths. regrouped: whether the given order of examples was changed.
+    rounding:   of the data. before: the given data, where a first layer made `Proof.data` of them.
+    regrouped:  whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
 
     construction: str
-    claim: Kind | Literal["auto"]
+    claim: ClaimChoice
     heads: int | None
     head_width: int
     value_width: int
     r: int
-    seed: int
-    command: str
     outline: Outline = Outline()
     voice: Voice = Voice()
-    saturation: Saturation | None = None
     rounding: Rounding | None = None
     before: Dataset | None = None
-    asked_as: str = ""
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
@@ -119,25 +113,21 @@ class Setup:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return in_brief(
-            self, self.construction, claim=self.claim, heads=self.heads, command=self.command
-        )
+        return in_brief(self, self.construction, claim=self.claim, heads=self.heads)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able, remarks among the rest; what was not computed is left out."""
         named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
-                 "parameters", "device", "seed", "command", "regrouped")  # fmt: skip
+                 "parameters", "device", "regrouped")  # fmt: skip
         more: dict[str, Any] = {}
         if self.rank_memory is not None:
             more["rank_memory"] = self.rank_memory
-        if self.saturation is not None:
-            more |= {"saturate": self.saturation.bits, "saturate_own": self.saturation.own}
         if self.rounding is not None:
             change = numeral(self.rounding.largest_change)
             more |= {"round": str(self.rounding.grid), "largest_change": change}
             more["sha256_before_rounding"] = self.rounding.original.sha256
         if self.before is not None:
-            more |= {"mix": True, "sha256_before_the_first_layer": self.before.sha256}
+            more["sha256_before_the_first_layer"] = self.before.sha256
         return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
 
 
@@ -193,61 +183,37 @@ class HeadSummary:
         return in_brief(self, group=self.group, c=self.c, bits=self.bits, logit_range=self.z_bits)
 
 
-@dataclass(frozen=True)
-class Proof:
-    """A finished run of `prove`: what was asked, what was built, what is known about it.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Proof(Answer):
+    """A finished run of `prove`.
 
-    conclusion:  id of the claim that answers the question asked.
-    layer, heads: None and empty where nothing could be built (a hypothesis fails).
-    certificate: the `attncert/1` object, or None where there is nothing to certify.
-    versions:    of Python and the libraries used (reported once, apart from the results).
+    setup:       what was built. layer, groups, heads: None and empty where nothing could be built
+                 (a hypothesis fails).
+    call:        in Python, where no command line gives the same answer.
 
-    >>> from attncert import Settings, prove
+    >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> proof = prove(data, Settings(heads=2))
+    >>> proof = prove(data, Prove(heads=2))
     >>> proof.standing.value, proof.trace["memorization"].numbers["examples"], proof.exit_status
     ('proved', 3, 0)
     """
 
+    question: Prove
     data: Dataset
-    settings: Setup
-    trace: ProofTrace
-    conclusion: ClaimId
+    setup: Setup
     layer: Layer | None = None
     groups: tuple[tuple[int, ...], ...] = ()
     heads: tuple[HeadSummary, ...] = ()
-    certificate: Mapping[str, Any] | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self,
-            self.standing,
-            self.trace[self.conclusion].statement,
-            data=self.data.name,
-            examples=self.data.T,
-            heads=self.settings.heads,
-            construction=self.settings.construction,
-        )
-
-    def _repr_markdown_(self) -> str | None:
-        """In a notebook: verdict and hypotheses."""
-        shown: str | None = face("proof", self)
-        return shown
+    call: str = ""
 
     @property
-    def plot(self) -> Any:
-        """The report's figures: `proof.plot.saturation()` and others are Matplotlib figures."""
-        return face("plot", self)
+    def command(self) -> str:
+        return self.call or super().command
 
     @property
-    def standing(self) -> Level:
-        """How strongly the conclusion is known."""
-        return self.trace.standing(self.conclusion)
-
-    @property
-    def exit_status(self) -> int:
-        """0 holds; 1 refuted; 3 undecided, or the theorem does not apply."""
-        if self.standing.holds:
-            return 0
-        return 1 if self.standing is Level.REFUTED else 3
+    def saturation(self) -> Saturation | None:
+        """What every head was built to; None where that was not asked for, or nothing was built."""
+        bits = self.question.saturate
+        if bits is None or self.layer is None:
+            return None
+        return Saturation(bits, self.question.saturate_own)

@@ -143,10 +143,10 @@ def _missing(proof: Proof) -> Iterator[str]:
     trace, outline = proof.trace, _outline(proof)
     always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
     always += [ids.PARTITION] if outline.partition else []
-    always += [ids.COLUMNS] if proof.settings.value_width < proof.data.m else []
+    always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
     always += _origin(proof)
-    always += _SATURATION if proof.settings.saturation else ()
-    always += [ids.THEOREM] if proof.settings.voice.theorem else []
+    always += _SATURATION if proof.saturation else ()
+    always += [ids.THEOREM] if proof.setup.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
     rank = (ids.RANK_SO_FAR,) if proof.data.T <= RANKS_EACH_HEAD else ()
     for h in range(1, len(proof.groups) + 1):
@@ -159,7 +159,7 @@ def _missing(proof: Proof) -> Iterator[str]:
             wanted += [*outline.later, *((ids.INDEPENDENCE,) if steers else ())]
         names = [of_head(h, step) for step in wanted]
         yield from (f"{name} is missing" for name in names if name not in trace)
-    yield from _unknown(trace, proof.settings.outline)
+    yield from _unknown(trace, proof.setup.outline)
 
 
 def _unknown(trace: ProofTrace, outline: Outline) -> Iterator[str]:
@@ -185,8 +185,8 @@ def _promised(claim: Claim, trace: ProofTrace, outline: Outline) -> Sequence[str
 
 def _outline(proof: Proof) -> Outline:
     """The rules for our constructions, else what the author of a third-party one promises."""
-    ours = _OUTLINES.get(proof.settings.construction)
-    outline = ours or proof.settings.outline
+    ours = _OUTLINES.get(proof.setup.construction)
+    outline = ours or proof.setup.outline
     steps: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]]
     steps = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,)}
     return replace(outline, rests_on={**steps, **outline.rests_on})
@@ -222,8 +222,8 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
 
 def _origin(proof: Proof) -> list[ClaimId]:
     """What says how the data came from the given ones."""
-    told = [ids.ROUNDING] if proof.settings.rounding else []
-    return [*told, *([ids.MIXING] if proof.settings.before else [])]
+    told = [ids.ROUNDING] if proof.setup.rounding else []
+    return [*told, *([ids.MIXING] if proof.setup.before else [])]
 
 
 def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
@@ -291,11 +291,11 @@ def _standings(trace: ProofTrace) -> Iterator[str]:
 def _miscounted(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
-    data, layer, settings = proof.data, proof.layer, proof.settings
-    heads, d_v = len(layer.heads), settings.value_width
+    data, layer, setup = proof.data, proof.layer, proof.setup
+    heads, d_v = len(layer.heads), setup.value_width
     r = _strength(ids.A1_AT_R, proof)
-    counted = settings.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
-    places = r + sum(r - 1 for _ in range(heads - 1)) if counted else settings.capacity or 0
+    counted = setup.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
+    places = r + sum(r - 1 for _ in range(heads - 1)) if counted else setup.capacity or 0
     sizes = {"asked": f"T at most {places} (H = {heads}, r = {r})"} if counted else {}
     weights = sum(_entries(head.key) + _entries(head.query) for head in layer.heads)
     weights += heads * (data.d * d_v + d_v * data.m)
@@ -317,7 +317,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         },
     }  # fmt: skip
     placed = pairs = 0
-    asked = settings.saturation
+    asked = proof.saturation
     for h, group in enumerate(proof.groups, start=1):
         pairs += placed + (len(group) if asked and asked.own else 0)
         placed += len(group)
@@ -384,7 +384,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
 
 def _strength(name: str, proof: Proof) -> int:
     """n for A1; r for A1 at strength r."""
-    setup, n = proof.settings, proof.data.n
+    setup, n = proof.setup, proof.data.n
     if name == ids.A1:
         return n
     of = _STRENGTHS.get(setup.construction)

@@ -17,16 +17,16 @@ from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Asked, Attack, Method
+from attncert.verify.methods.method import Attack, Method, Request
 from attncert.verify.steps.affine import grouping, head_claims
 
 
-def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
-    return affine.build(data, heads=settings.heads, seed=settings.seed, progress=progress)
+def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
+    return affine.build(data, heads=request.heads, seed=request.seed, progress=progress)
 
 
-def _hypotheses(data: Dataset, settings: Asked) -> Iterator[Claim]:
-    yield grouping(data, settings.heads, settings.seed)
+def _hypotheses(data: Dataset, request: Request) -> Iterator[Claim]:
+    yield grouping(data, request.heads, request.seed)
 
 
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:

@@ -9,17 +9,17 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Asked, Method
+from attncert.verify.methods.method import Method, Request
 from attncert.verify.steps.generic import almost_all, head_claims
 from attncert.verify.tightness.relations.flat import bound_of
 
 
-def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
+def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
     return generic.build(
         data,
-        heads=settings.heads,
-        head_width=settings.width(data),
-        seed=settings.seed,
+        heads=request.heads,
+        head_width=request.head_width,
+        seed=request.seed,
         progress=progress,
     )
 

@@ -19,7 +19,7 @@ def method_of(layer: Layer, data: Dataset) -> Method:
         name="given-layer",
         theorem="",
         source=_SOURCE,
-        build=lambda data, settings, progress: from_layer(layer, data, "given-layer"),
+        build=lambda data, request, progress: from_layer(layer, data, "given-layer"),
         head_claims=in_order.steps(source=_SOURCE),
         outline=Outline(first=(ids.INTEGRAL, ids.LOGITS)),
         width=lambda n: layer.head_width,

@@ -1,6 +1,6 @@
 """What a construction is: one record, from which everything else derives.
 
-`prove`, the settings, the rules of a trace, the words of a report, the attack, the audit and the
+`prove`, the rules of a trace, the words of a report, the attack, the audit and the
 command line ask this record; none of them knows a construction by name.
 """
 
@@ -22,27 +22,28 @@ from attncert.verify.claims.ids import Step, hypothesis_name
 from attncert.verify.claims.proof import Outline, Voice
 
 
-class Asked(Protocol):
-    """What a construction may read of the settings (`attncert.Settings`).
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a construction is asked to build: all that it may read beside the data.
 
-    heads: H, None for the construction's default. seed: of its random searches. interior: paper
-    only. saturation: asked of every head, only where `Method.saturates`. width(data): d_h;
-    values(data): d_v.
+    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. vertices:
+    paper only, every example steered. saturation: of every head, only where `Method.saturates`.
+    seed: of its random searches.
+
+    >>> from attncert import Request
+    >>> Request(heads=3).head_width
+    1
     """
 
-    @property
-    def heads(self) -> int | None: ...
-    @property
-    def interior(self) -> bool: ...
-    @property
-    def saturation(self) -> Saturation | None: ...
-    @property
-    def seed(self) -> int: ...
-    def width(self, data: Dataset) -> int: ...
-    def values(self, data: Dataset) -> int: ...
+    heads: int | None = None
+    head_width: int = 1
+    value_width: int = 1
+    vertices: bool = False
+    saturation: Saturation | None = None
+    seed: int = 0
 
 
-Build = Callable[[Dataset, Asked, Progress], Construction]
+Build = Callable[[Dataset, Request, Progress], Construction]
 
 
 class HeadClaims(Protocol):
@@ -66,9 +67,8 @@ class Attack:
     adapt:     changes a drawn case (`verify.audit.attack.cases.Case`) so that it meets a hypothesis
                that chance rarely meets: a coordinate that is always 1, one shared context.
 
-    >>> from attncert import Settings
-    >>> Settings("width-one").method.attack.width_one
-    True
+    >>> Attack(width_one=False).width_one
+    False
     """
 
     build: Callable[[Dataset, int, int, bool], Layer] | None = None
@@ -101,7 +101,7 @@ class Method:
     name:        on the command line. certificate: its name in certificates (None: the same).
     aliases:     further names that the command line takes.
     theorem:     what it is the proof of, "" for no theorem. source: where that is written.
-    build:       key and query weights from data and settings. Raises HypothesisFails.
+    build:       key and query weights from data and a request. Raises HypothesisFails.
     head_claims: the steps of the proof, checked on what was built. outline: the steps that every
                  trace must hold, and the hypotheses of the theorem.
     hypotheses:  claims of those that are its own, "hypothesis.<name>"; A1, A2, context-size and
@@ -117,8 +117,8 @@ class Method:
                  how strongly each hypothesis is used; None where no step uses one.
     voice:       a report's words. attack: how to search for failures; None where nothing promises.
 
-    >>> from attncert import Settings
-    >>> Settings("paper").method
+    >>> from attncert.verify.methods.registry import method
+    >>> method("paper")
     Method('paper', theorem='Theorem 1', source='paper, Theorem 1')
     """
 
@@ -131,7 +131,7 @@ class Method:
     voice: Voice = field(default_factory=Voice)
     certificate: str | None = None
     aliases: tuple[str, ...] = ()
-    hypotheses: Callable[[Dataset, Asked], Iterable[Claim]] = lambda data, settings: ()
+    hypotheses: Callable[[Dataset, Request], Iterable[Claim]] = lambda data, request: ()
     bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1
     only_width: int | None = None

@@ -10,19 +10,19 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Asked, Attack, Method
+from attncert.verify.methods.method import Attack, Method, Request
 from attncert.verify.partition.certificate import memorizes
 from attncert.verify.steps.paper import head_claims
 
 
-def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
+def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
     return paper.build(
         data,
-        head_width=settings.width(data),
-        heads=settings.heads,
-        interior=settings.interior,
-        saturation=settings.saturation,
-        seed=settings.seed,
+        head_width=request.head_width,
+        heads=request.heads,
+        interior=not request.vertices,
+        saturation=request.saturation,
+        seed=request.seed,
         progress=progress,
     )
 

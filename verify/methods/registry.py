@@ -81,7 +81,7 @@ def method(name: str) -> Method:
     if found is None:
         named, found = names(), known(name)
     if found is None:
-        raise InputError("--construction", f"{', '.join(named)} or MODULE:NAME", name)
+        raise InputError("construction", f"{', '.join(named)} or MODULE:NAME", name)
     return found
 
 
@@ -138,8 +138,8 @@ def _imported(place: str) -> Method:
         found = getattr(_module(module), attribute)
     except (Exception, SystemExit) as error:  # whatever a module can raise
         reason = f"{place} ({told(error)})"
-        raise InputError("--construction", "a module and a name in it", reason) from error
-    return _method_of(found, f"--construction {place}")
+        raise InputError("construction", "a module and a name in it", reason) from error
+    return _method_of(found, place)
 
 
 def _module(name: str) -> ModuleType:
@@ -171,7 +171,7 @@ def _discover() -> None:
 
 def _method_of(found: object, place: str) -> Method:
     if not isinstance(found, Method):
-        raise InputError(place, "a Method", f"of type {type(found).__name__}")
+        raise InputError("construction", "a Method", f"of type {type(found).__name__} ({place})")
     return found if known(found.name) is found else register(found)
 
 

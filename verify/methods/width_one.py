@@ -10,17 +10,17 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Asked, Attack, Method
+from attncert.verify.methods.method import Attack, Method, Request
 from attncert.verify.steps.width_one import head_claims
 
 
-def _build(data: Dataset, settings: Asked, progress: Progress) -> Construction:
+def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
     return width_one.build(
         data,
-        heads=settings.heads,
-        saturated=settings.values(data) < data.m,  # a short head may place more than d_v examples
-        saturation=settings.saturation,
-        seed=settings.seed,
+        heads=request.heads,
+        saturated=request.value_width < data.m,  # a short head may place more than d_v examples
+        saturation=request.saturation,
+        seed=request.seed,
         progress=progress,
     )
 

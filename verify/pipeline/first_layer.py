@@ -33,7 +33,7 @@ _WORDS = (
 
 def behind_first(run: Run) -> Run:
     """With the data as the second layer sees them, where a first one is asked for."""
-    return replace(run, data=mixed(run.data), before=run.data) if run.settings.mix else run
+    return replace(run, data=mixed(run.data), before=run.data) if run.question.mix else run
 
 
 def claims(run: Run) -> list[Claim]:

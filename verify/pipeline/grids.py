@@ -26,7 +26,7 @@ from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.pipeline.run import Run
-from attncert.verify.settings import GRID
+from attncert.verify.questions.prove import Prove
 from attncert.verify.steps.shared import timed
 
 MOST_SECONDS = 60.0  # of a run that `auto` allows, as estimated
@@ -35,17 +35,25 @@ _HALVINGS = 24  # grids tried, from half the largest number on
 
 
 def on_grid(run: Run) -> Run:
-    """With the data rounded, where that is asked for. Raises InputError where `auto` finds none."""
-    settings = run.settings
-    if settings.round_to is None:
+    """With the data rounded, where that is asked for.
+
+    Where `auto` finds no grid since the construction does not apply to the data as they are either,
+    they stay: what fails there is the answer. Raises InputError where it applies to them.
+    """
+    step = run.question.round
+    if step is None:
         return run
-    if settings.grid is not None:
-        data, done = rounded(run.data, settings.grid)
+    if step != "auto":
+        data, done = rounded(run.data, Fraction(step))
         return replace(run, data=data, rounding=done)
     run.progress("the grid", 0, 1)
     found = finest(run.data, partial(_built, run))
     if found is None:
-        raise InputError("--round", "a grid: none was found on which these data", "auto")
+        try:
+            _built(run, run.data)
+        except HypothesisFails:
+            return run
+        raise InputError("round", "a grid: none was found on which these data", "auto")
     return replace(run, data=found.data, rounding=found.rounding)
 
 
@@ -85,21 +93,26 @@ def remedied(run: Run, claim: Claim) -> Claim:
     found = finest(data, partial(_built, run))
     if found is None:
         return claim
-    grid = str(found.rounding.grid)
-    again = grid if GRID.fullmatch(grid) else "auto"  # numbers near 1e-310 need a longer step
-    settings = replace(run.settings, round_to=again, claim="auto")
     told = {
-        "to interpolate rounded data": settings.command(data.T),
+        "to interpolate rounded data": _again(run.question, found.rounding.grid).line(),
         "largest change": at_most(found.rounding.largest_change),
         "seconds, estimated": found.seconds,
     }
     return replace(claim, numbers={**claim.numbers, **told})
 
 
+def _again(question: Prove, step: Fraction) -> Prove:
+    """The question on this grid; numbers near 1e-310 need a longer step than an option takes."""
+    try:
+        return replace(question, round=str(step), claim="auto")
+    except InputError:
+        return replace(question, round="auto", claim="auto")
+
+
 def _built(run: Run, data: Dataset) -> Construction:
     """The construction as asked for, for other data than the run's."""
     with run.theirs("build"):
-        return run.method.build(data, run.settings, silent)
+        return run.method.build(data, run.request, silent)
 
 
 class OnGrid(NamedTuple):

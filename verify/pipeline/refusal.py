@@ -41,7 +41,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     data, r = run.data, run.r
     bound = run.method.bound
     with run.theirs("bound"):
-        heads = run.settings.heads or (bound and bound.fewest(data.T, r)) or 1
+        heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     claims = [*known, *run.capacity(heads)]
     if failure.hypothesis == "some-partition":
         given = consecutive(range(data.T), r, max(r - 1, 1))
@@ -49,10 +49,10 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         claims.append(conclusions.no_grouping(failure))
     named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
-    wanted = run.settings.heads
+    wanted = run.question.heads
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
-        claims += _placed(data, r, wanted or data.T, run.settings.seed, run.value_width)
+        claims += _placed(data, r, wanted or data.T, run.question.seed, run.value_width)
     run.progress("limits for all weights", 0, 1)
     known_limits = limits(data, wanted, run.value_width)
     claims += known_limits
@@ -63,11 +63,19 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         heads=wanted,
         value_width=run.value_width,
         examples=data.T,
-        given=run.settings.claim == "interpolation",
+        given=run.question.claim == "interpolation",
     )
     with run.theirs("trace"):
         trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
-    proof = Proof(data, run.setup(), trace, ids.MEMORIZATION, versions=versions())
+    proof = Proof(
+        question=run.question,
+        data=data,
+        setup=run.setup(),
+        trace=trace,
+        conclusion=ids.MEMORIZATION,
+        versions=versions(),
+        call=run.call,
+    )
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof
     more = further_keys(None, run.rounding)  # no weights are saturated

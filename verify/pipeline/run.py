@@ -16,48 +16,59 @@ from attncert.constructions.errors import InputError, whole
 from attncert.constructions.foreign import printable
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
+from attncert.constructions.search.saturation import Saturation
 from attncert.verify.certificate import further_keys, produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.installed import version
 from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.method import Method, Request
+from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
-from attncert.verify.settings import Settings
 from attncert.verify.steps import hypotheses, shared
-
-
-def _require_data(data: object) -> None:
-    if not isinstance(data, Dataset):
-        raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
 
 
 @dataclass(frozen=True)
 class Run:
-    """The question, the data and the construction."""
+    """The question, the data and the construction.
+
+    request: what the construction is asked to build. call: in Python, where no command line repeats
+    this run. rounding: by which `data` came from what was given. before: what was given, where a
+    first layer made `data` of it.
+    """
 
     data: Dataset
-    settings: Settings
+    question: Prove
     method: Method
+    request: Request
     progress: StageProgress = silent
-    call: str = ""  # in Python, where no command line repeats this run
-    rounding: Rounding | None = None  # by which `data` came from what was given
-    before: Dataset | None = None  # what was given, where a first layer made `data` of it
+    call: str = ""
+    rounding: Rounding | None = None
+    before: Dataset | None = None
 
-    def __post_init__(self) -> None:
-        _require_data(self.data)
+    @classmethod
+    def of(
+        cls,
+        data: Dataset,
+        question: Prove,
+        method: Method,
+        progress: StageProgress = silent,
+        call: str = "",
+    ) -> Run:
+        """The run that answers `question` about these data by this construction.
 
-    @property
-    def head_width(self) -> int:
-        with self.theirs("width"):
-            found = self.method.head_width(self.data, self.settings.head_width)
-            if not whole(found) or found < 1:
-                raise ValueError(f"d_h is {printable(found, 40)}")
-            return found
+        Raises InputError for data of another type, and for what the construction cannot be asked.
+        """
+        if not isinstance(data, Dataset):
+            raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
+        chosen = question.of(data)
+        if not (call or ":" in question.construction):
+            question = replace(question, construction=method.name)  # an alias
+        return cls(chosen, question, method, _request(chosen, question, method), progress, call)
 
     @property
     def value_width(self) -> int:
-        return self.settings.values(self.data)
+        return self.request.value_width
 
     @property
     def narrow(self) -> bool:
@@ -67,12 +78,12 @@ class Run:
     @property
     def r(self) -> int:
         with self.theirs("bound"):
-            return self.method.r(self.data, self.head_width)
+            return self.method.r(self.data, self.request.head_width)
 
     @property
     def command(self) -> str:
         """What repeats this run."""
-        return self.call or self.settings.command(self.data.T)
+        return self.call or self.question.line()
 
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
@@ -93,18 +104,18 @@ class Run:
     @property
     def produced_by(self) -> dict[str, Any]:
         """What a certificate says of its origin."""
-        return produced_by(self.command, self.settings.seed)
+        return produced_by(self.command, self.question.seed)
 
     @property
     def further_keys(self) -> dict[str, Any]:
         """Of `attncert/2`: what a certificate of this run states beside its claim."""
-        return further_keys(self.settings.saturation, self.rounding)
+        return further_keys(self.request.saturation, self.rounding)
 
     def setup(self, built: Construction | None = None, device: Device | None = None) -> Setup:
-        """What the report says was asked and built."""
-        data, settings, method = self.data, self.settings, self.method
-        heads = len(built.layer.heads) if built else settings.heads
-        width = built.head_width if built else self.head_width
+        """What the report says was built."""
+        data, method = self.data, self.method
+        heads = len(built.layer.heads) if built else self.request.heads
+        width = built.head_width if built else self.request.head_width
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         voice, bound = method.voice, method.bound
         with self.theirs("bound"):
@@ -115,13 +126,11 @@ class Run:
                 raise TypeError("remarks are texts by name")
         return Setup(
             construction=method.name,
-            claim=settings.claim,
+            claim=self.question.claim,
             heads=heads,
             head_width=width,
             value_width=self.value_width,
             r=self.r,
-            seed=settings.seed,
-            command=self.command,
             outline=method.outline,
             voice=replace(
                 voice,
@@ -129,19 +138,43 @@ class Run:
                 theorem=voice.theorem or method.theorem,
                 source=voice.source or method.source,
             ),
-            saturation=settings.saturation if built else None,
             rounding=self.rounding,
             before=self.before,
-            asked_as="" if self.call else settings.construction,
             certificate_name=method.certificate_name,
             capacity=capacity,
             parameters=count,
             usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
             device=device.kind if device else "cpu",
-            rank_memory=f"{settings.memory:g} GiB" if device else None,
+            rank_memory=f"{self.question.memory:g} GiB" if device else None,
             regrouped=bool(built and built.regrouped),
             remarks=remarks,
         )
+
+
+def _request(data: Dataset, question: Prove, method: Method) -> Request:
+    """What the construction can be asked is known from its record alone. Raises InputError."""
+    only, width, bits = method.only_width, question.head_width, question.saturate
+    if only is not None and width not in (None, only):
+        raise InputError("head_width", f"{only} with construction {method.name}", width)
+    if bits is not None and not method.saturates:
+        names = " or ".join(other.name for other in registry.methods() if other.saturates)
+        got = f"with construction {method.name}, whose heads steer no example"
+        raise InputError("saturate", f"given with construction {names}", got)
+    if question.saturate_own and method.saturates != "own":
+        got = f"with construction {method.name}"
+        raise InputError("saturate_own", "given with construction paper", got)
+    with registry.theirs(method, "width"):
+        width = method.head_width(data, width)
+        if not whole(width) or width < 1:
+            raise ValueError(f"d_h is {printable(width, 40)}")
+    return Request(
+        heads=question.heads,
+        head_width=width,
+        value_width=question.value_width or data.m,
+        vertices=question.vertices,
+        saturation=None if bits is None else Saturation(bits, question.saturate_own),
+        seed=question.seed,
+    )
 
 
 def versions(device: Device | None = None) -> Mapping[str, str]:

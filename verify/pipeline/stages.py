@@ -62,7 +62,7 @@ Certificate = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
-class Answer:
+class Outcome:
     """What the finished layer is claimed to do, the layer with whatever readout it has, and the
     certificate of it, where there is one that the checker reads."""
 
@@ -75,7 +75,7 @@ class Answer:
 def afford(run: Run) -> None:
     """Refuse before any work what the memory budget of the rank cannot hold in the end."""
     if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
-        require_room(run.data.T, run.settings.memory_bytes)
+        require_room(run.data.T, run.question.memory_bytes)
 
 
 def hypotheses(run: Run) -> list[Claim]:
@@ -86,8 +86,8 @@ def hypotheses(run: Run) -> list[Claim]:
     every = partial(
         asked.kruskal_at_least,
         data,
-        seed=run.settings.seed,
-        work=run.settings.a1_work,
+        seed=run.question.seed,
+        work=run.question.a1_work,
         progress=run.progress,
     )
     checks = {
@@ -103,16 +103,16 @@ def hypotheses(run: Run) -> list[Claim]:
         wanted.append(partial(every, run.r, ids.A1_AT_R))
     claims = [shared.timed(check) for check in wanted]
     with run.theirs("hypotheses"):
-        return [*claims, *map(_claim, run.method.hypotheses(data, run.settings))]
+        return [*claims, *map(_claim, run.method.hypotheses(data, run.request))]
 
 
 def build(run: Run) -> Construction:
     """The weights. Raises HypothesisFails where the construction does not apply."""
     with run.theirs("build"):
-        built = run.method.build(run.data, run.settings, run.at("building heads"))
+        built = run.method.build(run.data, run.request, run.at("building heads"))
         if not isinstance(built, Construction):
             raise TypeError(f"a {type(built).__name__} and no Construction is returned")
-    narrow.require_wide_enough(run.data, built, run.value_width, run.settings.claim)
+    narrow.require_wide_enough(run.data, built, run.value_width, run.question.claim)
     return built
 
 
@@ -158,7 +158,7 @@ def follows(run: Run, built: Construction) -> list[Claim]:
 
 def saturation(run: Run, built: Construction) -> list[Claim]:
     """Where it was asked for: by three routes, and at the least c."""
-    wanted = run.settings.saturation
+    wanted = run.request.saturation
     if wanted is None:
         return []
     run.progress("saturation", 0, 1)
@@ -169,13 +169,13 @@ def saturation(run: Run, built: Construction) -> list[Claim]:
 def rank(run: Run, built: Construction) -> list[Claim]:
     """rank Z = T at finite weights, and the reduction that makes it enough."""
     run.progress("rank", 0, run.data.T)
-    settings = run.settings
+    question = run.question
     check = partial(
         conclusions.full_rank,
         run.data,
         built.layer,
-        settings.device,
-        settings.memory_bytes,
+        question.device,
+        question.memory_bytes,
         run.at("rank"),
     )
     if not run.narrow:
@@ -184,12 +184,12 @@ def rank(run: Run, built: Construction) -> list[Claim]:
     return [shared.timed(check), shared.timed(picked), narrow.reduction()]
 
 
-def answer(run: Run, built: Construction, prime: int) -> Answer:
+def answer(run: Run, built: Construction, prime: int) -> Outcome:
     """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
 
     prime: modulo which the rank is T.
     """
-    data, wanted = run.data, "interpolation" if run.narrow else run.settings.claim
+    data, wanted = run.data, "interpolation" if run.narrow else run.question.claim
     bits = predicted_bits(built, data)
     work = bits * bits * data.T
     if wanted == "full-rank":
@@ -198,8 +198,8 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
         return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         told = conclusions.too_long(data, bits, narrow=run.narrow)
-        return Answer("interpolation", built.layer, told)
-    limit, what = run.settings.time_limit, f"an exact readout of about {bits:,} bits"
+        return Outcome("interpolation", built.layer, told)
+    limit, what = run.question.time_limit, f"an exact readout of about {bits:,} bits"
     require_time(limit, seconds(bits, data.T, 0), what)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
@@ -214,16 +214,16 @@ def answer(run: Run, built: Construction, prime: int) -> Answer:
     solves = shared.timed(partial(readout_solves, data, layer))
     routes = interpolation(run, built, layer, work)
     concluded = conclusions.interpolates(data, routes, uncertified, narrow=run.narrow)
-    return Answer("interpolation", layer, [solves, *routes, *concluded], file)
+    return Outcome("interpolation", layer, [solves, *routes, *concluded], file)
 
 
-def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Answer:
+def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Outcome:
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
     if bits * bits * run.data.T > SOLVE_WORK:
         claims[0] = remedied(run, claims[0])
-    return Answer("full-rank", built.layer, [*claims, enclosure(run, built)], file)
+    return Outcome("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 
 def _certified(
@@ -232,7 +232,7 @@ def _certified(
     """The certificate of this layer (prime: of its rank); or None, and why the checker would not
     read it."""
     try:
-        file = data_file(run.data, run.settings.data_file)
+        file = data_file(run.data, run.question.data_file)
         return certificate(
             run.data,
             layer,
@@ -273,31 +273,33 @@ def enclosure(run: Run, built: Construction) -> Claim:
     if data.T * heads * data.n > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
-    settings = replace(run.settings, heads=heads, saturate=None, saturate_own=False)
+    request = replace(run.request, heads=heads, saturation=None)
     try:
-        weights = float64_weights(data, lambda coarse: run.method.build(coarse, settings, silent))
+        weights = float64_weights(data, lambda coarse: run.method.build(coarse, request, silent))
     except HypothesisFails as failure:
         return conclusions.no_enclosure(str(failure))
     return shared.timed(partial(enclose_error, data, weights))
 
 
-def finished(run: Run, built: Construction, answer: Answer, claims: list[Claim]) -> Proof:
+def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim]) -> Proof:
     """The trace, the heads in numbers, and the certificate of what holds."""
     data = run.data
     run.progress("figures", 0, 1)
-    settings = run.settings
-    blocks = conclusions.in_blocks(data, built.layer, settings.device)
-    device = choose_device(settings.device) if blocks else None
+    question = run.question
+    blocks = conclusions.in_blocks(data, built.layer, question.device)
+    device = choose_device(question.device) if blocks else None
     with run.theirs("trace"):
         trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
     return Proof(
+        question=question,
         data=data,
-        settings=replace(run.setup(built, device), claim=answer.kind),
+        setup=replace(run.setup(built, device), claim=outcome.kind),
         trace=trace,
         conclusion=ids.MEMORIZATION,
-        layer=answer.layer,
+        layer=outcome.layer,
         groups=built.groups,
-        heads=summaries(data, built, settings.saturate),
-        certificate=answer.certificate if trace.standing(ids.MEMORIZATION).holds else None,
+        heads=summaries(data, built, question.saturate),
+        certificate=outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None,
         versions=versions(device),
+        call=run.call,
     )

@@ -27,10 +27,10 @@ def limited(seconds: float | None) -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     if not (main and hasattr(signal, "setitimer")):
         where = "here: there is no timer outside the main thread, nor on Windows"
-        raise InputError("--time-limit", "left out", where)
+        raise InputError("time_limit", "left out", where)
 
     def over(number: int, frame: FrameType | None) -> None:
-        raise OutOfTime(f"the proof did not end within {seconds:g} s (--time-limit)")
+        raise OutOfTime(f"the proof did not end within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -51,4 +51,4 @@ def require_time(limit: float | None, seconds: float, what: str) -> None:
     left, _ = signal.getitimer(signal.ITIMER_REAL)
     if seconds > _UNCERTAIN * left:
         told = f"{what} takes about {seconds:.2g} s, and {left:.2g} s are left"
-        raise OutOfTime(f"{told} (of --time-limit {limit:g})")
+        raise OutOfTime(f"{told} (of {limit:g} s)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import MOST_SIZE, Question, option
@@ -20,10 +20,11 @@ from attncert.verify.questions.rules import (
     whole,
 )
 
-__all__ = ["A1_WORK", "CLAIMS", "Prove"]
+__all__ = ["A1_WORK", "ClaimChoice", "Prove"]
 
-CLAIMS = ("auto", "interpolation", "full-rank")
+ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 A1_WORK = 30.0  # nominal seconds
+_CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
 _SIZE = whole(1, MOST_SIZE)
 _WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
@@ -51,7 +52,7 @@ class Prove(Question):
         None, _SIZE, "d_h; default: n for paper, else 1", group=_WEIGHTS
     )
     value_width: int | None = option(None, _SIZE, "d_v; default: m", group=_WEIGHTS)
-    claim: str = option("auto", one_of(*CLAIMS), " | ".join(CLAIMS))
+    claim: ClaimChoice = option("auto", one_of(*_CLAIMS), " | ".join(_CLAIMS))
     vertices: bool = option(
         False, SWITCH, "paper: steer all examples: longer numbers", group=_WEIGHTS
     )
@@ -114,3 +115,7 @@ class Prove(Question):
     @property
     def unlabelled(self) -> bool:
         return self.claim == "full-rank"
+
+    @property
+    def memory_bytes(self) -> int:
+        return int(self.memory * 2**30)

@@ -26,7 +26,7 @@ DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10**7  # seconds: four months
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", re.ASCII)
-_DECIMAL = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?|[0-9]{1,18}/[0-9]{1,18}", re.ASCII)
+_DECIMAL = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?|[0-9]{1,18}/[1-9][0-9]{0,17}", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 EACH = 10  # data sets of every shape in the normal suite
 EACH_SLOW = 125
@@ -202,7 +203,7 @@ def check_build(data: Dataset, options: dict[str, Any], holds: bool) -> None:
 
 
 def check_proof(data: Dataset, options: dict[str, Any], holds: bool) -> None:
-    proof = prove(data, Settings(claim=claim_for(data, options), **options))
+    proof = prove(data, Prove(claim=claim_for(data, options), **options))
     assert proof.conclusion == "memorization"
     assert proof.exit_status in ((0,) if holds else (1, 3))
     if not holds:
@@ -216,7 +217,7 @@ def check_proof(data: Dataset, options: dict[str, Any], holds: bool) -> None:
     assert proof.standing is Level.PROVED and proof.certificate is not None
     assert all(claim.level.holds for claim in proof.trace if claim.id.startswith("head."))
     assert proof.layer is not None
-    if proof.settings.claim == "interpolation":
+    if proof.setup.claim == "interpolation":
         spans = sum(summary.z_bits or 0 for summary in proof.heads)
         if spans <= FRACTION_BITS // 10:
             assert outputs(data, proof.layer) == data.labels.fractions()

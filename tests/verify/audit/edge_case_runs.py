@@ -18,7 +18,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.labels import label_rank
@@ -35,7 +35,7 @@ def line(run: str, data: Dataset, **options: Any) -> str:
 
 
 def _proof(construction: str, data: Dataset, **options: Any) -> str:
-    proof = prove(data, Settings(construction=construction, **options))
+    proof = prove(data, Prove(construction=construction, **options))
     open_ = [c for c in proof.trace if not c.level.holds and c.id != ids.MEMORIZATION]
     failing: dict[str, list[str]] = {}
     for claim in (c for c in open_ if c.about is None):

@@ -151,11 +151,11 @@ def test_several_failures_can_be_collected() -> None:
 
 def test_bad_arguments() -> None:
     with pytest.raises(
-        InputError, match=r"^--construction: must be paper, width-one, affine, gen.*, not nothing$"
+        InputError, match=r"^construction: must be paper, width-one, affine, gen.*, not nothing$"
     ):
         attack("nothing", cases=1)
     with pytest.raises(
-        InputError, match=r"^--construction: must be paper, width-one or affine, not gen"
+        InputError, match=r"^construction: must be paper, width-one or affine, not gen"
     ):
         attack("generic", cases=1)
     with pytest.raises(

@@ -30,7 +30,7 @@ from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Shape, Weake
 from attncert.verify.audit.records import Scope, Standing, audit
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 
 STEP = {step.id: step for step in STEPS}
 BY_ID = {weakening.id: weakening for weakening in WEAKENINGS}
@@ -234,7 +234,7 @@ def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
         for broken in explore(weakening, 4, seed=2).broken.values():
             for level, minimal in broken.minimal.items():
                 data, x = minimal.instance.dataset, minimal.instance
-                proof = prove(data, Settings(construction="generic", heads=x.heads))
+                proof = prove(data, Prove(construction="generic", heads=x.heads))
                 assert (proof.standing is Level.REFUTED) == (level is Level.REFUTED)
                 answers.append(proof.standing)
     assert answers.count(Level.PROVED) >= 4 and answers.count(Level.REFUTED) >= 4
@@ -265,7 +265,7 @@ def test_a_strength_above_the_theorem_is_a_finding_against() -> None:
 
 def test_claims_say_what_they_use() -> None:
     data = of_kruskal_rank(Kappa(3, 2, 3, 2, 2, KINDS[1]), 3, 0)
-    uses = claimed(prove(data, Settings(heads=2, head_width=2)).trace)
+    uses = claimed(prove(data, Prove(heads=2, head_width=2)).trace)
     assert {step for steps in uses.values() for step in steps} <= {
         "duals", "steering", "selector", "separator", "independence"
     }  # fmt: skip

@@ -34,8 +34,8 @@ from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.ball import SingularValue
-from attncert.verify.settings import Settings
 
 RNG = np.random.default_rng(5)
 CONTEXTS = RNG.integers(-2, 3, (6, 3, 4)).astype(float)
@@ -112,7 +112,7 @@ def test_half_trained_it_does_not() -> None:
 @cache
 def built(T: int = 13) -> tuple[Dataset, Layer, tuple[tuple[int, ...], ...]]:
     data = digits().take(T)
-    proof = prove(data, Settings(heads=4, head_width=4))
+    proof = prove(data, Prove(heads=4, head_width=4))
     assert proof.layer is not None
     return data, proof.layer, proof.groups
 
@@ -176,7 +176,7 @@ def test_in_units_of_ln_2_short_integers_stay_exact_in_half_precision() -> None:
 
 def test_groups_over_a_shared_context_are_found() -> None:
     data = family(7, 3, 7, shared=True, seed=1)
-    proof = prove(data, Settings(heads=3))
+    proof = prove(data, Prove(heads=3))
     assert proof.layer is not None
     found = audit_layer(Attention(data, proof.layer, unit="ln2"))
     assert [head.group for head in found.heads] == list(proof.groups) == [(0, 1, 2), (3, 4), (5, 6)]
@@ -203,7 +203,7 @@ def test_a_label_changed_is_found() -> None:
 def test_a_lost_head_loses_the_rank() -> None:
     """Shared context: without one head rank Z is at most H(n-1)+1 < T, exactly."""
     data = family(7, 3, 7, shared=True, seed=1)
-    proof = prove(data, Settings(heads=3))
+    proof = prove(data, Prove(heads=3))
     assert proof.layer is not None
     heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
     claim = audit_layer(Attention(data, replace(proof.layer, heads=heads), unit="ln2"))[
@@ -369,7 +369,7 @@ def test_nor_on_the_scale_of_the_data() -> None:
 def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     """Where the rank is refuted the smallest singular value is 0, not "between 0 and 5e-324"."""
     data = family(7, 3, 7, shared=True, seed=1)
-    proof = prove(data, Settings(heads=3))
+    proof = prove(data, Prove(heads=3))
     assert proof.layer is not None
     heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
     lost = StoredLayer(replace(proof.layer, heads=heads), "rational")

@@ -23,7 +23,7 @@ from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 PROVED = family(5, 3, 4, seed=1)
@@ -73,7 +73,7 @@ def test_no_data_set_is_too_degenerate_for_a_report(name: str) -> None:
     data = CASES[name]()
     files = render(found := audit(Scope(data, quick=True), [user_data.section]))
     standings = {
-        prove(data, Settings(construction=name, claim="full-rank")).standing
+        prove(data, Prove(construction=name, claim="full-rank")).standing
         for name in [m.name for m in registry.methods() if m.uses_a1_a2]
     }
     refuted, proved = Level.REFUTED in standings, Level.PROVED in standings

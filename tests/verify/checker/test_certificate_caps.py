@@ -21,7 +21,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import Head, Layer
-from attncert.reports import render
+from attncert.reports.answers import report
 from attncert.reports.kruskal import page
 from attncert.verify import certificate, checker
 from attncert.verify.capacity.capacity import capacity
@@ -33,8 +33,8 @@ from attncert.verify.kruskal.examine import examine
 from attncert.verify.kruskal.sampling.jobs import Question
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.rational import Relation
-from attncert.verify.settings import Settings
 from attncert.verify.tightness.impossibility import certificate_of
 from attncert.verify.tightness.relations.rows import Broken
 
@@ -60,21 +60,21 @@ def test_writer_and_checker_agree_on_the_caps(name: str) -> None:
 
 def test_a_readout_with_too_many_digits_gives_way_to_the_rank(tmp_path: Path) -> None:
     """The case of a context with a denominator of 1,700,003: proved, and the file holds."""
-    proof = prove(LONG, Settings("generic"))
+    proof = prove(LONG, Prove("generic"))
     assert proof.standing is Level.PROVED and proof.certificate is not None
-    assert proof.certificate["claim"] == proof.settings.claim == "full-rank"
+    assert proof.certificate["claim"] == proof.setup.claim == "full-rank"
     assert "the checker reads 500,000" in proof.trace["readout"].statement
     assert verdict(proof.certificate, tmp_path) == "holds"
 
 
 def test_asked_for_by_name_the_verdict_says_that_there_is_no_certificate() -> None:
-    proof = prove(LONG, Settings("generic", claim="interpolation"))
+    proof = prove(LONG, Prove("generic", claim="interpolation"))
     assert proof.standing is Level.PROVED and proof.certificate is None
     said = proof.trace["memorization"].statement
     assert said.endswith(
         "There is no certificate: a number has 511,752 digits, and the checker reads 500,000."
     )
-    files = render(proof)
+    files = report(proof).files
     assert "certificate.json" not in files
     assert b"nothing was built" not in files["report.md"]
 
@@ -86,7 +86,7 @@ def test_whatever_the_caps_no_certificate_is_above_them(
 ) -> None:
     """Both sides with lower caps, lower and lower: what prove hands over always holds."""
     seen = set()
-    for settings in (Settings(construction), Settings(construction, claim="interpolation")):
+    for settings in (Prove(construction), Prove(construction, claim="interpolation")):
         for value in (10**9, 3000, 1500, 900, 200, 60, 8, 3, 1):
             for module in (certificate, reading):
                 monkeypatch.setattr(module, cap, value)
@@ -103,12 +103,12 @@ def test_whatever_the_caps_no_certificate_is_above_them(
 
 
 PRICED = {
-    "small": (SMALL, Settings()),
-    "vertices": (family(5, 3, 4, seed=2), Settings(interior=False)),
-    "width one": (family(9, 3, 4, seed=3), Settings("width-one")),
-    "generic": (family(9, 4, 5, seed=4), Settings("generic")),
-    "digits": (digits().take(13), Settings()),
-    "long logits": (Dataset.of([["1/997", 0], [0, 1]], [[1, 2]], [1]), Settings("generic")),
+    "small": (SMALL, Prove()),
+    "vertices": (family(5, 3, 4, seed=2), Prove(vertices=True)),
+    "width one": (family(9, 3, 4, seed=3), Prove("width-one")),
+    "generic": (family(9, 4, 5, seed=4), Prove("generic")),
+    "digits": (digits().take(13), Prove()),
+    "long logits": (Dataset.of([["1/997", 0], [0, 1]], [[1, 2]], [1]), Prove("generic")),
 }
 
 
@@ -136,18 +136,18 @@ def test_above_a_limit_of_the_checker_the_rank_is_the_answer(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attncert.verify.pipeline.stages." + limit, 0.0)
-    proof = prove(SMALL, Settings())
-    assert proof.settings.claim == "full-rank" and proof.certificate is not None
-    asked = prove(SMALL, Settings(claim="interpolation"))
+    proof = prove(SMALL, Prove())
+    assert proof.setup.claim == "full-rank" and proof.certificate is not None
+    asked = prove(SMALL, Prove(claim="interpolation"))
     assert asked.certificate is None
     assert "checking it would take" in asked.trace["memorization"].statement
 
 
 def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Dataset.of([[1, 0], [0, 1]], [[1, 2]] * 2, [1, 2])
-    assert prove(data, Settings()).certificate is not None
+    assert prove(data, Prove()).certificate is not None
     monkeypatch.setattr(certificate, "MAX_FILE_BYTES", 100)
-    proof = prove(data, Settings())
+    proof = prove(data, Prove())
     assert (proof.standing, proof.certificate) == (Level.REFUTED, None)
     assert capacity(SMALL).certificate is None, "and capacity writes none either"
 

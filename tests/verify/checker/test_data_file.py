@@ -20,10 +20,10 @@ from support.small_certificates import CASES, canonical, digested, sealed, writt
 from test_checker import KNOWN, THREE, TWO
 
 import attncert
-from attncert import Dataset, InputError, Settings, prove
+from attncert import Dataset, InputError, Prove, prove
+from attncert.reports.answers import report
 from attncert.reports.certificate.explain import explain
 from attncert.reports.folder import strange
-from attncert.reports.proof.page import render
 from attncert.verify import checker
 from attncert.verify.coq import executable
 from attncert.verify.coq.instance import instance
@@ -184,7 +184,7 @@ def large() -> dict[str, bytes]:
     data = Dataset.of(contexts, queries, labels)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data_file, "INSIDE", 20)
-        return render(prove(data, Settings("width-one", claim="full-rank")))
+        return report(prove(data, Prove("width-one", claim="full-rank"))).files
 
 
 def laid(files: dict[str, bytes], folder: Path) -> str:
@@ -211,7 +211,7 @@ def test_many_numbers_are_for_the_fast_check(
     certificate = json.loads(large["certificate.json"])
     Draft202012Validator(TWO, registry=KNOWN).validate(certificate)
     again = attncert.load(tmp_path / NPZ)
-    same = prove(again, Settings("width-one", claim="full-rank")).certificate
+    same = prove(again, Prove("width-one", claim="full-rank")).certificate
     assert same is not None and same["layer"] == certificate["layer"]
     inline = fast.check_file(written(json.dumps(same), tmp_path))
     assert inline.status == "holds"
@@ -304,7 +304,7 @@ def test_other_claims_have_no_archive(large: dict[str, bytes], tmp_path: Path) -
 def test_fractions_are_too_many_for_any_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_file, "INSIDE", 5)
     data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    proof = prove(data, Settings(heads=2))
+    proof = prove(data, Prove(heads=2))
     assert proof.certificate is None
     told = [claim.statement for claim in proof.trace]
     assert any("13 numbers, not all of them integers of 64 bits" in line for line in told)

@@ -20,31 +20,32 @@ from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.methods import registry
 from attncert.verify.pipeline import stages as pipeline
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 
 def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
     return generators.family(T, n, d, queries="moment-curve", seed=3, **options)
 
 
-# data, settings
-PROOFS: dict[str, tuple[Dataset, Settings]] = {
-    "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), Settings()),
-    "idle heads, wide values": (curve(4, 2, 3), Settings(heads=6, value_width=3)),
-    "labels of width 2": (curve(5, 3, 3, m=2), Settings()),
-    "shared, width two": (curve(5, 3, 4, shared=True), Settings(head_width=2)),
-    "head width above n": (curve(4, 2, 3), Settings(head_width=5)),
+# data, question
+PROOFS: dict[str, tuple[Dataset, Prove]] = {
+    "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), Prove()),
+    "idle heads, wide values": (curve(4, 2, 3), Prove(heads=6, value_width=3)),
+    "labels of width 2": (curve(5, 3, 3, m=2), Prove()),
+    "shared, width two": (curve(5, 3, 4, shared=True), Prove(head_width=2)),
+    "head width above n": (curve(4, 2, 3), Prove(head_width=5)),
     "rank-one, the proof's heads": (
         generators.family(7, 4, 5, queries="near-collinear", shared=True, seed=3),
-        Settings(construction="width-one"),
+        Prove(construction="width-one"),
     ),
-    "width-one, by rank alone": (curve(6, 3, 3), Settings("width-one", claim="full-rank")),
-    "more rows than columns": (generators.random(3, 4, 3, seed=1), Settings()),
-    "generic": (curve(7, 3, 4, shared=True), Settings("generic")),
-    "generic, width two": (curve(9, 3, 4), Settings("generic", heads=4, head_width=2)),
-    "generic, by rank alone": (curve(5, 3, 4), Settings("generic", claim="full-rank")),
-    "values too narrow": (curve(4, 3, 3, m=2), Settings(value_width=1)),
-    "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Settings(heads=2)),
+    "width-one, by rank alone": (curve(6, 3, 3), Prove("width-one", claim="full-rank")),
+    "more rows than columns": (generators.random(3, 4, 3, seed=1), Prove()),
+    "generic": (curve(7, 3, 4, shared=True), Prove("generic")),
+    "generic, width two": (curve(9, 3, 4), Prove("generic", heads=4, head_width=2)),
+    "generic, by rank alone": (curve(5, 3, 4), Prove("generic", claim="full-rank")),
+    "values too narrow": (curve(4, 3, 3, m=2), Prove(value_width=1)),
+    "no grouping": (Dataset.of(np.eye(2, dtype=int), [[1, 0]] * 3, [1, 1, 1]), Prove(heads=2)),
 }
 
 
@@ -58,7 +59,7 @@ def test_real_proofs_keep_the_rules(name: str) -> None:
 @pytest.mark.parametrize("construction", registry.names())
 def test_there_are_rules_for_every_construction(construction: str) -> None:
     """What each proof must hold is missed when it is taken away, premises included."""
-    proof = prove(curve(5, 3, 4), Settings(construction))
+    proof = prove(curve(5, 3, 4), Prove(construction))
     assert all(c.level is Level.PROVED for c in trace_claims(proof))
     own = ["almost-all"] if construction == "generic" else ["hypothesis.partition"]
     for name in (*own, "head.2.integral", "rank"):
@@ -72,11 +73,11 @@ def test_there_are_rules_for_every_construction(construction: str) -> None:
 
 
 def test_of_an_unknown_construction_its_own_outline_is_asked() -> None:
-    proof = prove(curve(4, 3, 4), Settings())
+    proof = prove(curve(4, 3, 4), Prove())
     for promised in ("separator", "another step"):
         outline = Outline(first=(promised,))
-        other = replace(proof.settings, construction="another", outline=outline)
-        found = {c.id: c for c in trace_claims(replace(proof, settings=other))}["trace.complete"]
+        other = replace(proof.setup, construction="another", outline=outline)
+        found = {c.id: c for c in trace_claims(replace(proof, setup=other))}["trace.complete"]
         missing = [f"head.{h}.{promised} is missing" for h in (1, 2)]
         has = promised == "separator"  # every head but the first
         assert (found.witness or {})["violations"] == (missing[:1] if has else missing)
@@ -86,9 +87,9 @@ def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.Mo
     """Above 200 examples; both limits lowered here."""
     monkeypatch.setattr(pipeline, "RANKS_EACH_HEAD", 3)
     with pytest.raises(TraceError, match=r"trace\.complete: head\.1\.rank is missing"):
-        prove(curve(5, 3, 4), Settings())
+        prove(curve(5, 3, 4), Prove())
     monkeypatch.setattr("attncert.verify.claims.rules.RANKS_EACH_HEAD", 3)
-    proof = prove(curve(5, 3, 4), Settings())
+    proof = prove(curve(5, 3, 4), Prove())
     assert "head.1.rank" not in proof.trace
     assert all(c.level is Level.PROVED for c in trace_claims(proof))
 

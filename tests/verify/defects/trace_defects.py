@@ -20,7 +20,8 @@ from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace, TraceError
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.steps import hypotheses
 
 _ERRORS = {"given twice": ids.TRACE_ONCE, "which is missing": ids.TRACE_PREMISES,
@@ -49,7 +50,7 @@ def fired(account: Account) -> Fired:
 def _few_sets(**settings: Any) -> Proof:
     """A1 not decided by going through all sets."""
     with patch.object(hypotheses, "_EXHAUSTIVE", 10):
-        return prove(paper("interior").data, Settings(**settings))
+        return prove(paper("interior").data, Prove(**settings))
 
 
 def false_a1() -> Dataset:
@@ -63,15 +64,15 @@ def false_a2() -> Dataset:
 
 PROOFS: dict[str, Callable[[], Proof]] = {
     FULL: lambda: prove(paper("interior").data),
-    "rank alone": lambda: prove(paper("interior").data, Settings(claim="full-rank", head_width=2)),
+    "rank alone": lambda: prove(paper("interior").data, Prove(claim="full-rank", head_width=2)),
     "sampled": partial(_few_sets, a1_work=0),
     "decided": _few_sets,
-    "width one": lambda: prove(width_one("shared").data, Settings(construction="width-one")),
-    "saturated": lambda: prove(paper("shared").data, Settings(claim="full-rank", saturate=4)),
-    "rounded": lambda: prove(paper("interior").data, Settings(round_to="1")),
+    "width one": lambda: prove(width_one("shared").data, Prove(construction="width-one")),
+    "saturated": lambda: prove(paper("shared").data, Prove(claim="full-rank", saturate=4)),
+    "rounded": lambda: prove(paper("interior").data, Prove(round="1")),
     "A1 false": lambda: prove(false_a1()),
     "A2 false": lambda: prove(false_a2()),
-    "too many examples": lambda: prove(paper("interior").data, Settings(heads=2)),
+    "too many examples": lambda: prove(paper("interior").data, Prove(heads=2)),
 }
 
 

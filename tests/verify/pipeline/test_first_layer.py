@@ -18,7 +18,7 @@ from support.first_layers import SECOND, before, pair_judgement
 from support.small_certificates import CASES, sealed
 
 import attncert
-from attncert import Dataset, Settings, prove, write_report
+from attncert import Dataset, Prove, prove, write_report
 from attncert.constructions.mixing import mixed
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
@@ -32,7 +32,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.fast import check as fast_check
 from attncert.verify.pipeline.first_layer import first_layer, mixing_claim
 
-MIX = Settings(heads=2, mix=True)
+MIX = Prove(heads=2, mix=True)
 BOTH = ["checker", "certificate.json", "--first", "first-layer.json"]
 DATA = Dataset.of(
     [[[1, 0, 2], [0, 3, 1]], [[2, 1, 0], [0, 1, 0]], [[1, 1, 5], [0, 2, "1/3"]]],
@@ -54,7 +54,7 @@ def folder(proof: Proof, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_one_query_is_memorized_in_two_layers(proof: Proof, folder: Path) -> None:
-    assert prove(DATA, Settings(heads=2)).standing is Level.NOT_APPLICABLE
+    assert prove(DATA, Prove(heads=2)).standing is Level.NOT_APPLICABLE
     trace = proof.trace
     assert proof.standing is Level.PROVED and ids.MIXING in trace[ids.MEMORIZATION].rests_on
     told = trace[ids.MIXING]
@@ -275,10 +275,10 @@ def test_equal_means_leave_queries_equal(
 
 
 def test_mixing_and_rounding_are_not_one_run() -> None:
-    with pytest.raises(attncert.InputError, match="--mix: must be given without --round"):
-        Settings(mix=True, round_to="1/4")
-    with pytest.raises(attncert.InputError, match="--mix: must be given without --data-file"):
-        Settings(mix=True, data_file=True)
+    with pytest.raises(attncert.InputError, match="mix: must be given without round"):
+        Prove(mix=True, round="1/4")
+    with pytest.raises(attncert.InputError, match="mix: must be given without data_file"):
+        Prove(mix=True, data_file=True)
 
 
 def test_long_numbers_cost_less_than_the_second_layer_does(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert import Dataset, InputError, Settings, prove
+from attncert import Dataset, InputError, Prove, prove
 from attncert.constructions import width_one
 from attncert.constructions.data.rounding import rounded
-from attncert.reports.proof.page import report
-from attncert.reports.proof.records import summary_dict
+from attncert.reports.answers import report
+from attncert.reports.proof.records import exhibits
 from attncert.reports.proof.saturation import remedy
 from attncert.verify import checker
 from attncert.verify.claims import ids
@@ -73,7 +73,7 @@ def test_other_data_are_refuted() -> None:
 
 
 def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
-    proof = prove(FLOATS, Settings(construction="width-one", round_to="1/8"))
+    proof = prove(FLOATS, Prove(construction="width-one", round="1/8"))
     assert proof.standing is Level.PROVED and ids.ROUNDING in proof.trace[ids.MEMORIZATION].rests_on
     assert "rounded to multiples of 1/8" in proof.trace[ids.MEMORIZATION].statement
     assert "by more than 0.06" in proof.trace[ids.MEMORIZATION].statement
@@ -85,7 +85,7 @@ def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
     path.write_text(json.dumps(proof.certificate))
     verdict = checker.check_file(str(path))
     assert verdict.status == "holds" and "rounded to multiples of 1/8" in verdict.message
-    assert "largest_change" in summary_dict(proof)["settings"]
+    assert "largest_change" in exhibits(proof)["setup"]
 
 
 def test_auto_is_the_finest_that_the_work_allows() -> None:
@@ -103,8 +103,8 @@ def test_whole_numbers_need_no_finer_grid() -> None:
 
 
 def test_full_rank_on_floats_ends_with_the_command() -> None:
-    proof = prove(FLOATS, Settings())
-    assert proof.settings.claim == "full-rank"
+    proof = prove(FLOATS, Prove())
+    assert proof.setup.claim == "full-rank"
     told = remedy(proof)
     assert told is not None and "--round" in told[0] and float(told[2]) > 0
     made = report(proof)
@@ -121,7 +121,7 @@ def test_denormal_floats_end_with_a_command_that_is_taken() -> None:
     assert told is not None and "--round auto" in told[0] and len(told[1]) < 20
 
 
-@pytest.mark.parametrize("grid", ["0", "-1", "1/0", "1.5", "nan", "", "1/64x", "1" * 40])
+@pytest.mark.parametrize("grid", ["0", "-1", "1/0", "1.5.", "nan", "", "1/64x", "1" * 40])
 def test_what_is_no_grid(grid: str) -> None:
-    with pytest.raises(InputError, match="--round: must be auto, or a step above 0"):
-        Settings(round_to=grid)
+    with pytest.raises(InputError, match="round: must be auto, or a step above 0"):
+        Prove(round=grid)

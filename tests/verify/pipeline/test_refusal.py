@@ -19,7 +19,8 @@ from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.pipeline import refusal
-from attncert.verify.prove import Settings, prove
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.relations.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -34,7 +35,7 @@ FLAT = Dataset.of(
 
 
 def proof_of(data: Dataset, **options: Any) -> Proof:
-    return prove(data, Settings(**options))
+    return prove(data, Prove(**options))
 
 
 @pytest.mark.parametrize("about", [None, *About])
@@ -153,7 +154,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "options", [{"saturate": 9}, {"saturate": 9, "round_to": "1/4"}, {"saturate": 3, "mix": True}]
+    "options", [{"saturate": 9}, {"saturate": 9, "round": "1/4"}, {"saturate": 3, "mix": True}]
 )
 def test_a_file_of_impossible_labels_can_be_checked_whatever_was_asked(
     options: dict[str, Any], tmp_path: Path

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import attncert
-from attncert import Dataset, InputError, Settings, prove
+from attncert import Dataset, InputError, Prove, prove
 from attncert.constructions.construction import Construction
 from attncert.constructions.errors import OutOfTime
 from attncert.verify.methods import registry
@@ -29,8 +29,8 @@ def test_a_proof_beyond_its_limit_is_one_line_and_status_3(
     words = ["prove", "digits", "--examples", "600", "--time-limit", "0.2s", "--out", out]
     assert attncert.main([*words, *["--json"] * as_json]) == 3
     printed = capsys.readouterr()
-    told = json.loads(printed.out)["sentence"] if as_json else printed.out.removesuffix("\n")
-    reason = "the proof did not end within 0.2 s (--time-limit)"
+    told = json.loads(printed.out)["statement"] if as_json else printed.out.removesuffix("\n")
+    reason = "the proof did not end within 0.2 s"
     assert told == f"Undecided: {reason}; nothing was written" and printed.err == ""
     assert not list(tmp_path.iterdir())
 
@@ -42,8 +42,8 @@ def test_a_limit_is_a_span_of_time(limit: str, capsys: pytest.CaptureFixture[str
 
 
 def test_a_proof_within_its_limit_is_as_without() -> None:
-    free, timed = prove(TINY, Settings(heads=2)), prove(TINY, Settings(heads=2, time_limit=600))
-    assert timed.certificate == free.certificate and timed.settings.command == free.settings.command
+    free, timed = prove(TINY, Prove(heads=2)), prove(TINY, Prove(heads=2, time_limit=600))
+    assert timed.certificate == free.certificate and timed.command == free.command
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
@@ -52,7 +52,7 @@ def test_what_is_estimated_at_more_is_not_begun(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(stages, "seconds", lambda bits, examples, weights: 2000.0)
     monkeypatch.setattr(stages, "readout", lambda *_: pytest.fail("the readout was begun"))
     with pytest.raises(OutOfTime, match=r"readout of .* takes about 2e\+03 s, and .*600"):
-        prove(TINY, Settings(heads=2, time_limit=600))
+        prove(TINY, Prove(heads=2, time_limit=600))
 
 
 def test_an_estimate_may_be_off_by_two() -> None:
@@ -74,7 +74,7 @@ def test_time_that_ends_in_a_construction_of_others_is_no_error_of_theirs(
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     registry.register(endless)
     with pytest.raises(OutOfTime):
-        prove(TINY, Settings("endless", time_limit=0.05))
+        prove(TINY, Prove("endless", time_limit=0.05))
 
 
 def test_where_there_is_no_timer_a_limit_is_refused() -> None:
@@ -82,13 +82,13 @@ def test_where_there_is_no_timer_a_limit_is_refused() -> None:
 
     def run() -> None:
         try:
-            prove(TINY, Settings(time_limit=60))
+            prove(TINY, Prove(time_limit=60))
         except InputError as error:
             refused.append(str(error))
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert len(refused) == 1 and refused[0].startswith("--time-limit: must be left out, not here")
-    with pytest.raises(InputError, match="--time-limit: must be seconds above 0"):
-        Settings(time_limit=0)
+    assert len(refused) == 1 and refused[0].startswith("time_limit: must be left out, not here")
+    with pytest.raises(InputError, match="time_limit: must be a positive time"):
+        Prove(time_limit=0)

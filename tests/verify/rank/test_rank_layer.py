@@ -27,12 +27,12 @@ from attncert.verify import checker, features
 from attncert.verify.claims.evidence import Level
 from attncert.verify.fast import check as fast
 from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.rank.whole_layer.sizes import Footprint
-from attncert.verify.settings import Settings
 from attncert.verify.steps import conclusions
 
 P = PRIMES_FLOAT64[0]
@@ -281,11 +281,11 @@ def test_the_claim_is_the_same_either_way(T: int, heads: int, shared: bool, seed
 @pytest.mark.usefixtures("blocks_always")
 def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) -> None:
     seen = []
-    asked = Settings(construction="width-one", claim="full-rank", memory=0.5)
+    asked = Prove(construction="width-one", claim="full-rank", memory=0.5)
     proof = prove(DATA, asked, lambda *stage: seen.append(stage))
     assert proof.standing is Level.PROVED
-    assert proof.settings.rank_memory == "0.5 GiB" and proof.settings.device == "cpu"
-    assert "--memory 0.5" in proof.settings.command
+    assert proof.setup.rank_memory == "0.5 GiB" and proof.setup.device == "cpu"
+    assert "--memory 0.5" in proof.command
     assert proof.versions["device"] == "CPU threads" and "numba" in proof.versions
     assert ("rank", 25, 25) in seen
     assert proof.certificate is not None
@@ -302,7 +302,7 @@ def test_equal_bytes_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPa
     for threads in (1, 3):
         monkeypatch.setattr(cpu, "available_threads", lambda count=threads: count)
         with threadpool_limits(threads):
-            proof = prove(DATA, Settings(construction="width-one", claim="full-rank"))
+            proof = prove(DATA, Prove(construction="width-one", claim="full-rank"))
         outputs.append(json.dumps([proof.certificate, proof.trace.as_dict()["claims"]]))
     assert outputs[0] == outputs[1]
 
@@ -314,8 +314,8 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
 
 
 def test_small_layers_are_left_to_flint() -> None:
-    proof = prove(DATA, Settings(construction="width-one", claim="full-rank"))
-    assert proof.settings.rank_memory is None and "numba" not in proof.versions
+    proof = prove(DATA, Prove(construction="width-one", claim="full-rank"))
+    assert proof.setup.rank_memory is None and "numba" not in proof.versions
     assert not conclusions.in_blocks(DATA, random_layer(9, 6))
     assert conclusions.in_blocks(DATA, random_layer(9, 6), "cuda")
 
@@ -324,5 +324,5 @@ def test_a_budget_too_small_is_refused_before_any_work() -> None:
     data = generators.random(3000, 2, 3, shared=True, seed=1)
     stages: list[Any] = []
     with pytest.raises(InputError, match="--memory: must be at least"):
-        prove(data, Settings(memory=0.01), lambda *stage: stages.append(stage))
+        prove(data, Prove(memory=0.01), lambda *stage: stages.append(stage))
     assert stages == []

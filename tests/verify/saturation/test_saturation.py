@@ -15,7 +15,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert import Dataset, InputError, Settings, prove, prove_layer
+from attncert import Dataset, InputError, Prove, prove, prove_layer
 from attncert.constructions import paper, width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
@@ -187,7 +187,7 @@ def test_the_precision_resolves_gaps_of_thousands_of_bits() -> None:
 
 @cache
 def proved(claim: str = "auto") -> Proof:
-    return prove(SHARED, Settings(saturate=5, claim=claim))  # type: ignore[arg-type]
+    return prove(SHARED, Prove(saturate=5, claim=claim))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("claim", ["auto", "full-rank"])
@@ -205,7 +205,7 @@ def test_the_certificate_states_it(claim: str, tmp_path: Path) -> None:
 
 
 def test_without_it_the_format_is_the_first() -> None:
-    proof = prove(SHARED, Settings())
+    proof = prove(SHARED, Prove())
     assert proof.certificate is not None and proof.certificate["format"] == "attncert/1"
     assert ids.SATURATION_ASKED not in proof.trace
 
@@ -226,27 +226,29 @@ def test_what_the_heads_owe_c() -> None:
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ({"saturate": 0}, "--saturate: must be a whole number of bits from 1"),
-        ({"saturate": True}, "--saturate: must be a whole"),
-        ({"saturate": 9, "construction": "generic"}, "--saturate: must be with"),
-        ({"saturate_own": True}, "--saturate-own: must be given with"),
+        ({"saturate": 0}, "saturate: must be a whole number from 1 to 100,000"),
+        ({"saturate": True}, "saturate: must be a whole"),
+        (
+            {"saturate": 9, "construction": "generic"},
+            "saturate: must be given with construction paper",
+        ),
+        ({"saturate_own": True}, "saturate_own: must be given with"),
         (
             {"saturate": 9, "saturate_own": True, "construction": "width-one"},
-            "--saturate-own: must",
+            "saturate_own: must",
         ),
     ],
 )
 def test_what_cannot_be_asked(parts: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        Settings(**parts)
+        prove(SHARED, Prove(**parts))
 
 
 def test_a_given_layer_saturates_nothing_on_demand() -> None:
     layer = Layer(built(1).layer.heads)
-    with pytest.raises(InputError, match="--saturate"):
-        prove_layer(SHARED, layer, Settings(saturate=3))
+    with pytest.raises(InputError, match="saturate: must be given with"):
+        prove_layer(SHARED, layer, Prove(saturate=3))
 
 
 def test_the_command_repeats_it() -> None:
-    settings = Settings(saturate=7, saturate_own=True)
-    assert "--saturate 7 --saturate-own" in settings.command(3)
+    assert "--saturate 7 --saturate-own" in Prove(saturate=7, saturate_own=True).line()

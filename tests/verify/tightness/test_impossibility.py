@@ -25,8 +25,8 @@ from attncert.verify.audit.impossibility import section
 from attncert.verify.audit.records import Scope, Standing
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.rational import Relation
-from attncert.verify.settings import Settings
 from attncert.verify.tightness.impossibility import (
     certificate_of,
     impossibility,
@@ -201,7 +201,7 @@ def test_counting() -> None:
 def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) -> None:
     """Conflicting labels: exit status 1, and a file that the checker accepts."""
     for case in BROKEN:
-        proof = prove(case.data(), Settings())
+        proof = prove(case.data(), Prove())
         assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1), case.name
         assert proof.trace["memorization"].statement.startswith("Given labels: ")
         path = tmp_path / "certificate.json"

@@ -19,8 +19,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify import checker
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.rational import Relation
-from attncert.verify.settings import Settings
 from attncert.verify.tightness.impossibility import certificate_of, impossibility
 from attncert.verify.tightness.relations import sums
 from attncert.verify.tightness.relations.probes import random_layer
@@ -78,7 +78,7 @@ def test_the_checker_cannot_check_it_and_no_certificate_says_so(tmp_path: Path) 
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate_of(data, broken, {})))
     assert checker.check_file(str(path)).status == "wrong", "as a test of what checkable says"
-    proof = prove(data, Settings())
+    proof = prove(data, Prove())
     assert (proof.standing, proof.certificate) == (Level.REFUTED, None)
     claims = {claim.id: claim for claim in impossibility(data, 9)}
     assert claims["impossible.structure"].numbers["kind"] == "equal sums of rows"
@@ -96,7 +96,7 @@ def test_a_relation_that_the_checker_can_check_is_preferred() -> None:
     assert broken.relation == Relation((0, 4), (1, -1))
     claims = {claim.id: claim for claim in impossibility(data, 9)}
     assert claims["impossible.inescapable"].level is Level.KERNEL
-    assert prove(data, Settings()).certificate is not None
+    assert prove(data, Prove()).certificate is not None
 
 
 def test_weighted_sums_of_different_sizes() -> None:

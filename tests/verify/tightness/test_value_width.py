@@ -15,7 +15,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.capacity import Capacity
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 from attncert.verify.steps.conclusions import too_long
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.limits import limits
@@ -40,7 +40,7 @@ def test_one_head_with_narrow_values_does_not_serve_every_labelling() -> None:
     assert verdict.level is Level.REFUTED and (verdict.witness or {})["H d_v"] == 1
     assert verdict.statement.endswith("with values of width 1.")
     assert universal(THREE, 1, 3) is Level.PROVED
-    proof = prove(THREE, Settings("generic", heads=1, value_width=1))
+    proof = prove(THREE, Prove("generic", heads=1, value_width=1))
     assert proof.standing is Level.REFUTED and proof.certificate is None
 
 
@@ -57,7 +57,7 @@ def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
     """Two heads place three of four examples; values of width one give none of rank 3."""
     data = Dataset.of(UNITS[:2], [*QUERIES[:2], [1, 1, 0], [2, 1, 0]], [*UNITS, [0, 0, 0]])
     for width, said in ((1, "with values of width 3 serve every"), (3, "serve every")):
-        found = prove(data, Settings("width-one", heads=1, value_width=width)).trace
+        found = prove(data, Prove("width-one", heads=1, value_width=width)).trace
         assert said in found["placed.memorizes"].statement
         assert ("values" in found["placed.memorizes"].statement) is (width == 1)
 
@@ -91,7 +91,7 @@ def test_with_any_number_of_heads_narrow_values_forbid_nothing() -> None:
     """Copies of a head with other values are as good as wider values: only H d_v counts."""
     claims = limits(THREE, None, 1)
     assert not any(claim.level is Level.REFUTED for claim in claims if claim.id != "labels.rank")
-    proof = prove(THREE, Settings("paper", value_width=1))
+    proof = prove(THREE, Prove("paper", value_width=1))
     assert proof.standing is Level.NOT_APPLICABLE
     assert "(shared.universal)" not in proof.trace["memorization"].statement
 

@@ -31,7 +31,7 @@ from attncert.verify.audit.attack.cases import (
     queries_independent,
 )
 from attncert.verify.methods import registry
-from attncert.verify.settings import Settings
+from attncert.verify.methods.method import Request
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
@@ -182,7 +182,7 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Calla
     method = registry.method(construction)
     if method.attack is None:
         *most, last = [m.name for m in registry.methods() if m.attack is not None]
-        raise InputError("--construction", f"{', '.join(most)} or {last}", construction)
+        raise InputError("construction", f"{', '.join(most)} or {last}", construction)
     attack = method.attack
 
     def build(case: Case) -> Layer:
@@ -190,9 +190,9 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Calla
             if attack.build is not None:
                 layer = attack.build(case.dataset, case.heads, case.width, case.option)
             else:
-                width = None if attack.width_one else case.width
-                settings = Settings(construction=construction, head_width=width)
-                layer = method.build(case.dataset, settings, silent).layer
+                width = method.head_width(case.dataset, None if attack.width_one else case.width)
+                request = Request(head_width=width, value_width=case.dataset.m)
+                layer = method.build(case.dataset, request, silent).layer
             if not isinstance(layer, Layer):
                 raise TypeError(f"a {type(layer).__name__} and no Layer is returned")
             return layer

@@ -22,7 +22,7 @@ from attncert.verify.audit.hypotheses.instance import rank
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
-from attncert.verify.settings import Settings
+from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.universal import universal
 
 __all__ = ["Kappa", "Remark", "kruskal_rank", "of_kruskal_rank", "remarks"]
@@ -111,12 +111,12 @@ def remarks(sizes: Iterable[Kappa], seed: int) -> Iterator[Remark]:
     for asked in sizes:
         more = of_kruskal_rank(asked, asked.capacity + 1, seed)
         data = more.take(asked.capacity)
-        settings = Settings(heads=asked.heads, head_width=asked.width, claim="full-rank")
-        proof = prove(data, settings)
+        question = Prove(heads=asked.heads, head_width=asked.width, claim="full-rank")
+        proof = prove(data, question)
         yield Remark(
             asked,
             kruskal_rank(np.array(data.queries.stored)),
             proof.trace[ids.A1].level,
             proof.standing,
-            (prove(more, settings).standing, universal(more, asked.heads, asked.width).level),
+            (prove(more, question).standing, universal(more, asked.heads, asked.width).level),
         )
