@@ -91,6 +91,17 @@ def long_outputs(size: int) -> Certificate:
     return layer("interpolation", n=2, m=size, H=size, contexts=contexts)
 
 
+def long_heads(size: int) -> Certificate:
+    """Heads with a long softmax sum each, to be brought over one denominator."""
+    return layer("interpolation", n=2, H=size, contexts=[[["0"], [str(10**5 * size)]]])
+
+
+def many_logits(size: int) -> Certificate:
+    """As many heads as tokens: their logits are many more than the numbers in the file."""
+    contexts = [[[str(i)] for i in range(10 * size)]]
+    return layer("full-rank", n=10 * size, H=10 * size, contexts=contexts)
+
+
 def many_heads(size: int) -> Certificate:
     return layer("interpolation", H=size * size)
 
@@ -215,7 +226,8 @@ def rounded(size: int) -> Certificate:
 MAKERS: dict[str, Callable[[int], Certificate]] = {
     maker.__name__: maker
     for maker in (
-        colliding, powers, partial_sums, long_outputs, many_heads, kinds, one_kind, equal_tokens,
+        colliding, powers, partial_sums, long_outputs, long_heads, many_logits, many_heads,
+        kinds, one_kind, equal_tokens,
         colliding_kinds, colliding_tokens, long_numbers, medium_numbers, divisors, long_exponents,
         residues,
         independent, shuffled_groups, keys_in_free_text, objects_in_free_text, wide_text,

@@ -40,9 +40,10 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         maps.append(list(zip(*by_row, strict=True)))
     unit = limits.product(V.unit, W.unit)
     for t, (columns, logits) in enumerate(shifts(limits, layer)):
-        terms = []
+        terms, bits = [], layer.tables[0].bits  # of the common denominator, at least
         for x, rows in zip(logits, maps, strict=True):
-            limits.allow(max(x) + layer.tables[0].bits + len(x).bit_length(), len(x) + d)
+            bits += max(x)
+            limits.allow(bits, len(x) + d + m)
             weights = [1 << k for k in x]
             z = [limits.dot(weights, column) for column in columns]
             terms.append(([limits.dot(z, row) for row in rows], layer.unit * sum(weights)))

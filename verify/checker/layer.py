@@ -58,8 +58,9 @@ def shifts(limits: Limits, layer: Layer) -> Any:
     divisor, dot = layer.divisor, limits.dot
     for t, e in enumerate(layer.queries):
         context, by_head = layer.contexts[t if len(layer.contexts) > 1 else 0], []
-        for key, query in layer.heads:
-            limits.on_time()
+        longest = 0
+        for h, (key, query) in enumerate(layer.heads, start=1):
+            limits.allow(longest, h * len(context))
             inner = [dot(column, e) for column in query]
             outer = [dot(row, inner) for row in key]
             logits = [dot(token, outer) for token in context]
@@ -67,6 +68,7 @@ def shifts(limits: Limits, layer: Layer) -> Any:
             limits.divide(max(x.bit_length() for x in logits) - bits, bits)
             need(not any(x % divisor for x in logits), "a logit / ln 2 is not an integer", "wrong")
             by_head.append([(x - low) // divisor for x in logits])
+            longest = max(longest, max(by_head[-1]).bit_length())
         yield list(zip(*context, strict=True)), by_head
 
 

@@ -28,6 +28,7 @@ KERNEL = executable.home() / "build" / "attncert-kernel"
 MAKERS = adversarial_certificates.MAKERS | adversarial_near.MAKERS
 SIZES = {
     "powers": 12_000, "partial_sums": 10_000, "long_outputs": 400, "many_heads": 400,
+    "long_heads": 100, "many_logits": 400,
     "kinds": 1000, "one_kind": 1000, "equal_tokens": 500, "long_numbers": 700,
     "medium_numbers": 2000, "divisors": 4000, "residues": 2000, "colliding": 20_000,
     "colliding_kinds": 1500, "colliding_tokens": 1500, "long_exponents": 400, "saturated": 3000,
