@@ -32,7 +32,7 @@ NAMES = ("json", "npz", "layer", "state", "vectors", "certificate", "fast-check"
 LONGEST = 8192  # bytes of an input
 HANG = 20.0  # seconds: far more than any limit on work (who waits, libFuzzer ends after 60)
 SPARE, MULTIPLE = 2**26, 1000  # 64 MiB, and 1,000 bytes for each byte of the input
-WORK_LIMIT = 2.0  # seconds of estimated work that the checkers are allowed
+WORK_LIMIT = 2.0  # seconds that the checkers are allowed
 _STATUS, _PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
