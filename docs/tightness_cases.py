@@ -8,24 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
+from attncert.constructions.layer import Head, Layer
 from attncert.reports.words.claims import lines
 from attncert.reports.words.levels import legend
 from attncert.reports.words.templating import page
 from attncert.verify.certificate import canonical_bytes, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level
-from attncert.verify.tightness.given_labels import fit_given_labels
+from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.relations.flat import affine_bound
+from attncert.verify.tightness.relations.flat import column_bound
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_bound
-from attncert.verify.tightness.shared_contexts.explore import explore_distinct_queries
+from attncert.verify.tightness.universal import universal
 
 __all__ = ["Case", "cases", "pages"]
 
@@ -68,11 +71,11 @@ def pages(cases: Sequence[Case]) -> dict[str, bytes]:
 def given_labels(examples: int = 4, seed: int = 0) -> Case:
     """Any labels of T independent queries by one head of width one: above the universal bound.
 
-    n = 2, H = d_h = d_v = m = 1, one shared context. The labels are such that the layer is rational
-    in units of ln 2, so that it has an ordinary certificate.
+    n = 2, H = d_h = d_v = m = 1, one shared context, labels 5q/(q + 1) with q = 2^k for each query:
+    with the first weight q/(q + 1) the layer outputs them, and its logits are k in units of ln 2.
     """
-    odds = [2**k for k in range(-(examples // 2), examples - examples // 2)]
-    labels = [f"{5 * q}/{q + 1}" if q >= 1 else f"5/{round(1 / q) + 1}" for q in odds]
+    exponents = range(-(examples // 2), examples - examples // 2)
+    labels = [5 * odds / (odds + 1) for odds in (Fraction(2) ** k for k in exponents)]
     rng = np.random.default_rng(seed)
     while True:
         queries = rng.integers(-2, 3, (examples, examples))
@@ -80,8 +83,9 @@ def given_labels(examples: int = 4, seed: int = 0) -> Case:
             break
     context = np.eye(2, examples, dtype=np.int64)
     data = Dataset.of(context, queries, labels, f"given-labels-{examples}")
-    fit = fit_given_labels(data, 0, 5)
-    assert fit.layer is not None
+    first = fmpq_mat(examples, 1, [1, *[0] * (examples - 1)])
+    query = data.query_matrix.inv() * fmpq_mat(examples, 1, list(exponents))
+    layer = Layer((Head(first, query, 5 * first),), fmpq_mat(1, 1, [1]))
     return Case(
         f"given-labels-{examples}",
         f"Given labels: {examples} examples by one head of width one",
@@ -90,10 +94,10 @@ def given_labels(examples: int = 4, seed: int = 0) -> Case:
         "more than two examples. It still outputs these labels, as it would any others: the "
         "query weights are chosen for them. So the bounds on this page are about universal "
         "memorization alone.",
-        fit.claims,
+        (rational(data, layer), universal(data, 1)),
         certificate(
             data,
-            fit.layer,
+            layer,
             [range(examples)],
             construction="given labels (docs/tightness.md, section 5)",
             produced_by=produced_by(_COMMAND, seed),
@@ -102,17 +106,10 @@ def given_labels(examples: int = 4, seed: int = 0) -> Case:
     )
 
 
-def cases(explored: int = 1500, seed: int = 0) -> Iterator[Case]:
-    """The gallery: the counterexample, the search, contexts that reach the bound or exceed it."""
+def cases(seed: int = 0) -> Iterator[Case]:
+    """The gallery: the counterexample, contexts that reach the bound or exceed it."""
     for examples in (3, 4, 6):
         yield given_labels(examples, seed)
-    yield Case(
-        "explored",
-        "One shared context, merely distinct queries, n ≥ 3: a search",
-        "A theorem of docs/tightness.md, section 4, says that H(n-1) + 1 distinct queries are "
-        "memorized universally however they lie, on one line too. The search tries to refute it.",
-        (explore_distinct_queries(explored, seed),),
-    )
     permuted = family(4 * 2 + 1, 3, 5, contexts="permuted", seed=seed)
     yield _reached(
         "permuted",
@@ -173,7 +170,7 @@ def _shifted(examples: int, seed: int) -> Dataset:
 
 
 def _bounded(name: str, title: str, text: str, data: Dataset, heads: int) -> Case:
-    return Case(name, title, text, affine_bound(data, heads))
+    return Case(name, title, text, column_bound(data, heads))
 
 
 def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Case:
@@ -188,4 +185,4 @@ def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Cas
         value_width=data.m,
         prime=reached.prime,
     )
-    return Case(name, title, text, affine_bound(data, heads, draws=24), file)
+    return Case(name, title, text, (universal(data, heads, draws=24),), file)

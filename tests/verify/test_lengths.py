@@ -50,7 +50,7 @@ from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows
 from attncert.verify.tightness.impossibility import kind
-from attncert.verify.tightness.relations import flat, probes, rows
+from attncert.verify.tightness.relations import flat, rows
 
 P, SMALL = features.PRIMES[0], 11863067  # a prime of the exact matrix products
 CONTEXTS = [
@@ -106,7 +106,6 @@ COMPUTED: dict[str, Callable[[Dataset], Any]] = {
     "exact features": lambda data: layers.features(LAYER.heads[0], data).tolist(),
     "features mod p": lambda data: features.feature_matrix_mod(data, LAYER, P).tolist(),
     "columns over Q": lambda data: features.exact_columns(logits(data), data, (0, 2)),
-    "features over Q": lambda data: probes.feature_matrix(data, LAYER).tolist(),
     "of a search": in_blocks,
     "rows of Z": lambda data: FeatureRows(data, LAYER, SMALL).rows(0, 4),
     "rows of Z, two": lambda data: FeatureRows(data, LAYER, SMALL).rows(1, 3),

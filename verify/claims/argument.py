@@ -24,8 +24,6 @@ _WHOLE = (
     (ids.AGREEMENT, ids.MEMORIZATION),  # a cross-check
     (ids.SATURATION_SYMBOLIC, ids.SATURATION_ASKED),  # a cross-check
     (ids.SATURATION_MULTIPRECISION, ids.SATURATION_ASKED),  # a cross-check
-    (ids.TIGHTNESS_TESTED, ids.TIGHTNESS_BOUND),  # a cross-check
-    (ids.ROWS_TESTED, ids.ROWS_UNIVERSAL),  # a cross-check
 )  # fmt: skip
 
 

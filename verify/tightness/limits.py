@@ -30,7 +30,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     """Limits that hold for all weights. heads: as asked for; None: any number of them."""
     claims: list[Claim] = []
     if heads is not None:
-        claims += column_bound(data, heads, tested=data.T * heads * data.d <= MOST_FEATURES)
+        claims += column_bound(data, heads)
     claims += label_limits(data, heads, value_width)
     if heads is not None:
         claims = all_at_value_width(claims, data, heads, value_width)
@@ -50,7 +50,7 @@ def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Cla
         labels = label_rank(data, heads, value_width)
         claims += [labels] if labels.level is Level.REFUTED else []
     if few_tied(data) and row_relations(data):
-        claims += row_bound(data, probes=3)
+        claims += row_bound(data)
     return claims
 
 

@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from support.adversarial_layers import adversarial_layers
+
 from attncert.constructions import paper
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
@@ -19,10 +21,8 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.given_labels import fit_given_labels
 from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.relations.probes import adversarial_layers
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 
@@ -108,12 +108,6 @@ def _impossibility(data: Dataset, **options: int) -> str:
     return f"{claims[ids.IMPOSSIBLE_UNIVERSAL].level.value}: {numbers}"
 
 
-def _given(data: Dataset, **options: Any) -> str:
-    claims = {claim.id: claim for claim in fit_given_labels(data, **options).claims}
-    failing = {k for k, c in claims.items() if not c.level.holds and k != ids.GIVEN_UNIVERSAL}
-    return " ".join([claims[ids.GIVEN_OUTPUT].level.value, *sorted(failing)])
-
-
 def _uniform(data: Dataset) -> str:
     """The rank of the features with all weights zero."""
     zero = next(layer for name, layer in adversarial_layers(data, 1, 0) if name == "zero heads")
@@ -140,7 +134,6 @@ RUNS: dict[str, Callable[..., str]] = {
     "weights": _universal,
     "labels": _labels,
     "label-rank": lambda data, **options: label_rank(data, **options).level.value,
-    "given-labels": _given,
     "count": _impossibility,
     "uniform": _uniform,
     "later-ties": _later_ties,

@@ -271,11 +271,9 @@ CASES = (
     Case("given labels beyond the universal bound", {
         "both heads=1": f"refuted; capacity T=4, capacity=2; no weights: tightness.universal{OPEN}",
         "weights heads=1 width=1": "refuted: no weights exceed rank 2",
-        "given-labels": "proved",
     }, lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], I4, [3, -1, 4, 1])),
     Case("given labels that are dyadic", {
         "both heads=1": f"refuted; capacity T=3, capacity=2; no weights: tightness.universal{OPEN}",
-        "given-labels low=0 high=1": "proved",
     }, lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], I4[:3], ["1/2", "1/3", "2/3"])),
     Case("more numbers to fit than parameters", {
         "both heads=1": f"refuted; capacity T=7, capacity=2; no weights: tightness.universal{OPEN}",

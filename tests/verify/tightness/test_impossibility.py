@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from support.adversarial_layers import feature_matrix
 from support.certificate_judge import true_statement
 from support.shares import share
 
@@ -33,7 +34,7 @@ from attncert.verify.tightness.impossibility import (
     kind,
     too_few_parameters,
 )
-from attncert.verify.tightness.relations.probes import feature_matrix, random_layer
+from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import broken_relation
 
 E, F = [[1, 2, 0], [3, -1, 1], [0, 2, 1]], [[2, 0, 1], [1, 1, -2], [-1, 4, 0]]

@@ -1,11 +1,10 @@
-"""The largest rank of shared contexts, against enumeration; the search for a counterexample."""
+"""The largest rank of shared contexts, against enumeration."""
 
 from __future__ import annotations
 
 import itertools
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,16 +15,9 @@ from support.tightness_cases import EYE, found, random_layers, shared, true_rank
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
-from attncert.verify.tightness.relations import probes
 from attncert.verify.tightness.relations.rows import row_relations
-from attncert.verify.tightness.shared_contexts import explore, separated
-from attncert.verify.tightness.shared_contexts.explore import (
-    KINDS,
-    degenerate_queries,
-    explore_distinct_queries,
-)
+from attncert.verify.tightness.shared_contexts import separated
 from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank, shared_capacity
 from attncert.verify.tightness.shared_contexts.separated import logit_patterns, separated_layer
 
@@ -180,40 +172,6 @@ def test_queries_are_told_apart(queries: set[tuple[int, int]]) -> None:
     assert len(set(alphas)) == data.T
     assert sum(a < 0 for a in alphas) <= sum(a > 0 for a in alphas)
     assert alphas.count(0) == ((0, 0) in queries)
-
-
-# The search for a counterexample.
-
-
-def test_the_search_counts_every_data_set() -> None:
-    claim = explore_distinct_queries(60, seed=3)
-    assert claim.level is Level.SAMPLED
-    assert claim.numbers["cases"] == 60 and claim.numbers["failures"] == 0
-    assert sum(k for name, k in claim.numbers.items() if name.startswith("full")) == 60
-    assert claim == explore_distinct_queries(60, seed=3)
-    assert claim != explore_distinct_queries(60, seed=4)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_search_looks_at_degenerate_data(kind: str) -> None:
-    data = degenerate_queries(kind, 3, 7, np.random.default_rng(0))
-    queries = data.queries.fractions()
-    assert data.T == 7 and len({tuple(q) for q in queries}) == 7
-    assert rank(queries) <= 2 and rank(data.contexts.fractions()[0]) == 3
-
-
-def test_a_counterexample_would_be_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*arguments: Any) -> None:
-        raise RuntimeError
-
-    monkeypatch.setattr(explore, "separated_layer", fails)
-    poor = probes.Reached(1, 7, Layer(()), 4)
-    monkeypatch.setattr(explore, "best_rank", lambda *arguments, **options: poor)
-    claim = explore_distinct_queries(3, seed=0)
-    assert claim.level is Level.REFUTED and claim.witness is not None
-    assert claim.numbers["failures"] == 3
-    again = Dataset.of(**claim.witness["data sets"][0]["data"])
-    assert claim.witness["data sets"][0]["heads"] * (again.n - 1) + 1 == again.T
 
 
 def test_weights_that_fall_short_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.adversarial_layers import adversarial_layers
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
 
 from attncert.constructions.data.dataset import Dataset
@@ -15,7 +16,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness import universal as module
 from attncert.verify.tightness.relations.probes import (
     Reached,
-    adversarial_layers,
     best_rank,
     random_layer,
 )

@@ -1,23 +1,20 @@
-"""Weights to test statements on that are meant to hold for all weights; and ranks that they reach.
+"""Random weights of small integers, and the ranks that they reach.
 
 Keys and queries are integers times the denominators of the data, so that all logits are integers
-in units of ln 2: features are exact rationals, or exact residues where the logits are too large.
+in units of ln 2: features have exact residues modulo a prime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from attncert.constructions.arrays import IntArray, IntegerArray
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer, scaled_head
 from attncert.verify import features
 
-_EXACT_BITS = 200_000  # of all exponents together, up to which features are written as rationals
 _BOUNDS = (1, 3, 9, 30)  # of the entries of random keys and queries, tried in turn
 
 
@@ -40,66 +37,6 @@ def random_layer(
         return rng.integers(-bound, bound, (data.d, width), endpoint=True)
 
     return Layer(tuple(scaled_head(data, draw(), draw()) for _ in range(heads)))
-
-
-def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Layer]]:
-    """Named layers of every kind that a careless statement about all weights might forget."""
-    rng = np.random.default_rng(seed)
-    d = data.d
-    key, query, full = (rng.integers(-3, 4, (d, width)) for width in (1, 1, d))
-    zero, unit = np.zeros((d, 1), dtype=np.int64), np.eye(d, dtype=np.int64)
-
-    def layer(*parts: tuple[IntegerArray, IntegerArray]) -> Layer:
-        return Layer(tuple(scaled_head(data, *parts[h % len(parts)]) for h in range(heads)))
-
-    yield "zero heads", layer((zero, zero))
-    yield "one head, repeated", layer((key, query))
-    yield "a head and its negative", layer((key, query), (key, -query))
-    yield "a head and a zero head", layer((key, query), (zero, zero))
-    yield "heads of full width", layer((full, unit), (unit, full), (full, full))
-    yield (
-        "the same direction, from small to saturated",
-        layer(*((key, query * 4**k) for k in range(31))),  # up to 3·2^60, inside int64
-    )
-    yield "one entry huge", layer((key, query), (key * 10**4, query))
-    huge = 2**200 + 1
-    yield "all entries huge", layer((key.astype(object) * huge, query.astype(object) * (huge - 2)))
-
-
-def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
-    """Z over ℚ, T×(H·d); None where its numbers would be too long."""
-    tables = [features.logits(head, data) for head in layer.heads]
-    spans = (int(x) for table in tables for x in table.max(axis=1) - table.min(axis=1))
-    if sum(spans) > _EXACT_BITS:
-        return None
-    every = range(data.d)
-    blocks = [features.exact_columns(table, data, every) for table in tables]
-    rows = [x for t in range(data.T) for block in blocks for x in block[t]]
-    return fmpq_mat(data.T, len(layer.heads) * data.d, rows)
-
-
-def annihilates(
-    data: Dataset, layer: Layer, *, left: fmpz_mat | None = None, right: fmpz_mat | None = None
-) -> str:
-    """The arithmetic in which left·Z = 0 (or Z·right = 0) was found to hold; "" where it fails.
-
-    left: k×T, right: (H·d)×k; one of them. Over ℚ where the features are short enough, else modulo
-    a prime, which can refute the equality and only supports it.
-    """
-    factor = left if left is not None else right
-    assert factor is not None
-    exact = feature_matrix(data, layer)
-    if exact is not None:
-        rational = fmpq_mat(factor)
-        product = rational * exact if left is not None else exact * rational
-        return "" if any(product.entries()) else "over ℚ"
-    tables = [features.logits(head, data) for head in layer.heads]
-    for table, p in features.residues(data, tables):
-        z = nmod_mat(*table.shape, table.ravel().tolist(), p)
-        given = nmod_mat(factor, p)
-        product = given * z if left is not None else z * given
-        return "" if any(int(x) for x in product.entries()) else "modulo a prime"
-    return "in no arithmetic at hand"
 
 
 def best_rank(

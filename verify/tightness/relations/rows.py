@@ -33,7 +33,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mat
 
 from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
@@ -46,7 +45,6 @@ from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, count
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import Direction, direction
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.relations.probes import adversarial_layers, annihilates, random_layer
 from attncert.verify.tightness.relations.sums import Rows, ties
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
@@ -134,22 +132,15 @@ def class_by_class(data: Dataset, relation: Relation) -> bool:
     return not any(total) and not any(sums.values())
 
 
-def row_bound(data: Dataset, *, probes: int = 9, seed: int = 0) -> tuple[Claim, ...]:
+def row_bound(data: Dataset) -> tuple[Claim, ...]:
     """What the relations between rows say, for any number of heads of any width.
 
-    Claims: the relations (argued for all weights, tested on random and adversarial layers); the
-    verdict on universal memorization; and on the given labels, which every layer's outputs tie by
-    the same relations.
+    Claims: the relations (argued for all weights); the verdict on universal memorization; and on
+    the given labels, which every layer's outputs tie by the same relations.
     """
     relations = row_relations(data)
-    claims = [_found(data, relations)]
-    if relations:
-        tied = tied_examples(data)
-        place = {t: k for k, t in enumerate(tied)}
-        local = [replace(r, indices=tuple(place[t] for t in r.indices)) for r in relations]
-        claims.append(_tested(data.take(tied), local, probes, seed))
     given = (_labels(data, relations),) if data.labelled else ()
-    return (*claims, _universal(data, relations), *given)
+    return _found(data, relations), _universal(data, relations), *given
 
 
 def complete(data: Dataset) -> bool:
@@ -263,33 +254,6 @@ def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         numbers={"relations": len(relations), "T": data.T, "all of them": known},
         witness={"relations": [r.as_dict() for r in relations[:_LISTED]]},
         arithmetic=RATIONAL,
-        source=_SOURCE,
-    )
-
-
-def _tested(data: Dataset, relations: Sequence[Relation], probes: int, seed: int) -> Claim:
-    """The relations on random and adversarial layers: a test of the argument, not a part of it."""
-    matrix = fmpz_mat(len(relations), data.T)
-    for i, relation in enumerate(relations):
-        for t, c in zip(relation.indices, relation.coefficients, strict=True):
-            matrix[i, t] = c
-    rng = np.random.default_rng(seed)
-    layers = [
-        (f"random {i}", random_layer(data, 2, (1, data.d)[i % 2], (1, 5, 40)[i % 3], rng))
-        for i in range(probes)
-    ]
-    layers += adversarial_layers(data, 3, seed)
-    ways = {name: annihilates(data, layer, left=matrix) for name, layer in layers}
-    failing = [name for name, way in ways.items() if not way]
-    return Claim(
-        ids.ROWS_TESTED,
-        f"The relations hold on {counted(len(layers), 'random and adversarial layer')}.",
-        Level.REFUTED if failing else Level.SAMPLED,
-        numbers={
-            f"layers, {way}": list(ways.values()).count(way) for way in sorted(set(ways.values()))
-        },
-        witness={"layers": failing} if failing else None,
-        arithmetic="exact features over ℚ; residues modulo a prime where the logits are too large",
         source=_SOURCE,
     )
 
