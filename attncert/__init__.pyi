@@ -16,6 +16,7 @@ from .constructions.weights.recording import record as record
 from .constructions.weights.weights import Weights as Weights
 from .reports import write_report as write_report
 from .terminal.progress import Stages as Stages
+from .verify.assume.assume import assume as assume
 from .verify.audit.attack.search import attack as attack
 from .verify.audit.layer.section import audit_weights as audit_weights
 from .verify.capacity.capacity import capacity as capacity
@@ -27,6 +28,7 @@ from .verify.claims.ids import Step as Step
 from .verify.claims.proof import Outline as Outline
 from .verify.claims.proof import Proof as Proof
 from .verify.claims.proof import Voice as Voice
+from .verify.kruskal.kruskal import kruskal as kruskal
 from .verify.methods.method import Attack as Attack
 from .verify.methods.method import Method as Method
 from .verify.methods.method import Request as Request
@@ -35,8 +37,10 @@ from .verify.methods.registry import register as register
 from .verify.near.fitted import fit as fit
 from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
+from .verify.questions.assume import Assume as Assume
 from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit
+from .verify.questions.kruskal import Kruskal as Kruskal
 from .verify.questions.prove import Prove as Prove
 from .verify.steps.in_order import steps as steps
 from .version import __version__ as __version__

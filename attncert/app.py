@@ -12,14 +12,12 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.assume import assume
 from attncert.commands.attack import attack
 from attncert.commands.audit import audit
 from attncert.commands.certificates.check import check
 from attncert.commands.certificates.explain import explain
 from attncert.commands.certificates.kernel import kernel
 from attncert.commands.embed import embed
-from attncert.commands.kruskal import kruskal
 from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
@@ -38,7 +36,7 @@ app = typer.Typer(
     help="Exact attention weights from memorization proofs, every step verified.",
 )
 for _command in (
-    *COMMANDS, check, explain, audit, kruskal, attack, embed, assume,
+    *COMMANDS, check, explain, audit, attack, embed,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")

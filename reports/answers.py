@@ -53,6 +53,8 @@ ROOMS = {
     "capacity": "attncert.reports.capacity.page",
     "fit": "attncert.reports.fit.page",
     "prove": "attncert.reports.proof.page",
+    "kruskal": "attncert.reports.kruskal.page",
+    "assume": "attncert.reports.assume.page",
 }
 
 

@@ -25,7 +25,6 @@ from attncert.constructions.foreign import printable
 from attncert.reports.report import HTML_MARK, KINDS, MARK, Report
 
 PAGES = {kind.page: MARK for kind in KINDS} | {kind.html: HTML_MARK for kind in KINDS}
-CERTIFICATES = "certificate.json", "witness.json"
 _CHECKER = Path(__file__).parents[1] / "verify" / "checker"
 _FOLDERS = "figures", "checker"
 _WRITABLE = "a folder that can be written"
@@ -83,7 +82,7 @@ def contents(report: Report) -> dict[str, bytes]:
 
     kind, files = report.kind, dict(report.files)
     files[kind.html] = html_page(files[kind.page], files)
-    if not any(name in files for name in CERTIFICATES):
+    if "certificate.json" not in files:
         return files
     return files | {f"checker/{file.name}": file.read_bytes() for file in _CHECKER.glob("*.py")}
 

@@ -14,11 +14,9 @@ from attncert.constructions.brief import in_brief
 
 __all__ = [
     "ANSWER",
-    "ASSUME",
     "AUDIT",
     "HTML_MARK",
     "KINDS",
-    "KRUSKAL",
     "MARK",
     "REPOSITORY",
     "Kind",
@@ -60,7 +58,6 @@ def figure_file(name: str) -> str:
     return f"figures/{name}.svg"
 
 
-KRUSKAL = Kind("kruskal", "report.md", ("kruskal.json", "witness.json", "timings.json"))
 AUDIT = Kind(
     "audit",
     "audit.md",
@@ -73,17 +70,14 @@ ANSWER = Kind(
     (
         "answer.json", "timings.json", "certificate.json", "certificate-every-labelling.json",
         "certificate-data.json", "certificate-data.npz", "first-layer.json", "tables.tex",
-        "references.bib",
+        "references.bib", "fractions.csv", "spectra.csv",
     ),
-    ("graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads"),
+    (
+        "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
+        "fractions", "spectra", "ranks",
+    ),
 )  # fmt: skip
-ASSUME = Kind(
-    "assume",
-    "report.md",
-    ("assume.json", "timings.json", "tables.tex", "fractions.csv", "spectra.csv", "witness.json"),
-    ("fractions", "spectra", "ranks"),
-)
-KINDS = (ANSWER, KRUSKAL, AUDIT, ASSUME)
+KINDS = (ANSWER, AUDIT)
 
 
 @dataclass(frozen=True)

@@ -192,20 +192,17 @@ def require_readable(text: bytes) -> None:
 
 def dependent_set(
     vectors: Vectors, dependency: Dependency, produced_by: Mapping[str, Any]
-) -> tuple[dict[str, Any], tuple[int, ...] | None]:
-    """The certificate that some of the vectors are dependent, and which vectors it holds.
+) -> dict[str, Any]:
+    """The certificate that some of the vectors are dependent.
 
-    All of them (None), in their order, where that makes a file of moderate size; else only those of
-    the dependent set, and their numbers in the input. The vectors are the stored numbers, exactly;
-    rational ones times their common denominator, which changes no relation. Raises TooLarge.
+    It holds all of them, in their order, where that makes a file of moderate size; else only those
+    of the dependent set. The vectors are the stored numbers, exactly; rational ones times their
+    common denominator, which changes no relation. Raises TooLarge.
     """
-    kept = None
-    table = vectors.array
+    table, indices = vectors.array, dependency.indices
     if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
-        kept = dependency.indices
-        table = table[list(kept)]
+        table, indices = table[list(indices)], tuple(range(len(indices)))
     data = {"vectors": [[numeral(x) for x in row] for row in table.tolist()]}
-    indices = dependency.indices if kept is None else tuple(range(len(kept)))
     body: dict[str, Any] = {
         "format": "attncert/1",
         "claim": "dependent-set",
@@ -219,7 +216,7 @@ def dependent_set(
         "produced_by": dict(produced_by),
         "input_sha256": hashlib.sha256(canonical_bytes(data)).hexdigest(),
     }
-    return sealed(body), kept
+    return sealed(body)
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:

@@ -10,15 +10,19 @@ from functools import partial
 from typing import Any
 
 from attncert.terminal.options import command_of
-from attncert.terminal.output import deliver, report_folder
+from attncert.terminal.output import deliver, report_folder, require_apart
+from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.fit import Fit
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
 
 __all__ = ["COMMANDS"]
 
 _DATA = "attncert.constructions.data.loading:load"
+_INPUTS = "attncert.verify.assume.inputs:load_inputs"
+_VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 
 
 @dataclass(frozen=True)
@@ -35,20 +39,20 @@ _QUESTIONS = (
     _Asked(Prove, "attncert.verify.prove:prove"),
     _Asked(Fit, "attncert.verify.near.fitted:fit"),
     _Asked(Capacity, "attncert.verify.capacity.capacity:capacity"),
+    _Asked(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
+    _Asked(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
 )
 
 
 def _run(asked: _Asked, data: str, question: Question, out: str | None, as_json: bool) -> int:
     from attncert.reports.answers import report
 
-    examples = _imported(asked.load)(data, unlabelled=question.unlabelled)
+    examples = _imported(asked.load)(data, **question.reading)
     answered = _imported(asked.function)
     name = examples.name if question.command == "prove" else f"{examples.name}-{question.command}"
-    return deliver(
-        lambda progress: report(answered(examples, question, progress)),
-        report_folder(out, name),
-        as_json,
-    )
+    folder = report_folder(out, name)
+    require_apart(question.keeps, folder)
+    return deliver(lambda progress: report(answered(examples, question, progress)), folder, as_json)
 
 
 def _imported(place: str) -> Callable[..., Any]:

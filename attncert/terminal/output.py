@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout, suppress
@@ -24,11 +25,21 @@ def report_folder(out: str | None, name: str) -> str | Path:
     return Path("attncert-report", name) if out is None else out
 
 
+def require_apart(log: str | None, folder: str | Path) -> None:
+    """A folder that holds the log could not be replaced by the report's, in the end."""
+    from attncert.constructions.errors import InputError
+
+    target = os.path.realpath(folder)
+    if log is not None and "\0" not in log and Path(os.path.realpath(log)).is_relative_to(target):
+        raise InputError("log", "a file outside the folder of the report (--out)", log)
+
+
 def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
     """Make a report, write it to `folder`, say what came out; returns its exit status.
 
     A folder that may not be written is refused before the work. Where the time for the work was
-    limited and is over, nothing is written, and one line says so: undecided, 3.
+    limited and is over, nothing is written, and one line says so: undecided, 3. A Ctrl-C that says
+    what is kept is an Interrupted.
     """
     from attncert.constructions.errors import OutOfTime
     from attncert.reports.folder import check_folder, write
@@ -38,6 +49,10 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     try:
         with answer_alone(), Stages() as progress:
             report = make(progress)
+    except KeyboardInterrupt as interrupt:
+        if not str(interrupt):
+            raise
+        raise Interrupted(f"no report was written; {interrupt}") from None
     except OutOfTime as over:
         sentence = f"Undecided: {over}; nothing was written"
         if as_json:

@@ -19,28 +19,32 @@ from attncert.verify.kruskal.sampling.sampled import Sweep
 _BARS = 40
 
 
-def draw(made: Assumed) -> dict[str, bytes]:
+def draw(answer: Assumed) -> dict[str, bytes]:
     """fractions, spectra, ranks: those for which there is something."""
     with style():
-        figures = {"fractions": _fractions(made), "spectra": _spectra(made), "ranks": _ranks(made)}
+        figures = {
+            "fractions": _fractions(answer),
+            "spectra": _spectra(answer),
+            "ranks": _ranks(answer),
+        }
         return {name: to_svg(figure) for name, figure in figures.items() if figure is not None}
 
 
-def _fractions(made: Assumed) -> Figure | None:
-    sweep, tests = made.found.sampled, made.tests
+def _fractions(answer: Assumed) -> Figure | None:
+    sweep, tests = answer.sweep, answer.tests
     if not tests and not isinstance(sweep, Sweep):
         return None
 
     drawn = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     axes = drawn.subplots()
-    if isinstance(sweep, Sweep) and sweep.permutations:
+    if isinstance(sweep, Sweep) and sweep.drawn:
         ks = list(range(1, sweep.longest + 1))
-        share = [sweep.independent(k) / sweep.permutations for k in ks]
-        axes.plot(ks, share, color=BLUE, label=f"exact, {sweep.permutations} permutations")
+        share = [sweep.independent(k) / sweep.drawn for k in ks]
+        axes.plot(ks, share, color=BLUE, label=f"exact, {sweep.drawn} permutations")
     if tests:
         axes.plot([t.k for t in tests], [t.full / t.subsets for t in tests], "o", color=RED,
                   label="float32 rank full")  # fmt: skip
-    axes.axvline(made.given.tokens, color="#777777", linestyle=":", label="$n$")
+    axes.axvline(answer.data.tokens, color="#777777", linestyle=":", label="$n$")
     axes.set_xlabel("$k$, queries in a set")
     axes.set_ylabel("independent, of the sets drawn")
     axes.set_ylim(-0.04, 1.06)
@@ -48,9 +52,9 @@ def _fractions(made: Assumed) -> Figure | None:
     return drawn
 
 
-def _spectra(made: Assumed) -> Figure | None:
-    sets: list[tuple[str, Sequence[Spectrum]]] = [("contexts", made.contexts)]
-    sets += [(f"{k:,} queries", found) for k, found in made.subsets.items()]
+def _spectra(answer: Assumed) -> Figure | None:
+    sets: list[tuple[str, Sequence[Spectrum]]] = [("contexts", answer.contexts)]
+    sets += [(f"{k:,} queries", found) for k, found in answer.subsets.items()]
     sets = [(name, found) for name, found in sets if found and found[0].singular[0] > 0]
     if not sets:
         return None
@@ -92,9 +96,9 @@ def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
     axes.set_xlabel("index")
 
 
-def _ranks(made: Assumed) -> Figure | None:
-    sizes = {made.k, made.most}
-    tests = [test for test in made.tests if test.k in sizes]
+def _ranks(answer: Assumed) -> Figure | None:
+    sizes = {answer.k, answer.most}
+    tests = [test for test in answer.tests if test.k in sizes]
     if not tests:
         return None
 
@@ -106,7 +110,7 @@ def _ranks(made: Assumed) -> Figure | None:
         step = max(1, -(-(high - low + 1) // _BARS))
         edges = np.arange(low, high + step + 1, step) - 0.5
         panel.hist(ranks, bins=edges, color=RED, alpha=0.8)
-        panel.axvline(min(test.k, made.rank), color=BLUE, linestyle="--")
+        panel.axvline(min(test.k, answer.rank), color=BLUE, linestyle="--")
         panel.set_title(f"float32 ranks of {test.subsets:,} sets of {test.k:,}")
         panel.set_xlabel("rank (dashed: the largest possible)")
     panels[0].set_ylabel("sets")

@@ -6,8 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from attncert.reports.kruskal.sentences import percent
-from attncert.reports.words.numbers import count, real
+from attncert.reports.words.numbers import count, percent, real
 from attncert.verify.assume.assume import Assumed, counts, digest
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import EPSILON, Spectrum
@@ -24,27 +23,31 @@ LAYER_COLUMNS = ("construction", "first group", "by its theorem", "queries place
 _NONE = "–"
 
 
-def tests(made: Assumed) -> list[Row]:
+def tests(answer: Assumed) -> list[Row]:
     """The paper's test and the exact one, on the same vectors."""
-    given, rows = made.given, list[Row]()
-    if made.k is None:
+    given, rows = answer.data, list[Row]()
+    if answer.k is None:
         rows.append((f"{given.tokens} queries (A1)", _NONE, f"none: n exceeds d = {given.d}",
                      "proved"))  # fmt: skip
     else:
         rows.append(
-            (f"{counted(made.k, 'query')} (A1)", _full(_of(made, made.k)), *_exact(made, made.k))
+            (
+                f"{counted(answer.k, 'query')} (A1)",
+                _full(_of(answer, answer.k)),
+                *_exact(answer, answer.k),
+            )
         )
-    most = made.most
-    if made.k != most:
+    most = answer.most
+    if answer.k != most:
         rows.append(
             (
                 f"{counted(most, 'query')} (general position)",
-                _full(_of(made, most)),
-                *_exact(made, most),
+                _full(_of(answer, most)),
+                *_exact(answer, most),
             )
         )
-    if made.contexts:
-        contexts = made.contexts
+    if answer.contexts:
+        contexts = answer.contexts
         single = sum(1 for s in contexts if s.float32 == s.size)
         good = sum(1 for s in contexts if s.rank == s.size)
         rows.append(
@@ -54,8 +57,8 @@ def tests(made: Assumed) -> list[Row]:
     return rows
 
 
-def _of(made: Assumed, k: int) -> Float32Test | None:
-    return next((test for test in made.tests if test.k == k), None)
+def _of(answer: Assumed, k: int) -> Float32Test | None:
+    return next((test for test in answer.tests if test.k == k), None)
 
 
 def _full(test: Float32Test | None) -> str:
@@ -66,26 +69,26 @@ def _full(test: Float32Test | None) -> str:
     return f"{test.full:,} of {test.subsets:,} ({ranks})"
 
 
-def _exact(made: Assumed, k: int) -> tuple[str, str]:
-    if k > made.rank:
-        return f"none: all queries have rank {made.rank:,}", "proved"
-    sampled = made.sampled
-    if isinstance(sampled, Samples) and sampled.k == k and sampled.subsets:
+def _exact(answer: Assumed, k: int) -> tuple[str, str]:
+    if k > answer.rank:
+        return f"none: all queries have rank {answer.rank:,}", "proved"
+    sampled = answer.sampled
+    if isinstance(sampled, Samples) and sampled.k == k and sampled.drawn:
         bound = percent(sampled.failing_at_most)
-        done = f"{sampled.independent:,} of {sampled.subsets:,}"
+        done = f"{sampled.independent:,} of {sampled.drawn:,}"
         return f"{done}; at most {bound} of all are dependent (95 %)", "sampled"
-    sweep = made.found.sampled
-    if isinstance(sweep, Sweep) and sweep.permutations:
+    sweep = answer.sweep
+    if isinstance(sweep, Sweep) and sweep.drawn:
         bound = percent(sweep.failing_at_most(k))
-        done = f"{sweep.independent(k):,} of {sweep.permutations:,}"
+        done = f"{sweep.independent(k):,} of {sweep.drawn:,}"
         return f"{done}; at most {bound} of all are dependent (95 %)", "sampled"
     return _NONE, "undecided"
 
 
-def rounding(made: Assumed) -> list[Row]:
+def rounding(answer: Assumed) -> list[Row]:
     """Each kind of set against the rounding of the stored numbers, and against small noise."""
-    rows = [_spectra_row(f"contexts of {made.given.lengths} tokens", made.contexts)]
-    rows += [_spectra_row(f"{k:,} queries", found) for k, found in made.subsets.items()]
+    rows = [_spectra_row(f"contexts of {answer.data.lengths} tokens", answer.contexts)]
+    rows += [_spectra_row(f"{k:,} queries", found) for k, found in answer.subsets.items()]
     return [row for row in rows if row]
 
 
@@ -119,67 +122,70 @@ def _whole_span(values: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def layer(made: Assumed) -> list[Row]:
+def layer(answer: Assumed) -> list[Row]:
     """What universal memorization each construction reaches with this layer's heads."""
     return [
         (
             "heads of width one (ours)" if p.name == "width one" else p.name,
             f"{p.first:,}",
             count(p.capacity, "example"),
-            f"{p.examples:,} of {made.given.N:,}",
+            f"{p.examples:,} of {answer.data.N:,}",
             count(p.memorized, "example") if p.memorized else "none",
         )
-        for p in made.placed
+        for p in answer.placed
     ]
 
 
-def tables(made: Assumed) -> str:
+def tables(answer: Assumed) -> str:
     r"""tables.tex: the same tables for a paper."""
     from attncert.reports.proof.tables import booktabs, ragged
     from attncert.reports.words.text import latex_verbatim
 
-    name = latex_verbatim(made.given.queries.name)
+    name = latex_verbatim(answer.data.queries.name)
     epsilon = f"$\\varepsilon = {EPSILON:g}$"
     out = [
         "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx}",
         booktabs("assume-tests", f"The float32 test and the exact one ({name}).",
-                 ragged((1, 1, 1.6, 0.4)), TEST_COLUMNS, tests(made)),
+                 ragged((1, 1, 1.6, 0.4)), TEST_COLUMNS, tests(answer)),
         booktabs("assume-rounding", f"Against rounding ({name}); {epsilon}.",
-                 ragged((1.2, 0.6, 1.6, 0.9, 0.8, 0.9, 1, 1)), ROUNDING_COLUMNS, rounding(made)),
+                 ragged((1.2, 0.6, 1.6, 0.9, 0.8, 0.9, 1, 1)), ROUNDING_COLUMNS, rounding(answer)),
     ]  # fmt: skip
-    if made.placed:
+    if answer.placed:
         out.append(
             booktabs("assume-layer", f"Universal memorization by this layer ({name}).",
-                     ragged((1.4, 0.8, 1, 0.9, 0.9)), LAYER_COLUMNS, layer(made))
+                     ragged((1.4, 0.8, 1, 0.9, 0.9)), LAYER_COLUMNS, layer(answer))
         )  # fmt: skip
     return "\n\n".join(out) + "\n"
 
 
-def fractions_csv(made: Assumed) -> bytes:
+def fractions_csv(answer: Assumed) -> bytes:
     """For each k: exact independent prefixes of permutations, and float32 full ranks."""
     rows: list[Sequence[object]] = [
         ("k", "permutations", "independent", "float32 subsets", "float32 full")
     ]
-    sweep = made.found.sampled
-    ks = {test.k for test in made.tests}
+    sweep = answer.sweep
+    ks = {test.k for test in answer.tests}
     if isinstance(sweep, Sweep):
         ks |= set(sweep.steps())
     for k in sorted(ks):
         exact: tuple[object, object] = ("", "")
         if isinstance(sweep, Sweep):
-            exact = (sweep.permutations, sweep.independent(k))
-        test = _of(made, k)
+            exact = (sweep.drawn, sweep.independent(k))
+        test = _of(answer, k)
         rows.append((k, *exact, *(("", "") if test is None else (test.subsets, test.full))))
     return _csv(rows)
 
 
-def spectra_csv(made: Assumed) -> bytes:
+def spectra_csv(answer: Assumed) -> bytes:
     """One line for each set: its kind, number, and what is known of it."""
     rows: list[Sequence[object]] = [
         ("sets", "number", "size", "rank", "epsilon rank", "float32 rank", "sigma min",
          "sigma max", "rounding", "standing")
     ]  # fmt: skip
-    kinds = [("context", made.contexts), *((f"{k} queries", s) for k, s in made.subsets.items())]
+    kinds = [
+        ("context", answer.contexts),
+        *((f"{k} queries", s) for k, s in answer.subsets.items()),
+    ]
     for kind, found in kinds:
         for s in found:
             low = s.singular[-1] if s.size == len(s.singular) else 0.0

@@ -1,1 +1,1 @@
-"""The report of `attncert kruskal`: the page, and what it says in single sentences."""
+"""The report of `attncert kruskal`."""

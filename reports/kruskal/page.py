@@ -1,7 +1,6 @@
 """The report of `attncert kruskal`: interval, witness, and apart from them what was sampled.
 
-From the record of verify/kruskal/examine.py to Markdown, JSON and a witness file. What is proved,
-sampled and numerical stands in separate sections that say so. No times but in timings.json.
+What is proved, sampled and numerical stands in separate sections that say so.
 """
 
 from __future__ import annotations
@@ -9,76 +8,65 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from attncert.constructions.numerals import numeral
-from attncert.reports.kruskal.sentences import (
-    bases_line,
-    one_line,
-    percent,
-    percent_down,
-    shard_lines,
-)
-from attncert.reports.report import KRUSKAL, Report
-from attncert.reports.words.jsonable import jsonable, readable_json
-from attncert.reports.words.numbers import real, size
-from attncert.reports.words.templating import page
+from attncert.reports.answers import Room
+from attncert.reports.words.numbers import count, percent, real, size
 from attncert.reports.words.witness import readable
-from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, produced_by
+from attncert.verify.claims.ids import KRUSKAL_UPPER
 from attncert.verify.kruskal.bounds import Bound
-from attncert.verify.kruskal.examine import Findings
+from attncert.verify.kruskal.kruskal import KruskalRank
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
+from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.floating import Verdict
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
-def report(found: Findings) -> Report:
-    sentences = (one_line(found), *shard_lines(found.sampled, found.searched))
-    return Report(KRUSKAL, render(found), kruskal_dict(found), sentences, found.exit_status)
+def room(answer: KruskalRank) -> Room:
+    interval, sampled = answer.interval, answer.sampled
+    upper = answer.trace[KRUSKAL_UPPER].witness
+    context = {
+        "interval": interval,
+        "stored": stored(answer.data),
+        "ends": [_bound_row(interval.lower), _bound_row(interval.upper)],
+        "trail": [_bound_row(bound) for bound in interval.trail],
+        "relation": [] if upper is None else readable(upper),
+        "rows": _rows(answer),
+        "samples": sampled if isinstance(sampled, Samples) else None,
+        "unsampled": sampled is None and answer.question.subsets is None,
+        "sweep": sampled if isinstance(sampled, Sweep) else None,
+        "chances": _chances(sampled),
+        "sweep_rows": _sweep_rows(sampled),
+        "rounding_rows": _rounding_rows(answer),
+        "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in answer.rounding),
+        "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
+        "work_command": _with_work(answer),
+    }
+    more = () if sampled is None else (_sampled_line(sampled),)
+    return Room("kruskal.md.j2", context, _exhibits(answer), more=more)
 
 
-def render(found: Findings) -> dict[str, bytes]:
-    """File contents by name; pure. witness.json only where a dependent set can be certified."""
-    files: dict[str, bytes] = {}
-    rows, uncertified = None, ""
-    if found.interval.upper.dependency is not None:
-        made = produced_by(found.question.command(found.vectors), found.question.seed)
-        try:
-            witness, rows = dependent_set(found.vectors, found.interval.upper.dependency, made)
-            files["witness.json"] = canonical_bytes(witness)
-        except TooLarge as reason:
-            uncertified = str(reason)
-    files["report.md"] = page("kruskal.md.j2", _context(found, rows, uncertified), percent=percent)
-    files["kruskal.json"] = readable_json(kruskal_dict(found))
-    times = {"seconds": dict(found.seconds), "device": dict(found.device)}
-    files["timings.json"] = readable_json(jsonable(times))
-    return files
+def stored(vectors: Vectors) -> str:
+    """How the numbers are held, half a sentence.
+
+    >>> stored(Vectors.of([[1, 2]]))
+    'integers, exactly'
+    """
+    kind = vectors.array.dtype
+    return "integers, exactly" if kind.kind in "iuO" else f"{kind.name}, taken exactly"
 
 
-def kruskal_dict(found: Findings) -> dict[str, Any]:
-    """The report as data, also for `--json`; JSON-able, no times."""
-    vectors, question = found.vectors, found.question
-    record: dict[str, Any] = jsonable({
-        "sentence": one_line(found),
-        "exit_status": found.exit_status,
+def _exhibits(answer: KruskalRank) -> dict[str, Any]:
+    """The search step by step, and what was drawn."""
+    vectors, sampled = answer.data, answer.sampled
+    return {
         "vectors": {
             "name": vectors.name,
             "N": vectors.N,
             "d": vectors.d,
-            "stored as": _stored(found),
+            "stored as": stored(vectors),
         },
-        "question": {
-            "k": question.k,
-            "budget": question.budget,
-            "work": question.work,
-            "subsets": question.drawn,
-            "bases": question.bases,
-            "seed": question.seed,
-            "command": question.command(found.vectors),
-        },
-        "answer": found.answer,
-        "interval": found.interval.as_dict(),
-        "sampled": None if found.sampled is None else found.sampled.as_dict(),
-        "bases": None if found.searched is None else found.searched.as_dict(),
+        "interval": answer.interval.as_dict(),
+        "sampled": None if sampled is None else sampled.as_dict(),
         "rounding": [
             {
                 "subset": r.number,
@@ -88,47 +76,9 @@ def kruskal_dict(found: Findings) -> dict[str, Any]:
                 "rounding": float(f"{r.robustness.rounding:.3g}"),
                 "float32 rank": r.float32.rank,
             }
-            for r in found.rounding
+            for r in answer.rounding
         ],
-        "depends on time": found.timed,
-    })  # fmt: skip
-    return record
-
-
-def _context(found: Findings, rows: tuple[int, ...] | None, uncertified: str) -> dict[str, object]:
-    interval = found.interval
-    dependency = interval.upper.dependency
-    relation = []
-    if dependency is not None:
-        witness = {
-            "vectors": list(dependency.indices),
-            "coefficients": [numeral(c) for c in dependency.coefficients],
-        }
-        relation = readable(witness)
-    return {
-        "found": found,
-        "one_line": one_line(found),
-        "stored": _stored(found),
-        "ends": [_bound_row(interval.lower), _bound_row(interval.upper)],
-        "trail": [_bound_row(bound) for bound in interval.trail],
-        "relation": relation,
-        "rows": None if rows is None else list(rows),
-        "uncertified": uncertified,
-        "samples": found.sampled if isinstance(found.sampled, Samples) else None,
-        "unsampled": found.sampled is None and found.question.subsets is None,
-        "sweep": found.sampled if isinstance(found.sampled, Sweep) else None,
-        "chances": _chances(found.sampled),
-        "sweep_rows": _sweep_rows(found.sampled),
-        "searched": found.searched,
-        "searched_line": "" if found.searched is None else bases_line(found.searched),
-        "searched_chances": []
-        if found.searched is None
-        else [(str(s), percent_down(chance)) for s, chance in found.searched.chances()],
-        "rounding_rows": _rounding_rows(found),
-        "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in found.rounding),
-        "command": found.question.command(found.vectors),
-        "redo": _redo(found),
-        "work_command": _with_work(found),
+        "depends on time": answer.timed,
     }
 
 
@@ -137,12 +87,21 @@ def _bound_row(bound: Bound) -> tuple[str, ...]:
     return (f"{end} {bound.value}", bound.level.value, bound.method, bound.statement)
 
 
+def _rows(answer: KruskalRank) -> list[int] | None:
+    """The vectors that the certificate holds; None: all."""
+    dependency, certificate = answer.interval.upper.dependency, answer.certificate
+    if dependency is None or certificate is None:
+        return None
+    everything = certificate["dims"]["vectors"] == answer.data.N
+    return None if everything else list(dependency.indices)
+
+
 def _chances(sampled: Samples | Sweep | None) -> list[tuple[str, str]]:
     """How likely this sample was to meet one given dependent set, by its size."""
     if not isinstance(sampled, Samples):
         return []
     return [
-        (str(s), percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.subsets)))
+        (str(s), percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.drawn)))
         for s in _SIZES
         if s <= sampled.k
     ]
@@ -160,33 +119,39 @@ def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
     return rows
 
 
-def _rounding_rows(found: Findings) -> list[tuple[str, ...]]:
-    k = found.question.k
+def _rounding_rows(answer: KruskalRank) -> list[tuple[str, ...]]:
     return [
         (
             str(r.number),
             "independent" if r.robustness.exact.independent else "dependent",
-            f"{r.float32.rank} of {k}",
+            f"{r.float32.rank} of {answer.question.k}",
             real(r.robustness.sigma_min),
             real(r.robustness.rounding),
             r.robustness.verdict.value,
         )
-        for r in found.rounding
+        for r in answer.rounding
     ]
 
 
-def _stored(found: Findings) -> str:
-    kind = found.vectors.array.dtype
-    return "integers, exactly" if kind.kind in "iuO" else f"{kind.name}, taken exactly"
-
-
-def _redo(found: Findings) -> str:
-    """The lower bound alone: it ends as soon as that many vectors are proved independent."""
-    question = replace(found.question, k=found.interval.lower.value, subsets=0, bases=0)
-    return question.command(found.vectors)
-
-
-def _with_work(found: Findings) -> str:
+def _with_work(answer: KruskalRank) -> str:
     """With as many nominal seconds as there were seconds."""
-    budget = found.question.budget
-    return replace(found.question, budget=None, work=budget).command(found.vectors)
+    question = answer.question
+    return replace(question, time_limit=None, work=question.seconds or question.work).line()
+
+
+def _sampled_line(sampled: Samples | Sweep) -> str:
+    """What was sampled, in one sentence that claims no more."""
+    if sampled.drawn == 0:
+        return "Sampled: nothing, no shard was finished."
+    if isinstance(sampled, Samples):
+        k, independent, bound = sampled.k, sampled.independent, sampled.failing_at_most
+    else:  # the leading vectors of random permutations, the longest of them
+        k, bound = sampled.longest, sampled.failing_at_most(sampled.longest)
+        independent = sampled.independent(k)
+    left = sampled.drawn - independent
+    others = f", {left:,} are not or not known to be" if left else ""
+    return (
+        f"Sampled: {independent:,} of {sampled.drawn:,} random subsets of {count(k, 'vector')} are "
+        f"independent{others}; with 95 % confidence at most {percent(bound)} of all such subsets "
+        "are dependent. This does not bound the Kruskal rank."
+    )

@@ -127,6 +127,19 @@ def tokens(data: Dataset) -> str:
     return f"$n_t = {min(data.counts)}$ to ${data.n}$"
 
 
+def percent(x: float) -> str:
+    """Rounded up, so that a bound stays one.
+
+    >>> percent(0.000598968), percent(1.0), percent(0.0), percent(0.0438)
+    ('0.060 %', '100 %', '0 %', '4.4 %')
+    """
+    if x in (0.0, 1.0):
+        return f"{100 * x:.0f} %"
+    digits = 1 - math.floor(math.log10(100 * x))
+    scale = 10.0**digits
+    return f"{math.ceil(100 * x * scale) / scale:.{max(0, digits)}f} %"
+
+
 def count(k: int, noun: str) -> str:
     """
     >>> count(1, "head"), count(1800, "example")

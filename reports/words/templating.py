@@ -18,6 +18,7 @@ from attncert.reports.report import MARK
 from attncert.reports.words.numbers import (
     count,
     indices,
+    percent,
     real,
     size,
     tokens,
@@ -32,7 +33,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 _FILTERS: dict[str, Filter] = {
     "md": markdown, "code": code, "sentence": sentence, "value": value,
     "words": words, "count": count, "size": size, "real": real, "indices": indices,
-    "witness": readable, "tokens": tokens,
+    "witness": readable, "tokens": tokens, "percent": percent,
 }  # fmt: skip
 
 

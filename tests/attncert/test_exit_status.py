@@ -84,7 +84,7 @@ def test_an_installation_with_parts_missing_gives_no_answer(
 def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
     assert nominal_seconds(2000, 1200, 1000) == math.inf > nominal_seconds(2000, 1200, 50) > 1e60
     said = Limit(20.0).fall_short(1000, math.inf, Weighed(left=5.0))
-    assert "take over 1e308 s on two free cores" in said and "No budget would suffice" in said
+    assert "take over 1e308 s on two free cores" in said and "No limit would suffice" in said
 
 
 def test_a_case_far_out_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

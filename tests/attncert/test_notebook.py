@@ -18,10 +18,10 @@ import attncert
 from attncert import Dataset, InputError, Layer, Proof, Prove, prove
 from attncert.constructions.data.generators import random
 from attncert.terminal.progress import Stages, _Cell
-from attncert.verify.kruskal.examine import examine
-from attncert.verify.kruskal.sampling.jobs import Question
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.near.fitted import fit
+from attncert.verify.questions.kruskal import Kruskal
 
 CONTEXT, QUERIES = [[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]]
 DATA = Dataset.of(CONTEXT, QUERIES, [5, "1/3", 7], "tiny")
@@ -43,11 +43,11 @@ def test_every_public_name_is_listed_and_has_an_example() -> None:
 def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:
     large = random(300, 8, 64, bound=10**9, seed=0)
     key = [[1] * 40] * 64
-    question = Question(k=2, budget=None, work=1.0, subsets=0, device="cpu")
+    question = Kruskal(k=2, work=1.0, subsets=0, device="cpu")
     records: list[object] = [
         large, Layer.of_weights([(key, key)] * 30), Layer.of_weights([([[LONG]], [[1]])]),
         proof, proof.layer, proof.trace, proof.certificate, proof.setup,
-        *proof.trace, *proof.heads, examine(Vectors.queries_of(DATA), question),
+        *proof.trace, *proof.heads, kruskal(Vectors.of(DATA), question),
         attncert.capacity(DATA), fit(DATA), large.queries, Dataset.of([[LONG]], [[LONG]], [LONG]),
         attncert.from_layer(Layer.of_weights([([[1]], [[1]])]), Dataset.of([[1]], [[1]]), "one"),
     ]  # fmt: skip

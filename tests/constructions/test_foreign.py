@@ -88,7 +88,7 @@ def test_a_name_in_a_file_stays_in_the_folder(
     here = tmp_path / "a" / "b" / "c"
     here.mkdir(parents=True)
     monkeypatch.chdir(here)
-    monkeypatch.setattr("attncert.verify.kruskal.examine.examine", _stopped)
+    monkeypatch.setattr("attncert.verify.kruskal.kruskal.kruskal", _stopped)
     monkeypatch.setattr("attncert.verify.prove.prove", _stopped)
     monkeypatch.setattr("attncert.verify.capacity.capacity.capacity", _stopped)
     asked: list[Path] = []

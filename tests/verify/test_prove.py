@@ -218,7 +218,7 @@ def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
     told = report_page(proof).decode()
     assert "A1 was sampled. To decide it, 0.0063 s of nominal work" in told
-    assert "`attncert kruskal DATA --examples 44 --k 4 --work 0.0063`" in told
+    assert "`attncert kruskal DATA --k 4 --work 0.0063 --examples 44`" in told
     assert proof.command == "attncert prove DATA --claim full-rank --a1-work 0"
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED

@@ -12,186 +12,168 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from attncert.constructions.brief import command_line, in_brief
-from attncert.constructions.errors import InputError, require_seed
 from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.assume import claims as wording
-from attncert.verify.assume.given import Given
+from attncert.verify.assume.claims import claims, equal_pair
 from attncert.verify.assume.groups import Placed, grouped
+from attncert.verify.assume.inputs import Inputs
 from attncert.verify.assume.paper_test import Float32Test, float32_test
 from attncert.verify.assume.spectra import Spectrum, exact_rank, spectra
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.kruskal.examine import Findings, examine
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.kruskal.bounds import Interval
+from attncert.verify.kruskal.kruskal import certified, search
 from attncert.verify.kruskal.sampling.draws import sequences
-from attncert.verify.kruskal.sampling.jobs import Question, sampling_job
-from attncert.verify.kruskal.sampling.sampled import Samples
+from attncert.verify.kruskal.sampling.jobs import sampling_job
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.assume import Assume
+from attncert.verify.questions.kruskal import Kruskal
 
-_BASES = 4
 _SHARE = 100  # of the float32 test's subsets, so many times fewer at every further k
 _FURTHER = 3  # sizes between n and d
 _SPECTRA = (8, 3)  # random subsets whose spectrum is computed: of n queries, of d
 
 
-@dataclass(frozen=True)
-class AssumeSettings:
-    """subsets: random n-subsets, tested exactly. permutations: for every k up to d, exactly.
-    work: nominal seconds of the search for the Kruskal rank. float32: subsets of the paper's test.
-    heads, head_width, tokens: as `load_given` was called, for the command that repeats the run.
-    """
-
-    subsets: int = 5000
-    permutations: int = 100
-    work: float = 1.0
-    float32: int = 5000
-    seed: int = 0
-    heads: int | None = None
-    head_width: int | None = None
-    tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("subsets", "permutations", "float32"):
-            if not 0 <= getattr(self, name) <= 10**7:
-                option = f"--{name}"
-                raise InputError(option, "a whole number from 0 to 10^7", getattr(self, name))
-        require_seed(self.seed)
-
-    def command(self) -> str:
-        """The command line that repeats this run, without paths."""
-        return command_line("attncert assume DATA", **vars(self) | {"work": f"{self.work:g}"})
-
-
-@dataclass(frozen=True)
-class Assumed:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Assumed(Answer):
     """What is known. k: min(n, N) of N distinct queries, what A1 is asked for; None where n > d,
     and A1 fails. What follows is about the distinct queries, the groups apart.
 
-    equal_inputs: as `Given.equal_inputs`. rank: of all queries, exact. found: interval,
-    permutations, bases. sampled: k-subsets; None where k exceeds the rank, and every one is
-    dependent. contexts: each that is given, against rounding. subsets: random sets of k and of
+    equal_inputs: as `Inputs.equal_inputs`. rank: of all queries, exact. interval: of the Kruskal
+    rank. sampled: k-subsets; None where k exceeds the rank, and every one is dependent. sweep:
+    permutations. contexts: each that is given, against rounding. subsets: random sets of k and of
     `most` queries, the same. tests: the paper's. law: labels beyond which almost none can be met,
-    by head widths. seconds: by stage.
+    by head widths. certificate: of dependent queries.
     """
 
-    given: Given
-    settings: AssumeSettings
+    question: Assume
+    data: Inputs
     equal_inputs: int
     rank: int
-    found: Findings
+    interval: Interval
     sampled: Samples | None
+    sweep: Sweep | None
     contexts: tuple[Spectrum, ...]
     subsets: Mapping[int, tuple[Spectrum, ...]]
     tests: tuple[Float32Test, ...]
     placed: tuple[Placed, ...]
     law: Mapping[int, int]
-    claims: tuple[Claim, ...]
-    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
-
-    def __repr__(self) -> str:
-        return in_brief(self, self.given, *(f"{c.id}: {c.level.value}" for c in self.claims[:2]))
 
     @property
     def k(self) -> int | None:
-        return asked(self.given)
+        return asked(self.data)
 
     @property
     def most(self) -> int:
         """min(N, d) of the N distinct queries: the size that general position asks for."""
-        return min(self.given.distinct.N, self.given.d)
-
-    @property
-    def exit_status(self) -> int:
-        """0: A1 and A2 are proved; 1: one is refuted; 3: neither."""
-        levels = [claim.level for claim in self.claims[:2]]
-        if Level.REFUTED in levels:
-            return 1
-        return 0 if all(level.holds for level in levels) else 3
+        return min(self.data.distinct.N, self.data.d)
 
 
-def asked(given: Given) -> int | None:
+def asked(inputs: Inputs) -> int | None:
     """The size of the sets that A1 speaks of; None where n vectors of width d < n are dependent."""
-    n = min(given.tokens, given.distinct.N)
-    return n if n <= given.d else None
+    n = min(inputs.tokens, inputs.distinct.N)
+    return n if n <= inputs.d else None
 
 
-def assume(given: Given, settings: AssumeSettings, progress: StageProgress = silent) -> Assumed:
-    """All of it, in a few stages. Equal settings give equal results (times apart). Raises
-    InputError for data that cannot be used.
+def assume(
+    inputs: Any, question: Assume | None = None, progress: StageProgress = silent
+) -> Assumed:
+    """Do the assumptions of the paper's theorem hold, and what follows for a layer?
 
-    >>> from attncert.verify.assume.given import Given
-    >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
-    >>> given = Given(vectors, 2, 1, 2, (), lambda: iter(()), {})
-    >>> made = assume(given, AssumeSettings(subsets=20, permutations=5, float32=0))
-    >>> [(c.id, c.level.value) for c in made.claims[:2]]
-    [('hypothesis.A1', 'proved'), ('contexts.independent', 'undecided')]
+    inputs: a data set, `verify.assume.inputs.Inputs` (as `load_inputs` reads them), or with
+    question.tokens whatever `Vectors.of` takes: queries (N, d) without contexts. The conclusion,
+    that A1 and A2 hold, rests on a claim for each: proved (exact, modulo primes or over ℚ),
+    refuted or undecided. Samples are claims of their own; singular values are floats and
+    numerical. Source: paper, Assumptions 1 and 2; docs/assumptions.md. Raises InputError.
+
+    >>> from attncert import Assume, Dataset, assume
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> answer = assume(data, Assume(heads=2, subsets=20, permutations=5, float32=0))
+    >>> answer.standing.value, answer.trace["hypothesis.A1"].statement
+    ('proved', 'Every 2 of the 3 queries are independent (Assumption 1).')
     """
+    question = question or Assume()
+    inputs = question.of(Inputs.of(inputs, question.tokens))
+    stated = replace(
+        inputs,
+        heads=question.heads or inputs.heads,
+        head_width=question.head_width or inputs.head_width,
+    )
     with threadpool_limits(1):  # matrices of this size gain nothing by more BLAS threads
-        return _assume(given, settings, progress)
+        return _assume(stated, question, progress)
 
 
-def _assume(given: Given, settings: AssumeSettings, progress: StageProgress) -> Assumed:
+def _assume(inputs: Inputs, question: Assume, progress: StageProgress) -> Assumed:
     clock, seconds = time.monotonic(), dict[str, float]()
 
     def stage(name: str) -> None:
         nonlocal clock
         seconds[name], clock = time.monotonic() - clock, time.monotonic()
 
-    vectors, k = given.distinct, asked(given)
-    most = min(vectors.N, given.d)
-    equal_inputs = given.equal_inputs()
-    contexts = tuple(_told(spectra(given.contexts()), len(given.kept), progress))
+    vectors, k = inputs.distinct, asked(inputs)
+    most = min(vectors.N, inputs.d)
+    equal_inputs = inputs.equal_inputs()
+    contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.kept), progress))
     stage("contexts")
     rank = exact_rank(vectors.array)
-    found = examine(
-        vectors,
-        Question(
-            budget=None, work=settings.work, subsets=settings.permutations if rank == most else 0,
-            bases=_BASES if rank > 1 else 0, seed=settings.seed, device="cpu",
-        ),
-        progress=progress,
-    )  # fmt: skip
+    permutations = question.permutations if rank == most else 0
+    circuits = Kruskal(work=question.work, subsets=permutations, seed=question.seed, device="cpu")
+    interval, sweep = search(vectors, circuits, progress)
     stage("Kruskal rank")
-    sampled = _sample(vectors, k, settings, progress) if k and k <= rank else None
+    sampled = _sample(vectors, k, question, progress) if k and k <= rank else None
     stage("random subsets")
-    subsets = _subsets(vectors, k, settings.seed)
+    subsets = _subsets(vectors, k, question.seed)
     stage("spectra of subsets")
-    tests = float32_test(vectors, _sizes(k, most, settings.float32), settings.seed, progress)
-    stage("float32 test")
+    tests = float32_test(vectors, _sizes(k, most, question.float32), question.seed, progress)
+    clock = time.monotonic()
     placed, law = tuple[Placed, ...](), dict[int, int]()
-    if given.heads is not None:
-        placed = _placed(given, contexts, given.heads, found.interval.lower.value)
-        law = _law(given, rank, given.heads)
+    if inputs.heads is not None:
+        placed = _placed(inputs, contexts, inputs.heads, interval.lower.value)
+        law = _law(inputs, rank, inputs.heads)
     stage("groups")
-    told = wording.claims(given, found, sampled, contexts, placed)
+    trace = claims(inputs, interval, (sampled, sweep), contexts, placed)
+    pair = equal_pair(inputs) if inputs.repeats else interval.upper.dependency
+    certificate, uncertified = certified(inputs.queries, pair, question)
     return Assumed(
-        given, settings, equal_inputs, rank, found, sampled, contexts, subsets, tests, placed, law,
-        told, seconds,
-    )  # fmt: skip
+        question=question,
+        data=inputs,
+        trace=ProofTrace(trace),
+        conclusion=trace[-1].id,
+        certificate=certificate,
+        uncertified=uncertified,
+        seconds=seconds | {f"float32 test, k = {test.k}": test.seconds for test in tests},
+        equal_inputs=equal_inputs,
+        rank=rank,
+        interval=interval,
+        sampled=sampled,
+        sweep=sweep if isinstance(sweep, Sweep) else None,
+        contexts=contexts,
+        subsets=subsets,
+        tests=tests,
+        placed=placed,
+        law=law,
+    )
 
 
-def _told(found: Iterable[Spectrum], count: int, progress: StageProgress) -> Iterable[Spectrum]:
-    for i, spectrum in enumerate(found):
+def _counted(sets: Iterable[Spectrum], count: int, progress: StageProgress) -> Iterable[Spectrum]:
+    for i, spectrum in enumerate(sets):
         progress("contexts", i + 1, count)
         yield spectrum
 
 
-def _sample(
-    vectors: Vectors, k: int, settings: AssumeSettings, progress: StageProgress
-) -> Samples | None:
-    question = Question(
-        k=k, budget=None, work=1.0, subsets=settings.subsets, seed=settings.seed, device="cpu"
-    )
-    job = sampling_job(vectors, question)
+def _sample(vectors: Vectors, k: int, question: Assume, progress: StageProgress) -> Samples | None:
+    exactly = Kruskal(k=k, work=1.0, subsets=question.subsets, seed=question.seed, device="cpu")
+    job = sampling_job(vectors, exactly)
     if job is None:
         return None
-    records = job.run(question, progress=progress)
-    sampled = job.work.summary(vectors, job.plan, records.values())
+    sampled = job.work.summary(vectors, job.plan, job.run(progress=progress).values())
     assert isinstance(sampled, Samples)
     return sampled
 
@@ -225,34 +207,34 @@ def _sizes(k: int | None, most: int, count: int) -> list[tuple[int, int]]:
 
 
 def _placed(
-    given: Given, contexts: tuple[Spectrum, ...], heads: int, kappa: int
+    inputs: Inputs, contexts: tuple[Spectrum, ...], heads: int, kappa: int
 ) -> tuple[Placed, ...]:
     """The paper's construction at the layer's head width, and heads of width one (ours). The first
     also as its Remark 1 has it, where the Kruskal rank is only known to be at least kappa. Both
     need equally many tokens in all contexts."""
-    if given.shortest is not None:
+    if inputs.shortest is not None:
         return ()
-    n, d_h = given.tokens, given.head_width or 1
+    n, d_h = inputs.tokens, inputs.head_width or 1
     good = {spectrum.number for spectrum in contexts if spectrum.rank == n}
-    known = [t for t in given.kept if (0 if given.shared else t) in good]
-    made, sizes = [], [("the paper's", min(n, d_h)), ("width one", n)]
+    known = [t for t in inputs.kept if (0 if inputs.shared else t) in good]
+    constructions, sizes = [], [("the paper's", min(n, d_h)), ("width one", n)]
     if 1 < kappa < min(n, d_h):
         sizes.insert(1, (f"the paper's, Remark 1 with Kruskal rank {kappa} (proved)", kappa))
     for name, first in sizes:
         capacity = heads * (first - 1) + 1
-        if first > given.d:
+        if first > inputs.d:
             continue
-        everything = grouped(given.queries, range(given.N), first, heads)
-        certified = grouped(given.queries, known, first, heads) if known else ()
-        made.append(Placed(name, first, capacity, everything, certified))
-    return tuple(made)
+        everything = grouped(inputs.queries, range(inputs.N), first, heads)
+        certified = grouped(inputs.queries, known, first, heads) if known else ()
+        constructions.append(Placed(name, first, capacity, everything, certified))
+    return tuple(constructions)
 
 
-def _law(given: Given, rank: int, heads: int) -> dict[int, int]:
+def _law(inputs: Inputs, rank: int, heads: int) -> dict[int, int]:
     """N of docs/given-labels.md, Theorem 7, for scalar labels, at its largest over all contexts:
     it grows with a, and a + b ≤ d."""
-    spans = Spans(given.d, 0, rank, 1)
-    widths = sorted({1, given.head_width or 1})
+    spans = Spans(inputs.d, 0, rank, 1)
+    widths = sorted({1, inputs.head_width or 1})
     return {width: spans.bound(heads, width, 1) for width in widths}
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from attncert.verify.assume.given import Given
 from attncert.verify.assume.groups import Placed
+from attncert.verify.assume.inputs import Inputs
 from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.kruskal.bounds import Interval
+from attncert.verify.kruskal.claims import members
 from attncert.verify.kruskal.dependency import Dependency
-from attncert.verify.kruskal.examine import Findings
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.partition.certificate import memorizes
 
@@ -21,46 +21,65 @@ _MODULO = "exact modulo primes, or over ℚ"
 
 
 def claims(
-    given: Given,
-    found: Findings,
-    sampled: Samples | None,
+    inputs: Inputs,
+    interval: Interval,
+    drawn: Sequence[Samples | Sweep | None],
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
 ) -> tuple[Claim, ...]:
-    """A1 and the contexts first. found: of the distinct queries."""
-    n, N = given.tokens, given.distinct.N
-    repeated = bool(given.repeats) and n > 1
+    """The conclusion stands last. interval, drawn: of the distinct queries."""
+    n, N = inputs.tokens, inputs.distinct.N
+    repeated = bool(inputs.repeats) and n > 1
     about = counted(N, "distinct query" if repeated else "query", "the")
-    every = partial(_every, d=given.d, about=about, interval=found.interval)
+    every = partial(_every, d=inputs.d, about=about, interval=interval)
     first = every(ids.A1_DISTINCT if repeated else ids.A1, min(n, N), "Assumption 1")
-    told = [_repeated(given) if repeated else first, _contexts(given, contexts)]
-    told += [first] if repeated else []
-    told += [every(ids.GENERAL_POSITION, min(N, given.d), "general position")]
-    told += [sampled.claim()] if sampled is not None and sampled.subsets else []
-    sweep = found.sampled
-    told += [sweep.claim()] if isinstance(sweep, Sweep) and sweep.permutations else []
-    best = max(placed, key=lambda made: made.memorized, default=None)
+    trace = [_repeated(inputs) if repeated else first, _contexts(inputs, contexts)]
+    conclusion = _both(inputs, *trace)
+    trace += [first] if repeated else []
+    trace += [every(ids.GENERAL_POSITION, min(N, inputs.d), "general position")]
+    trace += [sample.claim() for sample in drawn if sample is not None and sample.drawn]
+    best = max(placed, key=lambda each: each.memorized, default=None)
     if best is not None and best.memorized:
-        told += _follows(given, best)
-    return tuple(told)
+        trace += _follows(inputs, best)
+    return (*trace, conclusion)
 
 
-def equal_pair(given: Given) -> Dependency:
+def _both(inputs: Inputs, first: Claim, second: Claim) -> Claim:
+    """The conclusion: A1 of all queries and A2 of the contexts that are given."""
+    failing = [claim for claim in (first, second) if not claim.level.holds]
+    refuted = [claim for claim in failing if claim.level is Level.REFUTED]
+    reasons = [str((claim.witness or {})["reason"]) for claim in refuted or failing]
+    level = Level.UNDECIDED if failing else Level.PROVED
+    return Claim(
+        ids.ASSUMPTIONS,
+        f"Assumption 1 holds for {counted(inputs.N, 'query', 'the')}, and Assumption 2 for "
+        f"{counted(len(inputs.kept), 'context', 'the')} that are given.",
+        Level.REFUTED if refuted else level,
+        numbers={"queries": inputs.N, "contexts": len(inputs.kept), "tokens": inputs.lengths},
+        witness={"reason": "; ".join(reasons)} if failing else None,
+        arithmetic="none of its own",
+        rests_on=(ids.A1, ids.CONTEXTS),
+        source="paper, Assumptions 1 and 2",
+    )
+
+
+def equal_pair(inputs: Inputs) -> Dependency:
     """The first two inputs with equal queries, as a relation."""
-    pair = Dependency.among(given.queries, given.repeats[0][:2])
+    pair = Dependency.among(inputs.queries, inputs.repeats[0][:2])
     assert pair is not None, "equal queries are dependent"
     return pair
 
 
-def _repeated(given: Given) -> Claim:
+def _repeated(inputs: Inputs) -> Claim:
     """A1 where queries are equal: refuted by two of them."""
-    k = min(given.tokens, given.N)
+    k = min(inputs.tokens, inputs.N)
     return Claim(
         ids.A1,
-        f"Every {k} of {counted(given.N, 'query', 'the')} are independent (Assumption 1).",
+        f"Every {k} of {counted(inputs.N, 'query', 'the')} are independent (Assumption 1).",
         Level.REFUTED,
-        numbers={"queries": given.N, "distinct": given.distinct.N, "asked": k},
-        witness={"equal queries": list(given.repeats[0])} | equal_pair(given).as_dict(),
+        numbers={"queries": inputs.N, "distinct": inputs.distinct.N, "asked": k},
+        witness={"reason": "some queries are equal", "equal queries": list(inputs.repeats[0])}
+        | equal_pair(inputs).as_dict(),
         arithmetic="exact comparison of queries",
         source="docs/assumptions.md",
     )
@@ -73,15 +92,17 @@ def _every(
     level = Level.UNDECIDED
     witness: dict[str, Any] | None = None
     if k > d:
-        level, witness = Level.REFUTED, {"k": k, "d": d}
+        reason = f"{k} vectors of width {d} are dependent"
+        level, witness = Level.REFUTED, {"reason": reason, "k": k, "d": d}
     elif (answer := interval.answers(k)) is not None:
         level = low.level if answer else Level.REFUTED
         if not answer:
-            witness = high.as_dict()
+            witness = {"reason": members(high), **high.as_dict()}
     elif not low.level.holds:
         raise ArithmeticError("a bound that is not proved")
     if level is Level.UNDECIDED:
-        witness = {"reason": interval.stopped}
+        between = f"the Kruskal rank is from {low.value} to {high.value}"
+        witness = {"reason": between, "search": interval.stopped}
     return Claim(
         claim_id,
         f"Every {k} of {about} are independent ({name}).",
@@ -93,9 +114,10 @@ def _every(
     )
 
 
-def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
+def _contexts(inputs: Inputs, contexts: Sequence[Spectrum]) -> Claim:
     bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
     good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
+    many = counted(len(inputs.kept), "context", "the")
     full = len(good)  # one counts for all that share it
     level = Level.PROVED
     witness: dict[str, Any] | None = None
@@ -104,15 +126,16 @@ def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
     elif bad is not None:
         relation = None if bad.relation is None else bad.relation.as_dict()
         level = Level.REFUTED
-        witness = {"context": bad.number, "rank": bad.rank, "relation": relation}
+        reason = f"context {bad.number} has rank {bad.rank} and {bad.size} tokens"
+        witness = {"reason": reason, "context": bad.number, "rank": bad.rank, "relation": relation}
     return Claim(
         ids.CONTEXTS,
-        f"Each of {counted(len(given.kept), 'context', 'the')} that are given has {_rows(given)}.",
+        f"Each of {many} that are given has {_rows(inputs)}.",
         level,
         numbers={
-            "given": len(given.kept),
-            "of": given.N,
-            f"of rank {given.lengths}": full * (len(given.kept) if given.shared else 1),
+            "given": len(inputs.kept),
+            "of": inputs.N,
+            f"of rank {inputs.lengths}": full * (len(inputs.kept) if inputs.shared else 1),
         },
         witness=witness,
         arithmetic=_MODULO,
@@ -120,23 +143,23 @@ def _contexts(given: Given, contexts: Sequence[Spectrum]) -> Claim:
     )
 
 
-def _rows(given: Given) -> str:
-    if given.shortest is None:
-        return f"${given.tokens}$ independent rows (Assumption 2)"
+def _rows(inputs: Inputs) -> str:
+    if inputs.shortest is None:
+        return f"${inputs.tokens}$ independent rows (Assumption 2)"
     return (
-        f"independent rows: {given.lengths} of them. Assumption 2 asks for equally many, and so do "
-        "the constructions paper and width-one; affine and generic do not"
+        f"independent rows: {inputs.lengths} of them. Assumption 2 asks for equally many, and so "
+        "do the constructions paper and width-one; affine and generic do not"
     )
 
 
-def _follows(given: Given, best: Placed) -> list[Claim]:
+def _follows(inputs: Inputs, best: Placed) -> list[Claim]:
     """A2 and the partition condition for the examples of these groups, and memorization."""
     examples = sorted(t for group in best.certified for t in group)
     many = counted(len(examples), "example", "these")
     sizes = [len(group) for group in best.certified]
     independent = Claim(
         ids.A2,
-        f"The contexts of {many} have rank $n = {given.tokens}$ each.",
+        f"The contexts of {many} have rank $n = {inputs.tokens}$ each.",
         Level.PROVED,
         numbers={"examples": len(examples)},
         arithmetic=_MODULO,
@@ -152,6 +175,6 @@ def _follows(given: Given, best: Placed) -> list[Claim]:
         source="ours; docs/mathematics.md, section 2",
     )
     follows = memorizes(
-        best.certified, best.first, of=given.N, width_one=best.first == given.tokens
+        best.certified, best.first, of=inputs.N, width_one=best.first == inputs.tokens
     )
     return [independent, partition, follows]

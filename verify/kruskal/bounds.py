@@ -104,6 +104,15 @@ class Interval:
             return True
         return False if k > self.upper.value else None
 
+    def line(self) -> str:
+        """For a terminal.
+
+        >>> Interval.trivial(Vectors.of([[1, 2], [2, 4], [0, 1]])).line()
+        '0 <= Kruskal rank <= 2   (definition)'
+        """
+        latest = self.trail[-1].method
+        return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
+
     def tighten(self, bound: Bound | None) -> Interval:
         """With this bound, if it is better than what is known.
 

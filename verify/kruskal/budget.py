@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 
 from attncert.constructions.errors import InputError
+from attncert.verify.questions.question import written
 
 SHARE = 0.2
 """Of what is left of a budget, for each of the two searches for witnesses."""
@@ -81,15 +82,6 @@ class Budget:
         )
 
 
-def plain(seconds: float) -> str:
-    """As a command line takes it: no exponent.
-
-    >>> plain(20.0), plain(1e6), plain(0.00001)
-    ('20', '1000000', '0.00001')
-    """
-    return f"{seconds:.9f}".rstrip("0").rstrip(".")
-
-
 @dataclass(frozen=True)
 class Weighed:
     """left: seconds when the search of all sets of a size was weighed. begun: and begun."""
@@ -112,12 +104,12 @@ class Limit:
         """Why all sets of `size` vectors, at `price` seconds, were not looked at; what would do.
 
         >>> print(Limit(20.0, kept=0.25).fall_short(4, 5.7, Weighed(left=4.9)))
-        The budget does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
-and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A budget \
+        The limit does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
+and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A limit \
 of 26 s should suffice.
         >>> print(Limit(0.2).fall_short(9, 1e12, Weighed(left=0.1)))
-        The budget does not go further: all sets of 9 vectors take about 1e+12 s on two free \
-cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget would suffice.
+        The limit does not go further: all sets of 9 vectors take about 1e+12 s on two free \
+cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No limit would suffice.
         """
         kept = self.kept * self.seconds
         spent = max(0.0, self.seconds - kept - at.left)
@@ -129,13 +121,13 @@ cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No budget
         # What was spent is spent again, and each search for witnesses takes its share of the rest.
         needed = max(price, at.left) * 2 if at.begun else price
         enough = (spent + needed / (1 - SHARE) ** 2) / (1 - self.kept)
-        advice = "No budget would suffice"
+        advice = "No limit would suffice"
         if enough <= _MOST:
             step = 10.0 ** (math.floor(math.log10(enough)) - 1)
-            advice = f"A budget of {plain(math.ceil(enough / step) * step)} s should suffice"
+            advice = f"A limit of {written(math.ceil(enough / step) * step)} s should suffice"
         free = {1: "one free core", 2: "two free cores"}.get(cores, f"{cores} free cores")
         about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
         return (
-            f"The budget does not go further: all sets of {size} vectors take {about} s "
-            f"on {free}, {how} (of {plain(self.seconds)} s, {', '.join(where)}). {advice}."
+            f"The limit does not go further: all sets of {size} vectors take {about} s "
+            f"on {free}, {how} (of {written(self.seconds)} s, {', '.join(where)}). {advice}."
         )

@@ -62,14 +62,14 @@ class Vectors:
 
     @classmethod
     def of(cls, values: Any, name: str = "vectors") -> Vectors:
-        """From nested lists, a NumPy array, an ExactArray: see `verify.rank.residues.as_table`."""
+        """From nested lists, a NumPy array, an ExactArray: see `verify.rank.residues.as_table`;
+        of a data set, its queries."""
+        if isinstance(values, Vectors):
+            return values
+        if isinstance(values, Dataset):
+            return cls.of(values.queries, values.name)
         array = as_table(values, "vectors")
         return cls(name, array.astype(array.dtype.newbyteorder("="), copy=False))
-
-    @classmethod
-    def queries_of(cls, data: Dataset) -> Vectors:
-        """The queries of a data set."""
-        return cls.of(data.queries, data.name)
 
     @property
     def N(self) -> int:
@@ -103,17 +103,13 @@ class Vectors:
         integers; cheap where there are few."""
         return integer_matrix(self.array[list(indices)])
 
-    def take(self, indices: Sequence[int] | IntArray) -> Vectors:
-        """Some of the vectors, in this order."""
-        return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
-
-    def first(self, count: int | None) -> Vectors:
-        """The first `count` vectors, 1 <= count <= N; None: all. Raises InputError."""
-        if count is None:
-            return self
-        if not 1 <= count <= self.N:
-            raise InputError("--examples", f"from 1 to {self.N}", count)
-        return Vectors(self.name, self.array[:count])
+    def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
+        """Some of the vectors, in this order; an integer means the first so many."""
+        if not isinstance(indices, int):
+            return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
+        if not 1 <= indices <= self.N:
+            raise InputError("examples", f"from 1 to {self.N}", indices)
+        return Vectors(self.name, self.array[:indices])
 
 
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
@@ -130,7 +126,7 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     """
     name = loading.bundled(source)
     if name:
-        return Vectors.queries_of(loading.BUNDLED[name]())
+        return Vectors.of(loading.BUNDLED[name]())
     readers: loading.Readers[Vectors] = {
         "npz": _from_npz,
         "json": _from_json,

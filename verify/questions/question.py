@@ -74,14 +74,25 @@ class Question:
         """Whether the data need no labels."""
         return False
 
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """For what loads the data: keyword arguments."""
+        return {"unlabelled": self.unlabelled}
+
+    @property
+    def keeps(self) -> str | None:
+        """A file that is written meanwhile: it must lie outside the folder of the report."""
+        return None
+
     def settings(self) -> dict[str, Any]:
-        """All options, JSON-able.
+        """The options that an answer depends on, JSON-able.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove(heads=3).settings()["heads"]
         3
         """
-        return {name: getattr(self, name) for name in options(type(self))}
+        own = options(type(self)).items()
+        return {name: getattr(self, name) for name, meaning in own if meaning.repeats}
 
     def of(self, data: Any) -> Any:
         """The data that it is asked of: the first `examples`, where that is said."""

@@ -60,7 +60,7 @@ def run(
         not depend on the number of processes.
     """
     if jobs < 1:
-        raise InputError("--jobs", "a positive integer", jobs)
+        raise InputError("jobs", "a positive integer", jobs)
     records = dict(finished or {})
     wanted = _up_to(enough, list(dict.fromkeys(shards)), records)
     pending = [shard for shard in wanted if shard not in records]
@@ -87,7 +87,7 @@ def dask(address: str) -> Iterator[Cluster]:
     try:
         import distributed
     except ModuleNotFoundError:
-        raise InputError("--dask", "used with the extra attncert[dask]", "installed") from None
+        raise InputError("dask", "used with the extra attncert[dask]", "installed") from None
     from distributed.comm import connect
 
     async def reach() -> None:
@@ -101,13 +101,13 @@ def dask(address: str) -> Iterator[Cluster]:
         client = distributed.Client(address, timeout=10, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
         got = f"{address} ({error})"
-        raise InputError("--dask", "the address of a Dask scheduler", got) from None
+        raise InputError("dask", "the address of a Dask scheduler", got) from None
     with _quiet("distributed.client"), client:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             got = f"of one without any for {_PATIENCE:g} s"
-            raise InputError("--dask", "the address of a cluster that has workers", got) from None
+            raise InputError("dask", "the address of a cluster that has workers", got) from None
         with _given_up():
             yield client
 

@@ -26,7 +26,7 @@ from attncert.constructions.data.loading import json_value
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.verify.scale.shards import Plan, Record, Shard
 
-_ARGUMENT, _USABLE = "--log", "a file that can be read and written"
+_ARGUMENT, _USABLE = "log", "a file that can be read and written"
 _APPLICATION = 0x41544E43  # "ATNC": whose file it is, in the header of an SQLite file
 _PATIENCE = 60.0  # seconds that another process may take to write
 _TABLE = f"""

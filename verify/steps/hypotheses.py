@@ -26,10 +26,10 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES
-from attncert.verify.kruskal.budget import plain
 from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.kruskal.within import MOST, decide_within, work_needed
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.engines.cpu import echelon, profile
 from attncert.verify.rank.modular import independent_subsets
@@ -201,7 +201,7 @@ def kruskal_at_least(
 
     exhaustive = total <= _EXHAUSTIVE
     if not exhaustive:
-        vectors = Vectors.queries_of(data)
+        vectors = Vectors.of(data)
         bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
         if bound is not None and bound.dependency is not None:
             examples = bound.dependency.indices
@@ -249,7 +249,7 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
     needed = work_needed(vectors, k)
     if needed > MOST:
         return {}
-    command = f"attncert kruskal DATA --examples {vectors.N} --k {k} --work {plain(needed)}"
+    command = Kruskal(k=k, work=needed, examples=vectors.N).line()
     return {"to decide it": command, "nominal seconds": needed}
 
 

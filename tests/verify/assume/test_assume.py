@@ -18,24 +18,26 @@ from support.embedding_cases import random_states, write_folder
 
 import attncert
 from attncert.constructions.errors import InputError
+from attncert.reports.answers import report
 from attncert.reports.assume import figures, rows
-from attncert.reports.assume.page import assume_dict, general_position, render, sentences
-from attncert.verify.assume.assume import Assumed, AssumeSettings, assume
-from attncert.verify.assume.given import Given, load_given
+from attncert.reports.assume.page import general_position, room, sentences
+from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
+from attncert.verify.assume.inputs import Inputs, load_inputs
 from attncert.verify.assume.spectra import Standing, spectra
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.assume import Assume
 
-QUICK = AssumeSettings(subsets=50, permutations=20, work=0.2, float32=100)
+QUICK = Assume(subsets=50, permutations=20, work=0.2, float32=100)
 
 
 def judged(states: np.ndarray, kept: list[int], folder: Path, **more: Any) -> Assumed:
     write_folder(folder, states, kept, **({"heads": 2, "head_width": 2} | more))
-    return assume(load_given(str(folder)), QUICK)
+    return assume(load_inputs(str(folder)), QUICK)
 
 
 def levels(made: Assumed) -> dict[str, str]:
-    return {claim.id: claim.level.value for claim in made.claims}
+    return {claim.id: claim.level.value for claim in made.trace}
 
 
 def test_where_all_holds(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_one_query_for_all(tmp_path: Path) -> None:
     states[:, 0] = states[0, 0]
     made = judged(states, [0, 1], tmp_path)
     assert made.exit_status == 1 and made.rank == 1 and made.k == made.most == 1
-    assert (made.claims[0].witness or {})["indices"] == [0, 1]
+    assert (made.trace["hypothesis.A1"].witness or {})["indices"] == [0, 1]
     assert [placed.memorized for placed in made.placed] == [1, 1]
     assert sentences(made)[:2] == (
         "A1, every 3 of 10 queries independent: refuted, some are equal.",
@@ -83,16 +85,16 @@ def test_equal_queries_and_equal_inputs_are_counted(
     kept: Sequence[int], equal: int, tmp_path: Path
 ) -> None:
     made = judged(repeating(), [*kept], tmp_path)
-    assert made.given.repeats == ((2, 4, 7), (5, 6)) and made.given.distinct.N == 9
+    assert made.data.repeats == ((2, 4, 7), (5, 6)) and made.data.distinct.N == 9
     assert made.equal_inputs == equal
     assert levels(made)["hypothesis.A1"] == "refuted" and made.exit_status == 1
-    assert (made.claims[0].witness or {})["equal queries"] == [2, 4, 7]
-    files = render(made)
+    assert (made.trace["hypothesis.A1"].witness or {})["equal queries"] == [2, 4, 7]
+    files = report(made).files
     assert ("equal an earlier one, query and context alike: 1." in sentences(made)[2]) == bool(
         equal
     )
-    witness = tmp_path / "witness.json"
-    witness.write_bytes(files["witness.json"])
+    witness = tmp_path / "certificate.json"
+    witness.write_bytes(files["certificate.json"])
     assert attncert.check(witness).status == "holds"
     assert "9 of them distinct" in files["report.md"].decode()
 
@@ -103,9 +105,9 @@ def test_what_holds_for_the_distinct_queries_is_what_holds_without_the_others(
     states = repeating()
     alone = judged(np.delete(states, [4, 6, 7], axis=0), [], tmp_path / "alone")
     made = judged(states, [], tmp_path / "repeating")
-    assert alone.given.repeats == () and "hypothesis.A1-distinct" not in levels(alone)
+    assert alone.data.repeats == () and "hypothesis.A1-distinct" not in levels(alone)
     assert levels(made)["hypothesis.A1-distinct"] == levels(alone)["hypothesis.A1"] == "proved"
-    assert made.found.interval == alone.found.interval and made.sampled == alone.sampled
+    assert made.interval == alone.interval and made.sampled == alone.sampled
     assert [(t.k, t.ranks) for t in made.tests] == [(t.k, t.ranks) for t in alone.tests]
 
 
@@ -113,7 +115,7 @@ def test_equal_queries_refute_nothing_of_one_token(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(
         '{"contexts": [[[1, 0]], [["1/2", 0]], [[1, 0]]], "queries": [[1, 2], [1, 2], [1, 2]]}'
     )
-    made = assume(load_given(str(tmp_path / "x.json")), QUICK)
+    made = assume(load_inputs(str(tmp_path / "x.json")), QUICK)
     assert made.exit_status == 0 and levels(made)["hypothesis.A1"] == "proved"
     assert made.equal_inputs == 1  # the second context is half the first
 
@@ -121,7 +123,7 @@ def test_equal_queries_refute_nothing_of_one_token(tmp_path: Path) -> None:
 def test_large_integers_are_told_apart_exactly() -> None:
     big = 10**30
     queries = Vectors.of([[big, 0], [big + 1, 0], [big, 0]])
-    given = Given(queries, 2, None, None, (), lambda: iter(()), {})
+    given = Inputs.of(queries, 2)
     assert given.repeats == ((0, 2),) and given.distinct.array.tolist() == [[big, 0], [big + 1, 0]]
 
 
@@ -129,11 +131,14 @@ def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
     states = random_states(8, 3, 6)
     states[5, 2] = 2 * states[5, 1]  # exact in float32
     made = judged(states, [2, 5], tmp_path)
-    claim = made.claims[1]
+    claim = made.trace["contexts.independent"]
     assert claim.level.value == "refuted" and made.exit_status == 1
     assert claim.witness == {
-        "context": 5, "rank": 2, "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
-    }  # fmt: skip
+        "reason": "context 5 has rank 2 and 3 tokens",
+        "context": 5,
+        "rank": 2,
+        "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
+    }
     assert [placed.memorized for placed in made.placed] == [1, 1]  # the other context's
     assert made.contexts[1].standing is Standing.DEPENDENT
 
@@ -163,9 +168,9 @@ def test_a_float32_tolerance_is_told_from_a_dependence(tmp_path: Path) -> None:
     states[:, :, 5] *= np.float32(1e-9)
     made = judged(states, [], tmp_path)
     full = [test for test in made.tests if test.k == 6]
-    assert full[0].full == 0 and made.found.sampled.independent(6) == 20  # type: ignore[union-attr]
+    assert full[0].full == 0 and made.sweep.independent(6) == 20  # type: ignore[union-attr]
     assert "rounding alone may have made them independent" in general_position(made)
-    given = load_given(str(tmp_path))
+    given = load_inputs(str(tmp_path))
     wide = replace(given, queries=Vectors.of(given.queries.array.astype(np.float64)))
     settled = general_position(assume(wide, QUICK))  # as if nothing had been rounded to float32
     assert "one of the float32 tolerance and not of the vectors" in settled
@@ -194,16 +199,16 @@ def test_groups_against_exact_ranks() -> None:
 
 
 def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
-    given = load_given("digits", heads=2, head_width=4)
+    given = load_inputs("digits")
     assert not given.shared and len(given.kept) == given.N == 1782
     (tmp_path / "x.json").write_text(
         '{"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]]}'
     )
-    made = assume(load_given(str(tmp_path / "x.json"), heads=2), QUICK)
-    assert made.given.shared and len(made.contexts) == 1
+    made = assume(load_inputs(str(tmp_path / "x.json")), replace(QUICK, heads=2))
+    assert made.data.shared and len(made.contexts) == 1
     assert [placed.memorized for placed in made.placed] == [1, 3]  # d_h = 1, and r = n = 2
-    assert assume_dict(made)["data"]["contexts"] == 3
-    told = {claim.id: claim.numbers for claim in made.claims}["contexts.independent"]
+    assert room(made).exhibits["data"]["contexts"] == 3
+    told = {claim.id: claim.numbers for claim in made.trace}["contexts.independent"]
     assert told["given"] == told["of rank 2"] == 3
 
 
@@ -227,7 +232,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_contexts_of_smaller_rank_are_not_said_to_be_refuted_for_none(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"contexts": [[0, 1], [0, 2]], "queries": [[1, 2]]}')
-    made = assume(load_given(str(tmp_path / "x.json")), QUICK)
+    made = assume(load_inputs(str(tmp_path / "x.json")), QUICK)
     assert sentences(made)[1] == (
         "A2, rank 2 of contexts: refuted, true of 0 of the 1 context given."
     )
@@ -267,18 +272,18 @@ def test_scales_that_no_ticks_reach_leave_a_word(tmp_path: Path) -> None:
     scales = 10.0 ** np.random.default_rng(0).uniform(-300, 300, (4, 3, 3))
     made = judged(random_states(4, 3, 3) * scales, [0, 1, 2, 3], tmp_path)
     with support.figures.drawn():
-        assert b"</svg>" in render(made)["figures/spectra.svg"]
+        assert b"</svg>" in report(made).files["figures/spectra.svg"]
         assert figures._spectra(made).axes[0].texts[0].get_text().endswith("see spectra.csv")  # type: ignore[union-attr]
 
 
 def test_vectors_alone_leave_contexts_open() -> None:
     vectors = Vectors.of(np.eye(4))
-    little = AssumeSettings(subsets=0, permutations=0, work=0.1, float32=0)
-    made = assume(Given(vectors, 2, None, None, (), lambda: iter(()), {}), little)
-    files = render(made)  # nothing was drawn: no figure is named that is not there
+    little = Assume(subsets=0, permutations=0, work=0.1, float32=0)
+    made = assume(Inputs.of(vectors, 2), little)
+    files = report(made).files  # nothing was drawn: no figure is named that is not there
     named = re.findall(r"figures/[a-z]+\.svg", files["report.md"].decode())
     assert sorted(named) == sorted(name for name in files if name.endswith(".svg"))
     assert levels(made)["contexts.independent"] == "undecided" and made.exit_status == 3
     assert made.placed == ()
     with pytest.raises(InputError, match="missing"):
-        load_given("nothing.npz")
+        load_inputs("nothing.npz")

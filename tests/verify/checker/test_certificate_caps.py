@@ -22,15 +22,13 @@ from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import Head, Layer
 from attncert.reports.answers import report
-from attncert.reports.kruskal import page
 from attncert.verify import certificate, checker
 from attncert.verify.capacity.capacity import capacity
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
 from attncert.verify.checker import limits, reading
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.dependency import Dependency
-from attncert.verify.kruskal.examine import examine
-from attncert.verify.kruskal.sampling.jobs import Question
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
@@ -154,13 +152,13 @@ def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.Monk
 
 def test_dependent_vectors_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = Vectors.of([[1, 0], [0, 1], [2, 0]])
-    found = examine(vectors, Question())
-    assert "witness.json" in page.render(found)
+    assert kruskal(vectors).certificate is not None
     monkeypatch.setattr(certificate, "MAX_ITEMS", 20)
-    files = page.render(found)
-    assert "witness.json" not in files
-    shown = files["report.md"].decode()
-    assert "There is no `witness.json`: the file has" in shown and "check witness.json" not in shown
+    answer = kruskal(vectors)
+    assert answer.certificate is None and answer.uncertified.startswith("the file has")
+    shown = report(answer).files["report.md"].decode()
+    assert "There is no `certificate.json`: the file has" in shown
+    assert "check certificate.json" not in shown
 
 
 # The writer itself, at the caps.
@@ -215,7 +213,7 @@ def _impossible(x: int) -> Any:
 
 def _dependent(x: int) -> Any:
     vectors = Vectors.of(np.array([[x], [1]], dtype=object))
-    return dependent_set(vectors, Dependency((0, 1), (1, -x)), {})[0]
+    return dependent_set(vectors, Dependency((0, 1), (1, -x)), {})
 
 
 @pytest.mark.parametrize("make", [_interpolation, _full_rank, _impossible, _dependent])

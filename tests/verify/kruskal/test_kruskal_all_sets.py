@@ -11,12 +11,13 @@ import pytest
 from support.kruskal_cases import planted
 
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.examine import examine
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.sampling.all_sets import AllSets
-from attncert.verify.kruskal.sampling.jobs import Job, Question
+from attncert.verify.kruskal.sampling.jobs import Job
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Record, Shard
@@ -84,12 +85,13 @@ def test_a_committed_record_is_what_a_new_search_yields(number: int) -> None:
 
 @pytest.mark.slow
 def test_with_the_committed_records_the_digits_have_six_or_seven(tmp_path: Path) -> None:
-    digits, question = load_vectors("digits"), Question(budget=None, work=425.0, subsets=0)
+    digits = load_vectors("digits")
     with Log(tmp_path / "log") as log:
         search = Job.of(AllSets.of(digits, 6), digits, 0, log)
         for shard, record in _six().items():
             search.keep(shard, record)
-        interval = examine(digits, question, log=log).interval
+    question = Kruskal(work=425.0, subsets=0, log=str(tmp_path / "log"))
+    interval = kruskal(digits, question).interval
     assert (interval.lower.value, interval.upper.value) == (6, 7)
     assert (interval.lower.level, interval.upper.level) == (Level.ASSUMED, Level.PROVED)
     assert "all sets of 7" in interval.stopped

@@ -95,7 +95,7 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     assert not found.decided
     assert found.lower.value >= 2
     assert found.upper.value == 8
-    says = r"and (\S+) s were left \(of 0.2 s, (\S+) s went to .*\). A budget of (\S+) s should "
+    says = r"and (\S+) s were left \(of 0.2 s, (\S+) s went to .*\). A limit of (\S+) s should "
     numbers = re.search(says, found.stopped)
     assert numbers is not None
     left, spent, enough = map(float, numbers.groups())
@@ -111,8 +111,8 @@ def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
     begun = limit.fall_short(4, 5.7, Weighed(left=9.0, begun=True))
     assert "and did not finish in the 9 s left" in begun
     assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
-    assert begun.endswith("A budget of 46 s should suffice.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
-    assert limit.fall_short(4, 5.7, Weighed(left=9.0)).endswith("A budget of 20 s should suffice.")
+    assert begun.endswith("A limit of 46 s should suffice.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
+    assert limit.fall_short(4, 5.7, Weighed(left=9.0)).endswith("A limit of 20 s should suffice.")
 
 
 @pytest.mark.parametrize("k", [0, 4, -1])

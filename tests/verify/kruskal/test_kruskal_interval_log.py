@@ -7,8 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +16,22 @@ import pytest
 from support.kruskal_cases import planted, truth
 
 from attncert.constructions.progress import StageProgress, silent
-from attncert.reports.kruskal.page import render
+from attncert.reports.answers import report
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.examine import examine
 from attncert.verify.kruskal.interval import _Search, close
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.sampling import sizes
-from attncert.verify.kruskal.sampling.jobs import Question
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Plan, Shard
 
 GENERAL = Vectors.of(np.random.default_rng(0).integers(-50, 51, (9, 5)))
 CASES = {"rank 5": (GENERAL, 5), "rank 4": (planted(10, 6, 5)[0], 4)}
-QUESTION = Question(budget=None, work=5.0, subsets=0, device="cpu")
+QUESTION = Kruskal(work=5.0, subsets=0, device="cpu")
 
 
 @pytest.fixture
@@ -41,10 +40,9 @@ def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "_QUICK", 0.0)
 
 
-def report(vectors: Vectors, log: Path | None) -> dict[str, bytes]:
-    with Log(log) if log is not None else nullcontext() as file:
-        findings = examine(vectors, QUESTION, log=file)
-    return {name: text for name, text in render(findings).items() if name != "timings.json"}
+def files(vectors: Vectors, log: Path | None) -> dict[str, bytes]:
+    answer = kruskal(vectors, replace(QUESTION, log=None if log is None else str(log)))
+    return {name: text for name, text in report(answer).files.items() if name != "timings.json"}
 
 
 @pytest.mark.usefixtures("every_size")
@@ -54,9 +52,9 @@ def test_interrupted_between_shards_it_ends_with_the_same_bounds(
 ) -> None:
     vectors, rank = CASES[case]
     assert truth(vectors) == rank
-    whole = report(vectors, tmp_path / "whole")
-    assert whole == report(vectors, None)
-    interval = json.loads(whole["kruskal.json"])["interval"]
+    whole = files(vectors, tmp_path / "whole")
+    assert whole == files(vectors, None)
+    interval = json.loads(whole["answer.json"])["exhibits"]["interval"]
     assert interval["decided"] and interval["lower"]["value"] == rank
     everything = contents(tmp_path / "whole")
     searched = {f"all sets of {k}" for k in range(3, min(rank + 1, vectors.d) + 1)}
@@ -66,10 +64,10 @@ def test_interrupted_between_shards_it_ends_with_the_same_bounds(
         with monkeypatch.context() as patch:
             patch.setattr(Log, "add", interrupted_after(number))
             with pytest.raises(KeyboardInterrupt):
-                report(vectors, log)
-        resumed = report(vectors, log)
+                files(vectors, log)
+        resumed = files(vectors, log)
         assert (resumed == whole) is (number == 0) and _told(resumed) == _told(whole)
-        assert resumed.get("witness.json") == whole.get("witness.json")
+        assert resumed.get("certificate.json") == whole.get("certificate.json")
         assert contents(log) == everything
 
 
@@ -93,9 +91,9 @@ def contents(log: Path) -> list[Any]:
         ).fetchall()
 
 
-def _told(report: dict[str, bytes]) -> list[Any]:
+def _told(files: dict[str, bytes]) -> list[Any]:
     """The bounds; what is read from a log is called assumed, and everything else is the same."""
-    interval = json.loads(report["kruskal.json"])["interval"]
+    interval = json.loads(files["answer.json"])["exhibits"]["interval"]
     for bound in (bounds := [interval["lower"], interval["upper"], *interval["trail"]]):
         bound["statement"], found, _ = bound["statement"].partition(" The log has")
         assert (bound.pop("level") == "assumed") is bool(found)
@@ -180,7 +178,7 @@ def test_a_cluster_goes_as_far_as_its_threads_do() -> None:
 def test_an_interrupt_loses_the_shard_under_way(tmp_path: Path) -> None:
     data, log = str(tmp_path / "v.npy"), str(tmp_path / "log")
     np.save(data, np.random.default_rng(0).integers(-50, 51, (110, 10)))
-    words = ["kruskal", data, "--subsets", "0", "--log", log, "--budget", "1h"]
+    words = ["kruskal", data, "--subsets", "0", "--log", log, "--time-limit", "1h"]
     program = (
         "import os, signal, sys, attncert\n"
         "from attncert.verify.scale.log import Log\n"

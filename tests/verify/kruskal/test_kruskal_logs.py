@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,18 @@ from support.kruskal_cases import truth
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.examine import examine
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.sampling import sizes
-from attncert.verify.kruskal.sampling.jobs import Question
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.log import Log
 
 TABLE = np.random.default_rng(0).integers(-50, 51, (20, 8)).astype(np.float64)
 TABLE[3::4] = TABLE[0::4] + TABLE[1::4] + TABLE[2::4]  # 0, 1, 2, 3 are dependent; 4, 5, 6, 7; ...
 VECTORS = Vectors.of(TABLE)
 QUESTIONS = {
-    "subsets": Question(k=8, budget=None, work=1.0, subsets=200, bases=4, device="cpu"),
-    "prefixes": Question(budget=None, work=1.0, subsets=200, device="cpu"),
+    "subsets": Kruskal(k=8, work=1.0, subsets=200, device="cpu"),
+    "prefixes": Kruskal(work=1.0, subsets=200, device="cpu"),
 }
 OF_FOUR = "all sets of 4"
 
@@ -49,8 +50,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sizes, "_QUICK", 0.0)
         for name, question in QUESTIONS.items():
-            with Log(folder / name) as log:
-                examine(VECTORS, question, log=log)
+            kruskal(VECTORS, replace(question, log=str(folder / name)))
             logs[name] = (folder / name).read_bytes()
     return logs
 
@@ -58,7 +58,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 @pytest.fixture(params=QUESTIONS)
 def log(
     request: pytest.FixtureRequest, tmp_path: Path, written: dict[str, bytes]
-) -> tuple[Question, Path]:
+) -> tuple[Kruskal, Path]:
     (tmp_path / "log").write_bytes(written[request.param])
     return QUESTIONS[request.param], tmp_path / "log"
 
@@ -89,26 +89,26 @@ def circuit(*members: Any) -> Edit:
 
 
 EDITS: dict[str, tuple[str, Edit]] = {
-    "index out of range": ("bases", circuit(0, 1, 2, 20)),
-    "index negative": ("bases", circuit(-1, 1, 2, 3)),
-    "index boolean": ("bases", circuit(False, True, 2, 3)),
-    "index float": ("bases", circuit(0.0, 1, 2, 3)),
-    "index text": ("bases", circuit("0", 1, 2, 3)),
-    "index of 5,000 digits": ("bases", circuit(0, 1, 2, "9" * 5000)),
-    "indices out of order": ("bases", circuit(1, 0, 2, 3)),
-    "index twice": ("bases", circuit(0, 0, 2, 3)),
-    "no indices": ("bases", circuit()),
-    "all indices": ("bases", circuit(*range(20))),
-    "circuit a number": ("bases", lambda record: record.update(circuit=4)),
-    "circuit missing": ("bases", lambda record: record.pop("circuit")),
-    "counts a list": ("bases", lambda record: record.update(counts=[])),
+    "index out of range": ("subsets", circuit(0, 1, 2, 20)),
+    "index negative": ("subsets", circuit(-1, 1, 2, 3)),
+    "index boolean": ("subsets", circuit(False, True, 2, 3)),
+    "index float": ("subsets", circuit(0.0, 1, 2, 3)),
+    "index text": ("subsets", circuit("0", 1, 2, 3)),
+    "index of 5,000 digits": ("subsets", circuit(0, 1, 2, "9" * 5000)),
+    "indices out of order": ("subsets", circuit(1, 0, 2, 3)),
+    "index twice": ("subsets", circuit(0, 0, 2, 3)),
+    "no indices": ("subsets", circuit()),
+    "all indices": ("subsets", circuit(*range(20))),
+    "circuit a number": ("subsets", lambda record: record.update(circuit=4)),
+    "circuit missing": ("subsets", lambda record: record.pop("circuit")),
+    "counts a list": ("subsets", lambda record: record.update(counts=[])),
     "counts missing": ("subsets", lambda record: record.pop("counts")),
     "more": ("subsets", lambda record: record.update(more=1)),
     "count missing": ("subsets", lambda record: record["counts"].pop("dependent")),
     "count too large": ("subsets", counts(independent=10**9)),
     "count negative": ("subsets", counts(independent=-1, undecided=65)),
-    "count boolean": ("bases", counts(bases=True)),
-    "count float": ("bases", counts(bases=1.0)),
+    "count boolean": ("subsets", counts(independent=True)),
+    "count float": ("subsets", counts(independent=1.0)),
     "count null": ("subsets", counts(independent=None)),
     "another count": ("subsets", counts(**{"\x1b[31m": 0})),
     "settled in part": (OF_FOUR, counts(settled=9)),
@@ -121,11 +121,11 @@ EDITS: dict[str, tuple[str, Edit]] = {
 
 @pytest.mark.parametrize("name", EDITS)
 @pytest.mark.parametrize("log", ["subsets"], indirect=True)
-def test_an_edited_log_is_refused_in_one_line(name: str, log: tuple[Question, Path]) -> None:
+def test_an_edited_log_is_refused_in_one_line(name: str, log: tuple[Kruskal, Path]) -> None:
     question, path = log
     edit(path, *EDITS[name])
-    with Log(path) as file, pytest.raises(InputError, match=r"^--log: must be a log") as error:
-        examine(VECTORS, question, log=file)
+    with pytest.raises(InputError, match=r"^log: must be a log") as error:
+        kruskal(VECTORS, replace(question, log=str(path)))
     assert str(error.value).isprintable()
 
 
@@ -134,7 +134,7 @@ def test_an_edited_log_is_refused_in_one_line(name: str, log: tuple[Question, Pa
 )
 @given(data=st.data())
 def test_whatever_a_log_says_nothing_false_is_proved(
-    log: tuple[Question, Path], data: st.DataObject
+    log: tuple[Kruskal, Path], data: st.DataObject
 ) -> None:
     """Records of a kind changed in structure or in values."""
     question, path = log
@@ -148,12 +148,11 @@ def test_whatever_a_log_says_nothing_false_is_proved(
             record.update(other)
 
     edit(path, data.draw(st.sampled_from(sorted(kinds(path)))), change)
-    with Log(path) as file:
-        try:
-            interval = examine(VECTORS, question, log=file).interval
-        except InputError as error:
-            assert str(error).isprintable()
-            return
+    try:
+        interval = kruskal(VECTORS, replace(question, log=str(path))).interval
+    except InputError as error:
+        assert str(error).isprintable()
+        return
     upper = interval.upper.dependency
     assert upper is not None and upper.size == interval.upper.value + 1 and upper.holds(VECTORS)
     assert interval.lower.value <= 3 or interval.lower.level is Level.ASSUMED
@@ -184,11 +183,11 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(
     capsys.readouterr()
     assert attncert.main([*words, "--subsets", "0"]) == 0
     printed = capsys.readouterr().out
-    assert "Every 4 of the 24 vectors are independent (assumed)." in printed
+    assert "Assumed. Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
     assert "The log has 21 of 21 parts of this search; they were not looked at again." in report
-    assert attncert.main([*words, "--subsets", "0", "--bases", "8"]) == 2
+    assert attncert.main([*words, "--subsets", "40000"]) == 2
     assert "--log: must be a log whose records are true" in capsys.readouterr().err
 
 
@@ -199,7 +198,7 @@ def test_a_log_inside_the_folder_of_the_report_is_refused_at_the_start(
     def work(*_: Any, **__: Any) -> None:
         raise AssertionError("the budget is being spent")
 
-    monkeypatch.setattr("attncert.verify.kruskal.examine.examine", work)
+    monkeypatch.setattr("attncert.verify.kruskal.kruskal.search", work)
     (tmp_path / "out").mkdir()
     (tmp_path / "link").symlink_to("out")
     np.save(tmp_path / "v.npy", TABLE)

@@ -170,7 +170,7 @@ def test_one_permutation_certifies_every_prefix() -> None:
         assert found.independent(k) == independent
         assert found.failing_at_most(k) == failing_at_most(300 - independent, 300)
     assert found.witness == Dependency((0, 1, 2), (1, 1, -1))
-    assert found.longest == 8 and found.permutations == found.planned == 300
+    assert found.longest == 8 and found.drawn == found.planned == 300
     assert "for each k" in found.claim().statement.lower() and found.claim().level is Level.SAMPLED
 
 
@@ -191,7 +191,7 @@ def test_a_part_of_the_shards_says_how_many_it_is() -> None:
     sampler = Sampler.of(vectors, 5, 640, device="cpu")
     plan = sampler.plan(0)
     some = summary(sampler, vectors, plan, run(plan.shards()[:3], sampler, (vectors.array,)))
-    assert isinstance(some, Samples) and (some.subsets, some.planned) == (192, 640)
+    assert isinstance(some, Samples) and (some.drawn, some.planned) == (192, 640)
     none = summary(sampler, vectors, plan, {})
     assert isinstance(none, Samples) and none.failing_at_most == 1.0
     sweep = Sampler.of(vectors, None, 64, device="cpu")

@@ -112,7 +112,7 @@ def test_a_deadline_leaves_shards_out_and_says_so_by_their_absence() -> None:
 
 @pytest.mark.parametrize("jobs", [0, -1])
 def test_jobs_are_positive(jobs: int) -> None:
-    with pytest.raises(InputError, match="--jobs: must be a positive integer"):
+    with pytest.raises(InputError, match="jobs: must be a positive integer"):
         run(PLAN.shards(), digests, jobs=jobs)
 
 
@@ -166,7 +166,7 @@ def test_a_cluster_without_workers_is_one_line(
     monkeypatch.setattr(engine, "_PATIENCE", 0.1)
     with (
         two_workers(tmp_path, workers=0) as address,
-        pytest.raises(InputError, match="--dask: must be the address of a cluster that has"),
+        pytest.raises(InputError, match="dask: must be the address of a cluster that has"),
         dask(address),
     ):
         raise AssertionError("has workers")
@@ -191,7 +191,7 @@ def test_a_scheduler_that_goes_is_one_line(
 def test_a_dask_address_that_does_not_answer_is_one_line() -> None:
     pytest.importorskip("distributed")
     with (
-        pytest.raises(InputError, match="--dask: must be the address of a Dask scheduler"),
+        pytest.raises(InputError, match="dask: must be the address of a Dask scheduler"),
         dask("nonsense://"),
     ):
         raise AssertionError("connected")
@@ -207,5 +207,5 @@ def test_a_dask_address_that_is_none_is_one_line_to_the_end_of_the_process(addre
         "except ValueError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True)
-    assert done.stdout.startswith("--dask: must be the address of a Dask scheduler, not ")
+    assert done.stdout.startswith("dask: must be the address of a Dask scheduler, not ")
     assert (done.stdout.count("\n"), done.stderr) == (1, "")

@@ -154,7 +154,7 @@ FOREIGN = [b"a thesis\n", b"{}\n", b"\0", b"\0" * 5000, b"SQLite format 3\0", b"
 def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "thesis"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="--log: must be new, or a log of attncert"):
+    with pytest.raises(InputError, match="log: must be new, or a log of attncert"):
         Log(path)
     assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
 
@@ -192,7 +192,7 @@ def test_a_record_that_is_none_is_refused_in_one_line(file: Path, record: object
 
 def test_a_log_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     for path in ("", tmp_path, tmp_path / "no" / "folder", Path("/dev/zero"), "nul\0l"):
-        with pytest.raises(InputError, match="--log: must be "):
+        with pytest.raises(InputError, match="log: must be "):
             Log(path)
 
 

@@ -266,7 +266,7 @@ def test_what_is_out_of_reach_is_sampled_and_names_the_command_that_decides() ->
     claim = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0.001)
     assert claim.level is Level.SAMPLED
     needed = claim.numbers["nominal seconds"]
-    command = f"attncert kruskal DATA --examples 60 --k 4 --work {needed:g}"
+    command = f"attncert kruskal DATA --k 4 --work {needed:g} --examples 60"
     assert claim.numbers["to decide it"] == command
     again = kruskal_at_least(data, 4, "hypothesis.A1", 0, needed)
     assert again.level is Level.PROVED and "all 487,635 sets of 4" in again.numbers["found"]

@@ -1,1 +1,1 @@
-"""Random subsets and random bases, drawn as shards: what they show and what they do not."""
+"""Random subsets, drawn as shards: what they show and what they do not."""

@@ -69,18 +69,18 @@ class Samples:
         )
 
     @property
-    def subsets(self) -> int:
+    def drawn(self) -> int:
         return self.independent + self.dependent + self.undecided
 
     @property
     def complete(self) -> bool:
         """Whether all that were planned were drawn."""
-        return self.subsets == self.planned
+        return self.drawn == self.planned
 
     @property
     def failing_at_most(self) -> float:
         """The 95 % bound on the fraction of all k-subsets that are dependent."""
-        return failing_at_most(self.dependent + self.undecided, self.subsets)
+        return failing_at_most(self.dependent + self.undecided, self.drawn)
 
     def claim(self) -> Claim:
         """That few k-subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
@@ -97,9 +97,10 @@ class Samples:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able; floats to a digit that no library changes."""
-        names = ("k", "seed", "planned", "subsets", "independent", "dependent", "undecided")
+        names = ("k", "seed", "planned", "independent", "dependent", "undecided")
         return {
             **{name: getattr(self, name) for name in names},
+            "subsets": self.drawn,
             "failing at most": _upward(self.failing_at_most),
             "confidence": CONFIDENCE,
             "witness": None if self.witness is None else self.witness.as_dict(),
@@ -129,20 +130,20 @@ class Sweep:
         return cls(vectors.N, longest, plan.seed, plan.count, lengths, witness)
 
     @property
-    def permutations(self) -> int:
+    def drawn(self) -> int:
         return sum(self.lengths.values())
 
     @property
     def complete(self) -> bool:
         """Whether all that were planned were drawn."""
-        return self.permutations == self.planned
+        return self.drawn == self.planned
 
     def independent(self, k: int) -> int:
         """How many of the sampled k-subsets are proved independent."""
         return sum(count for length, count in self.lengths.items() if length >= k)
 
     def failing_at_most(self, k: int) -> float:
-        return failing_at_most(self.permutations - self.independent(k), self.permutations)
+        return failing_at_most(self.drawn - self.independent(k), self.drawn)
 
     def steps(self) -> list[int]:
         """The k to report: the largest of each run of k with equal counts."""
@@ -165,7 +166,7 @@ class Sweep:
             "longest": self.longest,
             "seed": self.seed,
             "planned": self.planned,
-            "permutations": self.permutations,
+            "permutations": self.drawn,
             "confidence": CONFIDENCE,
             "steps": [
                 {

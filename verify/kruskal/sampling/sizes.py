@@ -14,8 +14,9 @@ from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import HERE
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.all_sets import AllSets
-from attncert.verify.kruskal.sampling.jobs import Job, Question, threads_for
+from attncert.verify.kruskal.sampling.jobs import Job, threads_for
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import Cluster, threads_of
 from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Record
@@ -28,7 +29,7 @@ class SizesAsShards:
     """`interval.Sets` by the shards of a question."""
 
     vectors: Vectors
-    question: Question
+    question: Kruskal
     log: Log | None
     cluster: Cluster | None
     jobs: dict[int, Job[AllSets]] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class SizesAsShards:
         if job is None:
             return HERE.decide(vectors, k, budget, seed, progress)
         records = job.run(
-            self.question, self.cluster,
+            self.question.jobs, self.cluster,
             deadline=time.monotonic() + budget.left if budget.timed else None,
             enough=_shows_a_circuit, progress=progress,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What `attncert assume` is given: queries of all inputs, contexts of some, sizes of a layer."""
+"""What `attncert assume` is asked of: queries of all inputs, contexts of some, sizes of a layer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.brief import in_brief
@@ -16,18 +16,17 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.loading import bundled, parse_json, read_source
-from attncert.constructions.errors import InputError, require_sizes, whole
+from attncert.constructions.errors import InputError
 from attncert.constructions.models.embeddings import MANIFEST, load_embeddings
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.rank.residues import as_table
 
 Contexts = Iterator[tuple[int, AnyArray]]
-_MOST_WIDTH = 2**31
 _FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts, or digits"
 
 
 @dataclass(frozen=True)
-class Given:
+class Inputs:
     """queries: one for each of the N inputs. tokens: n; of the longest context where they differ,
     and then `shortest` of the shortest. heads, head_width: of the layer, None where
     nothing states them. kept: inputs whose contexts are there; contexts() yields them, (n, d) each,
@@ -46,6 +45,44 @@ class Given:
     def __repr__(self) -> str:
         tokens = self.lengths if self.shortest else self.tokens
         return in_brief(self, self.queries, tokens=tokens, contexts=len(self.kept))
+
+    @classmethod
+    def of(cls, data: Any, tokens: int | None = None) -> Inputs:
+        """Of a data set, its queries and contexts; of vectors, as `Vectors.of` takes them, queries
+        without contexts, which have so many tokens. Raises InputError.
+
+        >>> Inputs.of([[1, 0, 0], [0, 1, 0]], tokens=2)
+        Inputs(Vectors('vectors', N=2, d=3, dtype='int64'), tokens=2, contexts=0)
+        """
+        if isinstance(data, Inputs):
+            return data
+        queries = Vectors.of(data)
+        if isinstance(data, Dataset) and tokens is None:
+            shortest = None if data.counts is None else min(data.counts)
+            contexts, kept = partial(_rows_of, data), tuple(range(data.T))
+            return cls(queries, data.n, None, None, kept, contexts, {}, data.shared, shortest)
+        if tokens is None:
+            raise InputError("tokens", "given where there are no contexts", "left out")
+        return cls(queries, tokens, None, None, (), lambda: iter(()), {})
+
+    def take(self, count: int) -> Inputs:
+        """The first so many inputs."""
+        kept = tuple(i for i in self.kept if i < count)
+        some = replace(
+            self,
+            queries=self.queries.take(count),
+            kept=kept,
+            contexts=lambda: (each for each in self.contexts() if each[0] < count),
+        )
+        if self.shortest is None or not kept:
+            return some
+        lengths = {len(context) for _, context in some.contexts()}
+        shortest = min(lengths) if len(lengths) > 1 else None
+        return replace(some, tokens=max(lengths), shortest=shortest)
+
+    @property
+    def name(self) -> str:
+        return self.queries.name
 
     @property
     def lengths(self) -> str:
@@ -99,45 +136,19 @@ def _bytes(row: AnyArray) -> bytes:
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0
 
 
-def load_given(
-    source: str,
-    *,
-    tokens: int | None = None,
-    heads: int | None = None,
-    head_width: int | None = None,
-) -> Given:
+def load_inputs(source: str, tokens: int | None = None) -> Inputs:
     """A folder of embeddings, or a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
-    data. With `tokens`, n: a file of vectors alone, as `attncert kruskal` reads it. heads and
-    head_width take the place of what the manifest states. Raises InputError."""
-    found = _load(source, tokens)
-    stated = replace(
-        found,
-        heads=found.heads if heads is None else heads,
-        head_width=found.head_width if head_width is None else head_width,
-    )
-    require_sizes(_Sizes(stated.heads, stated.head_width))
-    return stated
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    heads: int | None
-    head_width: int | None
-    value_width: int | None = None
-
-
-def _load(source: str, tokens: int | None) -> Given:
+    data. With `tokens`, n: a file of vectors alone, as `attncert kruskal` reads it. Raises
+    InputError."""
     path = Path(source)
     if tokens is not None:
-        if not whole(tokens) or not 1 <= tokens < _MOST_WIDTH:
-            raise InputError("--tokens", "a positive whole number", tokens)
-        return Given(load_vectors(source), tokens, None, None, (), lambda: iter(()), {})
+        return Inputs.of(load_vectors(source), tokens)
     if bundled(source):
-        return _of_dataset(digits())
+        return Inputs.of(digits())
     if path.name == MANIFEST or (source and path.is_dir()):
         found = load_embeddings(source)
         queries = Vectors.of(found.queries, found.name)
-        return Given(
+        return Inputs(
             queries, found.tokens, found.heads, found.head_width, found.kept, found.contexts,
             found.provenance,
         )  # fmt: skip
@@ -145,21 +156,11 @@ def _load(source: str, tokens: int | None) -> Given:
     return read_source(source, readers, _FILE)
 
 
-def _from_json(file: BinaryIO, name: str, source: str) -> Given:
-    return _of_dataset(parse_json(file, name, source, unlabelled=True))
+def _from_json(file: BinaryIO, name: str, source: str) -> Inputs:
+    return Inputs.of(parse_json(file, name, source, unlabelled=True))
 
 
-def _of_dataset(data: Dataset) -> Given:
-    def contexts() -> Contexts:
-        for t in range(len(data.contexts)):
-            yield t, as_table(data.rows(t))
-
-    queries, kept = Vectors.queries_of(data), tuple(range(data.T))
-    shortest = None if data.counts is None else min(data.counts)
-    return Given(queries, data.n, None, None, kept, contexts, {}, data.shared, shortest)
-
-
-def _from_npz(file: BinaryIO, name: str, source: str) -> Given:
+def _from_npz(file: BinaryIO, name: str, source: str) -> Inputs:
     """Floats stay as they are stored: their rounding matters."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
@@ -179,7 +180,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Given:
 
     arrays = read_arrays(file, source, choose, check)
     contexts = arrays["contexts"]
-    return Given(
+    return Inputs(
         Vectors.of(arrays["queries"], name),
         contexts.shape[1],
         None,
@@ -188,6 +189,11 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Given:
         partial(_in_turn, contexts),
         {},
     )
+
+
+def _rows_of(data: Dataset) -> Contexts:
+    for t in range(len(data.contexts)):
+        yield t, as_table(data.rows(t))
 
 
 def _in_turn(contexts: AnyArray) -> Contexts:

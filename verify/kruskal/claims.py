@@ -1,0 +1,151 @@
+"""What `attncert kruskal` claims: both ends of the interval, the conclusion, and apart from them
+what was sampled and what is numerical."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.floating import NumericalRank, Robustness
+
+_EXACT = "exact modulo primes, or over ℚ"
+_SOURCE = "docs/kruskal.md"
+_ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
+_MOST_MEMBERS = 8  # of a dependent set that a sentence names
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """One sampled subset: exact, numerical in float32, and against the rounding of the data."""
+
+    number: int
+    robustness: Robustness
+    float32: NumericalRank
+
+
+def claims(
+    vectors: Vectors,
+    k: int | None,
+    interval: Interval,
+    sampled: Samples | Sweep | None,
+    rounding: Sequence[Rounding],
+) -> tuple[Claim, ...]:
+    """The conclusion stands last."""
+    ends = (_lower(interval.lower), _upper(interval.upper))
+    beside = [] if sampled is None or not sampled.drawn else [sampled.claim()]
+    beside += [_rounding(k, rounding)] if k and rounding else []
+    return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
+
+
+def members(bound: Bound) -> str:
+    """The dependent set behind an upper end, half a sentence; "" where there is none.
+
+    >>> from attncert.verify.kruskal.bounds import witnessed
+    >>> from attncert.verify.kruskal.dependency import Dependency
+    >>> members(witnessed(Dependency((0, 3), (2, -1)), "parallel"))
+    'vectors 0 and 3 are dependent'
+    """
+    indices = () if bound.dependency is None else bound.dependency.indices
+    if len(indices) <= 1:
+        return f"vector {indices[0]} is zero" if indices else ""
+    if len(indices) > _MOST_MEMBERS:
+        return f"{len(indices):,} of them are dependent"
+    return f"vectors {', '.join(map(str, indices[:-1]))} and {indices[-1]} are dependent"
+
+
+def _lower(bound: Bound) -> Claim:
+    return _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {bound.value}.", bound)
+
+
+def _upper(bound: Bound) -> Claim:
+    witness = None
+    if bound.dependency is not None:
+        witness = _witness(bound)
+    return _end(ids.KRUSKAL_UPPER, f"The Kruskal rank is at most {bound.value}.", bound, witness)
+
+
+def _end(
+    claim_id: ids.ClaimId, statement: str, bound: Bound, witness: dict[str, Any] | None = None
+) -> Claim:
+    return Claim(
+        claim_id,
+        f"{statement} {bound.statement}",
+        bound.level,
+        numbers={"method": bound.method, **bound.numbers},
+        witness=witness,
+        arithmetic="balls" if bound.level is Level.ENCLOSED else _EXACT,
+        source=_SOURCE,
+    )
+
+
+def _witness(bound: Bound) -> dict[str, Any]:
+    assert bound.dependency is not None
+    relation = bound.dependency.as_dict()
+    return {"vectors": relation["indices"], "coefficients": relation["coefficients"]}
+
+
+def _rank(vectors: Vectors, interval: Interval) -> Claim:
+    low, high = interval.lower.value, interval.upper.value
+    between = f"from {low} to {high}"
+    if interval.decided:
+        between = f"{low}{' (general position)' if low == vectors.d else ''}"
+    why = f": {found}" if (found := members(interval.upper)) else ""
+    return Claim(
+        ids.KRUSKAL_RANK,
+        f"The Kruskal rank of {counted(vectors.N, 'vector')} of width {vectors.d:,} is "
+        f"{between}{why}.",
+        Level.PROVED,
+        {"at least": low, "at most": high},
+        arithmetic="comparison of integers",
+        rests_on=_ENDS,
+        source=_SOURCE,
+    )
+
+
+def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
+    """Whether every k of the vectors are independent."""
+    low, high = interval.lower, interval.upper
+    statement = f"Every {k} of {counted(vectors.N, 'vector', 'the')} are independent."
+    if k == 1:
+        statement = f"None of {counted(vectors.N, 'vector', 'the')} is zero."
+    answer = interval.answers(k)
+    if answer:
+        level, witness, premises = Level.PROVED, None, _ENDS[:1]
+    elif answer is None:
+        between = f"the Kruskal rank is from {low.value} to {high.value}"
+        level, witness, premises = Level.UNDECIDED, {"reason": between}, _ENDS
+    else:
+        witness = {"reason": members(high), **_witness(high)}
+        level, premises = Level.REFUTED, _ENDS[1:]
+    return Claim(
+        ids.KRUSKAL_EVERY,
+        statement,
+        level,
+        {"asked": k, "at least": low.value, "at most": high.value},
+        witness,
+        arithmetic="comparison of integers",
+        rests_on=premises,
+        source=_SOURCE,
+    )
+
+
+def _rounding(k: int, rounding: Sequence[Rounding]) -> Claim:
+    """Of random subsets against rounding: singular values in floating point."""
+    verdicts = Counter(each.robustness.verdict.value for each in rounding)
+    return Claim(
+        ids.SAMPLED_ROUNDING,
+        f"Of {counted(len(rounding), 'random subset')} of {counted(k, 'vector')}, "
+        + ", ".join(f"{count} {'is' if count == 1 else 'are'} {v}" for v, count in verdicts.items())
+        + ".",
+        Level.NUMERICAL,
+        {"subsets": len(rounding), **verdicts},
+        arithmetic="float64 singular values against a bound on rounding",
+        source="ours; verify/rank/floating.py",
+    )

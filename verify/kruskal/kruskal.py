@@ -1,0 +1,245 @@
+"""`attncert kruskal` as a function: vectors and a question in, claims out.
+
+Two things, kept apart: the interval around the Kruskal rank (*proved* at both ends), and random
+subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). Where
+the search settles the question there is nothing left to sample, and only subsets that were asked
+for by number are drawn. Of a limit in seconds the subsets have what they take, at most a fourth;
+where all that ends depends on the machine. With `work` the search and the shards are fixed in
+advance, and so is every claim.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, said, silent
+from attncert.verify.certificate import TooLarge, dependent_set, produced_by
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
+from attncert.verify.kruskal.claims import Rounding, claims
+from attncert.verify.kruskal.dependency import Dependency
+from attncert.verify.kruskal.interval import Watch, close, known, settled
+from attncert.verify.kruskal.outlook import outlook
+from attncert.verify.kruskal.sampling.draws import sequences
+from attncert.verify.kruskal.sampling.jobs import Job, sampling_job
+from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.sampling.sizes import SizesAsShards
+from attncert.verify.kruskal.sampling.subsets import Sampler
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.pipeline.run import versions
+from attncert.verify.questions.assume import Assume
+from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.floating import numerical_rank, robustness
+from attncert.verify.scale.engine import Cluster, threads_of
+from attncert.verify.scale.engine import dask as connected
+from attncert.verify.scale.log import Log
+
+_SHARE = 0.25  # of the time, at most, for subsets
+_MARGIN, _START = 4.0, 2.0  # times their price, and seconds to begin with
+_ROUNDED_SUBSETS = 8
+_MOST_FLOAT32 = 1e37  # above it there is no float32 rank to compare with
+_ROUNDED_WORK = 10**10  # k^2 d, summed over the subsets whose spectrum is computed
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KruskalRank(Answer):
+    """interval: proved. sampled: random subsets; None where there were none to look at. rounding:
+    of some random subsets, where k is given and the vectors are floats. certificate: of the
+    dependent set behind the upper end.
+    """
+
+    question: Kruskal
+    data: Vectors
+    interval: Interval
+    sampled: Samples | Sweep | None = None
+    rounding: tuple[Rounding, ...] = ()
+
+    @property
+    def timed(self) -> bool:
+        """Whether the clock has decided where something ended: another run may end elsewhere."""
+        return self.interval.timed or not (self.sampled is None or self.sampled.complete)
+
+
+def kruskal(
+    vectors: Any, question: Kruskal | None = None, progress: StageProgress = silent
+) -> KruskalRank:
+    """The Kruskal rank of some vectors, from both sides; with k, whether every k are independent.
+
+    vectors: (N, d), as `verify.kruskal.vectors.Vectors` or whatever its `of` takes: nested lists, a
+    NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
+    ℚ), or enclosed (coherence); assumed where a log stands in for a search; without k it always
+    holds. Random subsets are claims of their own, sampled, and rounding is numerical. Source:
+    docs/kruskal.md. Raises InputError, also for a log that contradicts what is proved here. Ctrl-C
+    is a KeyboardInterrupt that says what was proved, and what the log keeps.
+
+    >>> from attncert import Kruskal, kruskal
+    >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]
+    >>> answer = kruskal(vectors)
+    >>> answer.standing.value, answer.statement
+    ('proved', 'The Kruskal rank of 4 vectors of width 3 is 1: vectors 0 and 3 are dependent.')
+    >>> kruskal(vectors, Kruskal(k=2)).standing.value
+    'refuted'
+    """
+    question = question or Kruskal()
+    vectors = question.of(Vectors.of(vectors))
+    _require(question, vectors)
+    with ExitStack() as stack:
+        log = None if question.log is None else stack.enter_context(Log(question.log))
+        cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
+        said(progress, outlook(vectors, question, threads_of(cluster)))
+        watch = stack.enter_context(_interrupted(log, progress))
+        try:
+            return _ranked(vectors, question, log, cluster, progress, watch)
+        except Contradiction:
+            if log is None:
+                raise
+            got = f"one that contradicts what is proved: {log.path}"
+            raise InputError("log", "a log whose records are true", got) from None
+
+
+def _require(question: Kruskal, vectors: Vectors) -> None:
+    most = min(vectors.N, vectors.d)
+    if question.k is not None and question.k > most:
+        sizes = f"min(N, d) = min({vectors.N}, {vectors.d})"
+        raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
+    if choose_device(question.device).kind == "cuda" and question.jobs > 1:
+        raise InputError("jobs", "1 with a GPU, which one process keeps busy", question.jobs)
+
+
+@contextmanager
+def _interrupted(log: Log | None, progress: StageProgress) -> Iterator[Watch]:
+    """Ctrl-C says what was proved, and what is kept."""
+    proved = list[str]()
+
+    def watch(interval: Interval) -> None:
+        proved.append(interval.line())
+        said(progress, proved[-1])
+
+    try:
+        yield watch
+    except KeyboardInterrupt:
+        lines = [] if log is None else [f"{log.count} finished shards are kept in {log.path}"]
+        lines += [f"proved so far: {line}" for line in proved[-1:]]
+        raise KeyboardInterrupt("; ".join(lines)) from None
+
+
+def _ranked(
+    vectors: Vectors,
+    question: Kruskal,
+    log: Log | None,
+    cluster: Cluster | None,
+    progress: StageProgress,
+    watch: Watch,
+) -> KruskalRank:
+    start = time.monotonic()
+    interval, sampled = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
+    rounding = _rounding(vectors, question)
+    trace = claims(vectors, question.k, interval, sampled, rounding)
+    certificate, uncertified = certified(vectors, interval.upper.dependency, question)
+    return KruskalRank(
+        question=question,
+        data=vectors,
+        trace=ProofTrace(trace),
+        conclusion=trace[-1].id,
+        certificate=certificate,
+        uncertified=uncertified,
+        seconds={"search": time.monotonic() - start},
+        versions=versions(choose_device(question.device)),
+        interval=interval,
+        sampled=sampled,
+        rounding=rounding,
+    )
+
+
+def search(
+    vectors: Vectors,
+    question: Kruskal,
+    progress: StageProgress = silent,
+    *,
+    log: Log | None = None,
+    cluster: Cluster | None = None,
+    watch: Watch = lambda interval: None,
+) -> tuple[Interval, Samples | Sweep | None]:
+    """Close the interval, then draw the subsets that are left to draw, within the limits."""
+    sampling = sampling_job(vectors, question, log, cluster)
+    start = time.monotonic()
+    interval = close(
+        vectors,
+        k=question.k,
+        budget_s=question.seconds,
+        kept=_share(sampling, question.seconds),
+        work=question.work,
+        sets=SizesAsShards(vectors, question, log, cluster),
+        seed=question.seed,
+        progress=progress,
+        watch=watch,
+    )
+    if sampling is None or (settled(interval, question.k) and question.subsets is None):
+        return interval, None
+    deadline = None if question.seconds is None else start + question.seconds
+    records = sampling.run(question.jobs, cluster, deadline=deadline, progress=progress)
+    sampled = sampling.work.summary(vectors, sampling.plan, records.values())
+    return _tightened(interval, sampled, question.k, watch), sampled
+
+
+def _share(job: Job[Sampler] | None, seconds: float | None) -> float:
+    """The fraction of the time that is kept for subsets: what they take, at most a fourth."""
+    if job is None or seconds is None:
+        return 0.0 if job is None else _SHARE
+    price = _MARGIN * job.plan.count * job.work.nominal_seconds() + _START
+    return min(_SHARE, price / seconds)
+
+
+def _tightened(
+    interval: Interval, sampled: Samples | Sweep, k: int | None, watch: Watch
+) -> Interval:
+    """With a dependent set that the subsets met, which may answer what the search left open."""
+    if sampled.witness is None:
+        return interval
+    narrower = interval.tighten(witnessed(sampled.witness, "sampling"))
+    if narrower is interval:
+        return interval
+    if settled(narrower, k) and narrower.lower.level is not Level.ASSUMED:
+        narrower = replace(narrower, stopped=known(None if narrower.decided else k))
+    watch(narrower)
+    return narrower
+
+
+def certified(
+    vectors: Vectors, dependency: Dependency | None, question: Kruskal | Assume
+) -> tuple[Mapping[str, Any] | None, str]:
+    """The certificate of a dependent set, or None and why there is none."""
+    if dependency is None:
+        return None, "no set is shown to be dependent"
+    try:
+        by = produced_by(question.line(), question.seed)
+        return dependent_set(vectors, dependency, by), ""
+    except TooLarge as reason:
+        return None, str(reason)
+
+
+def _rounding(vectors: Vectors, question: Kruskal) -> tuple[Rounding, ...]:
+    """The first random subsets: as few as keep the work bounded, and none of exact numbers."""
+    k = question.k
+    if k is None or question.drawn == 0 or vectors.array.dtype.kind != "f":
+        return ()
+    if float(np.abs(vectors.array).max()) > _MOST_FLOAT32:
+        return ()
+    count = max(1, min(_ROUNDED_SUBSETS, question.drawn, _ROUNDED_WORK // (k * k * vectors.d)))
+    drawn = sequences(vectors.N, k, question.seed, 0, count).tolist()
+    return tuple(
+        Rounding(
+            i, robustness(vectors.array[rows]), numerical_rank(vectors.array[rows], dtype="float32")
+        )
+        for i, rows in enumerate(drawn)
+    )
