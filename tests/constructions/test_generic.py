@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -95,13 +93,6 @@ def test_distinct_contexts_go_above_the_theorem() -> None:
     assert refusal.value.witness["capacity"] == 10
 
 
-def test_a_shared_context_does_not() -> None:
-    data = generators.random(8, 4, 5, shared=True, seed=1)
-    with pytest.raises(HypothesisFails) as refusal:
-        build(data, heads=2)
-    assert (refusal.value.decided, refusal.value.witness["capacity"]) == (True, 7)
-
-
 def test_needs_neither_A1_nor_A2() -> None:
     """Parallel queries and a zero query, and contexts of rank 1, with distinct features."""
     data = Dataset.of(
@@ -112,12 +103,6 @@ def test_needs_neither_A1_nor_A2() -> None:
     assert rank_of(data) == 3
     dependent = Dataset.of([[[1, 0], [2, 0]], [[0, 1], [0, 3]]], [[1, 2], [1, 1]], [1, 2])
     assert rank_of(dependent, heads=1) == 2
-
-
-def test_one_token_is_linear() -> None:
-    """n = 1: the features are the contexts' rows, whatever the weights."""
-    data = generators.family(3, 1, 3, seed=3)
-    assert rank_of(data) == 3
 
 
 @pytest.mark.parametrize(
@@ -144,16 +129,6 @@ def test_weights_grow_when_small_ones_fail() -> None:
     built = build(data)
     assert max(head.draws for head in built.heads) > 6
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
-
-
-def test_draws_with_ties_are_passed_over_for_shared_contexts() -> None:
-    data = generators.family(7, 4, 5, shared=True, bound=2, seed=4)
-    built = build(data)
-    rows = data.contexts.fractions()[0]
-    for head in built.heads:
-        u = [row[0] for row in fractions(head.key)]
-        images = [sum((a * b for a, b in zip(row, u, strict=True)), Fraction(0)) for row in rows]
-        assert len(set(images)) == 4
 
 
 def test_seeds() -> None:

@@ -142,12 +142,6 @@ def test_shapes_that_disagree(contexts: Any, queries: Any, labels: Any, line: st
     assert str(refusal.value) == line
 
 
-def test_the_constructor_wants_full_shapes() -> None:
-    data = RATIONAL
-    with pytest.raises(InputError, match=r"^labels: must be of shape \(2, 1\), not \(2,\)$"):
-        Dataset(data.contexts, data.queries, data.labels[:, 0])
-
-
 @pytest.mark.parametrize(
     ("name", "safe"),
     [
@@ -163,22 +157,6 @@ def test_the_constructor_wants_full_shapes() -> None:
 )
 def test_names_are_safe_as_names_of_folders(name: str, safe: str) -> None:
     assert Dataset.of([[1]], [[1]], [1], name=name).name == safe
-
-
-def test_contexts_are_cached_only_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = Dataset.of(np.ones((2, 1, 3)), np.ones((2, 3)), [0, 1])
-    assert few.context(1) is few.context(1)
-    monkeypatch.setattr("attncert.constructions.data.dataset._CACHED", 5)
-    many = Dataset.of(np.ones((2, 1, 3)), np.ones((2, 3)), [0, 1])
-    assert many.context(1) == few.context(1)
-    assert many.context(1) is not many.context(1)
-
-
-def test_pickling_leaves_the_cache_behind() -> None:
-    RATIONAL.context(0), RATIONAL.query_matrix, RATIONAL.sha256
-    copy = pickle.loads(pickle.dumps(RATIONAL))
-    assert copy.sha256 == RATIONAL.sha256
-    assert copy.name == RATIONAL.name
 
 
 def test_refusals_are_one_printable_line_and_survive_pickling() -> None:

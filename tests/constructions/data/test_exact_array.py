@@ -121,12 +121,6 @@ def test_numbers_longer_than_python_prints() -> None:
     assert array.floats().tolist() == [[np.inf]]
 
 
-def test_empty_arrays_have_a_shape() -> None:
-    assert ExactArray.of([[], []]).shape == (2, 0)
-    assert ExactArray.of(np.zeros((0, 3))).strings() == []
-    assert ExactArray.of([]).bits() == 1  # of the denominator, 1
-
-
 @pytest.mark.parametrize(
     ("values", "line"),
     [
@@ -216,10 +210,3 @@ def test_numerators_too_large_for_memory_are_refused_before_they_are_made() -> N
     values = [Fraction(1, 3**165_000)] + [1] * 200_000
     with pytest.raises(InputError, match=r"^x: must be numbers that fit 4 GiB .*, not 200001 inte"):
         ExactArray.of(values, "x")
-
-
-def test_only_integers_are_stored() -> None:
-    with pytest.raises(TypeError):
-        ExactArray(np.zeros(3))
-    with pytest.raises(TypeError):
-        ExactArray(np.zeros(3, dtype=np.int64), 0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq_mat
 from hypothesis import given, settings
+from support.oracles import kruskal_rank, rank
 from support.strategies import families
 
 from attncert.constructions.data import generators
@@ -22,30 +20,6 @@ from attncert.constructions.data.generators import (
     random,
 )
 from attncert.constructions.errors import InputError
-
-
-def rank(rows: list[list[Fraction]]) -> int:
-    """Plain elimination over Fractions, sharing nothing with what made the data."""
-    rows, found = [list(row) for row in rows], 0
-    for column in range(len(rows[0])):
-        pivot = next((i for i in range(found, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[found], rows[pivot] = rows[pivot], rows[found]
-        for i in range(found + 1, len(rows)):
-            factor = rows[i][column] / rows[found][column]
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[found], strict=True)]
-        found += 1
-    return found
-
-
-def kruskal_rank(rows: list[list[Fraction]]) -> int:
-    """Largest k such that every k rows are independent, by trying all of them."""
-    k = 0
-    while k < len(rows) and all(rank(list(c)) == k + 1 for c in combinations(rows, k + 1)):
-        k += 1
-    return k
-
 
 ALL: list[tuple[str, dict[str, Any]]] = [
     ("random", {}),
@@ -189,18 +163,3 @@ def test_unusable_arguments(make: Any, line: str) -> None:
     with pytest.raises(InputError) as refusal:
         make()
     assert str(refusal.value).startswith(line)
-
-
-def test_full_rank_that_is_not_met_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generators, "_DRAWS", 0)
-    with pytest.raises(
-        InputError, match=r"^bound: must be large enough for 2×3 matrices of full ra"
-    ):
-        family(1, 2, 3)
-
-
-def test_ranks_in_this_file_agree_with_flint() -> None:
-    for seed in range(40):
-        table = random(1, 4, 3 + seed % 3, bound=1 + seed % 2, seed=seed).contexts.fractions()[0]
-        flat = fmpq_mat(4, len(table[0]), [int(x) for row in table for x in row])
-        assert rank(table) == flat.rank()

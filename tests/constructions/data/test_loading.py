@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.data_files import A_NUMBER, VALID, archive, as_json, json_text
+from support.data_files import A_NUMBER, archive, as_json, json_text
 from support.strategies import datasets, floats, numbers, raw_data
 
 import attncert
-from attncert.constructions.data import generators, loading
+from attncert.constructions.data import loading
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import all_digits
 from attncert.constructions.data.loading import load, parse_json, read_npz
 from attncert.constructions.errors import InputError
 
@@ -139,11 +138,6 @@ def test_floats_are_the_nearest_float64_and_long_integers_exact() -> None:
         (json_text(name=5), "name: must be a string, not an integer"),
         (json_text(name=None), "name: must be a string, not null"),
         (json_text(labels=[1, True]), f"labels[1]: must be {A_NUMBER}, not true"),
-        (json_text(labels=[None, 1]), f"labels[0]: must be {A_NUMBER}, not null"),
-        (json_text(labels=[1, {}]), f"labels[1]: must be {A_NUMBER}, not an object"),
-        (json_text(labels=["1/0", 1]), f"labels[0]: must be {A_NUMBER}, not '1/0'"),
-        (json_text(labels=["x", 1]), f"labels[0]: must be {A_NUMBER}, not 'x'"),
-        (json_text(labels=["\u0661", 1]), f"labels[0]: must be {A_NUMBER}, not '\u0661'"),
         (json_text(labels=[1, float("nan")]), f"labels[1]: must be {A_NUMBER}, not 'NaN'"),
         (json_text(labels=[1, -float("inf")]), f"labels[1]: must be {A_NUMBER}, not '-Infinity'"),
         (
@@ -162,37 +156,7 @@ def test_floats_are_the_nearest_float64_and_long_integers_exact() -> None:
             json_text(contexts=[[1, 0], [0]]),
             "contexts[1]: must be a list of 2, like contexts[0], not a list of 1",
         ),
-        (
-            json_text(contexts=[[[1, 0]], [[0]]]),
-            "contexts[1][0]: must be a list of 2, like contexts[0][0], not a list of 1",
-        ),
-        (
-            json_text(queries=[[1, 0], 5]),
-            "queries[1]: must be a list of 2, like queries[0], not a number",
-        ),
-        (json_text(queries=[]), "queries: must be (T, d) numbers, no size 0, not (0,)"),
-        (json_text(queries=[[], []]), "queries: must be (T, d) numbers, no size 0, not (2, 0)"),
-        (
-            json_text(contexts=[]),
-            "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not (0,)",
-        ),
-        (
-            json_text(contexts=[[], []]),
-            "must be (T, n, d) or (n, d) numbers, no size 0, not (2, 0)",
-        ),
-        (json_text(contexts=[[[[1, 0]]]]), "no size 0, not (1, 1, 1, 2)"),
-        (json_text(contexts=7), "contexts: must be (T, n, d) or (n, d) numbers, no size 0, not ()"),
-        (json_text(labels=[]), "labels: must be (T,) or (T, m) numbers, no size 0, not (0,)"),
-        (
-            json_text(labels=[[], []]),
-            "labels: must be (T,) or (T, m) numbers, no size 0, not (2, 0)",
-        ),
         (json_text(labels=[1]), "labels: must be one for each of the 2 queries, not 1 of them"),
-        (json_text(queries=[[1], [2]]), "queries: must be as wide as the contexts' rows, 2, not 1"),
-        (
-            json_text(contexts=[[[1, 2]]] * 3),
-            "contexts: must be one for each of the 2 queries, or one shared by all, not 3 of them",
-        ),
         (
             json_text(queries=[["1/" + "9" * 4300, f"1/{k}" + "7" * 4290] for k in range(1, 100)]),
             "queries: must be numbers with a common denominator of at most 262144 bits, not ",
@@ -265,21 +229,6 @@ def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 # --- speed and memory ----------------------------------------------------------------------------
-
-
-def test_all_digits_are_read_as_they_are(tmp_path: Path) -> None:
-    data = all_digits()
-    lists = {key: getattr(data, key).stored.tolist() for key in VALID}
-    (tmp_path / "d.json").write_text(json.dumps(lists))
-    read = load(tmp_path / "d.json")
-    assert read.sha256 == data.sha256
-
-
-def test_generated_data_survive_a_file() -> None:
-    data = generators.gaussian(4, 2, 3, dtype=np.float64, m=2, seed=5)
-    file = io.BytesIO()
-    np.savez(file, **{key: getattr(data, key).floats() for key in VALID})
-    assert read_npz(file).sha256 == data.sha256
 
 
 def test_denominators_of_one_hash() -> None:

@@ -27,12 +27,6 @@ def only_refuses(read: Any, content: Any) -> None:
         assert data.T >= 1 and len(data.sha256) == 64
 
 
-@settings(deadline=None, max_examples=100)
-@given(data_files())
-def test_valid_data_are_read(value: dict[str, Any]) -> None:
-    assert len(value["queries"]) == parse_json(json.dumps(value).encode()).T
-
-
 @settings(deadline=None, max_examples=150)
 @given(data_files().flatmap(mutated) | garbage)
 def test_nearly_valid_data_are_refused_or_read(value: Any) -> None:

@@ -56,12 +56,6 @@ def test_product_at_the_edge_of_the_mantissa(size: int) -> None:
     assert integers.product(a, np.abs(b)).tolist() == [[2 * size * size + size]]
 
 
-def test_zero_times_what_no_float_holds() -> None:
-    huge = array([10**400, 1], (2, 1))
-    assert integers.product(np.zeros((3, 2), dtype=np.int64), huge).tolist() == [[0]] * 3
-    assert integers.product(huge, np.zeros((1, 2), dtype=np.int64)).tolist() == [[0, 0]] * 2
-
-
 OPERATIONS: list[tuple[Callable[..., np.ndarray], Callable[[int, int], int]]] = [
     (integers.add, lambda x, y: x + y),
     (integers.subtract, lambda x, y: x - y),
@@ -82,40 +76,6 @@ def test_entrywise(
     assert function(a, b).tolist() == [plain(x, y), plain(z, z)]
     column = array([y, x, z], (3, 1))  # broadcast
     assert function(a, column).tolist() == [[plain(x, w), plain(z, w)] for w in (y, x, z)]
-
-
-@given(st.sampled_from(EDGE), st.sampled_from(EDGE))
-@settings(max_examples=80, deadline=None)
-def test_multiply_by_a_plain_integer(c: int, x: int) -> None:
-    assert integers.multiply(c, array([x, 1], (2,))).tolist() == [c * x, c]
-
-
-def test_small_results_stay_in_int64() -> None:
-    small = np.array([[3, -4]], dtype=np.int64)
-    for found in (
-        integers.add(small, small),
-        integers.subtract(small, small),
-        integers.multiply(7, small),
-        integers.product(small, small.T),
-    ):
-        assert found.dtype == np.int64
-
-
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
-def test_empty(shape: tuple[int, ...]) -> None:
-    empty = np.zeros(shape, dtype=np.int64)
-    assert integers.largest(empty) == 0
-    assert integers.add(empty, empty).shape == shape
-    assert integers.multiply(2**70, empty).shape == shape
-
-
-@pytest.mark.parametrize("entries", [[0], [3, -7], [-(2**63) + 1], [2**63, -(2**64)], [10**40]])
-def test_largest(entries: list[int]) -> None:
-    assert integers.largest(array(entries, (len(entries),))) == max(map(abs, entries))
-
-
-def test_largest_of_the_most_negative_integer() -> None:
-    assert integers.largest(np.array([-(2**63), 5], dtype=np.int64)) == 2**63
 
 
 @settings(max_examples=60, deadline=None)

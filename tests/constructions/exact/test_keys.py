@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.keys import Key, distinct
+from attncert.constructions.exact.keys import Key
 from attncert.constructions.given import pairs
-from attncert.verify.rank.directions import direction
 from attncert.verify.tightness.relations import rows
 from attncert.verify.tightness.relations.sums import same_sums
 from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank
@@ -25,15 +24,6 @@ def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
     assert made[4] == (5 * P, 1) and Key(((1, 2), (3, 4))) == Key(((1, 2), (3, 4)))
     assert len(set(made + made)) == 300
     assert len({hash(key) for key in made}) == 300 > len({hash(tuple(key)) for key in made})
-
-
-@pytest.mark.parametrize("scale", [P, -P])
-def test_directions_and_kinds_of_foreign_queries_differ_in_hash(scale: int) -> None:
-    queries = [[str(scale * k), "1"] for k in range(1, 101)]
-    data = Dataset.of([[1, 0], [0, 1]], queries, list(range(100)))
-    assert len({hash(direction([scale * k, 1])[0]) for k in range(1, 101)}) == 100
-    parts = rows._parts(data)
-    assert len({hash(kind) for part in parts for kind in part.terms}) == 100
 
 
 def _separator() -> None:
@@ -60,11 +50,6 @@ def test_numbers_of_one_hash_cost_no_more_than_others(work: Callable[[], None]) 
     start = time.process_time()
     work()
     assert time.process_time() - start < 1
-
-
-def test_distinct_of_lists_and_numbers() -> None:
-    assert distinct([3, 1, 3, 2]) == [1, 2, 3]
-    assert distinct(iter([])) == []
 
 
 def test_the_equations_of_relations_are_as_long_as_their_numbers() -> None:

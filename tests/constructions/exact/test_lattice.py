@@ -81,13 +81,6 @@ def test_images_are_short_where_the_basis_is_skew() -> None:
     assert max(abs(x) for x in lattice.images.entries()) == 1
 
 
-def test_more_rows_than_are_folded_in_at_once() -> None:
-    rows = [[(t * t) % 7 - 3, t % 5, 2 * (t % 3)] for t in range(600)]
-    lattice = image_lattice(fmpz_mat(rows))
-    assert fmpq_mat(fmpz_mat(rows)) * lattice.basis == fmpq_mat(lattice.images)
-    assert lattice.rank == rank(rows[:40]) == 3
-
-
 @settings(max_examples=60, deadline=None)
 @given(matrices(max_rows=3, max_columns=5))
 @example([[1, 2, 3]])
@@ -107,22 +100,6 @@ def test_kernel_and_preimages(rows: list[list[int]]) -> None:
     # [K X] is unimodular: K is *all* of the integer kernel and reach all of the image lattice.
     whole = [a + b for a, b in zip(kernel.tolist(), preimages.tolist(), strict=True)]
     assert abs(fmpz_mat(whole).det()) == 1
-
-
-def test_kernel_of_no_rows_is_everything() -> None:
-    kernel, preimages, reach = kernel_and_preimages(fmpz_mat(0, 3, []))
-    assert abs(kernel.det()) == 1 and kernel.nrows() == 3
-    assert preimages.ncols() == 0 and reach.nrows() == 0
-
-
-@pytest.mark.parametrize("matrix", [fmpq_mat(2, 2), fmpq_mat([[1, -(2**80)]]), fmpq_mat(0, 3)])
-def test_integral(matrix: fmpq_mat) -> None:
-    assert fmpq_mat(integral(matrix)) == matrix
-
-
-def test_a_fraction_is_not_integral() -> None:
-    with pytest.raises(ValueError, match="integral"):
-        integral(fmpq_mat([[fmpq(1, 2), fmpq(3)]]))
 
 
 def _gcd(a: int, b: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.newton import data_set
-from support.oracles import rank
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
@@ -41,14 +40,6 @@ def test_the_bound_is_the_rank_at_many_examples(case: tuple[int, ...]) -> None:
     values = np.linalg.svd(J.reshape(-1, shape.parameters), compute_uv=False)
     found = int((values > 1e-10 * values[0]).sum())
     assert found == spans(data).bound(heads, head_width, value_width)
-
-
-def test_spans_are_ranks() -> None:
-    data = data_set(4, 3, 5, seed=1).take([0, 1])
-    rows = [[list(row) for row in context] for context in data.contexts.fractions()]
-    moved = [[x - y for x, y in zip(row, E[0], strict=True)] for E in rows for row in E[1:]]
-    whole = rank([row for E in rows for row in E])
-    assert spans(data) == Spans(rank(moved), whole - rank(moved), 2, 1)
 
 
 @pytest.mark.parametrize("big", [1, 10**30])

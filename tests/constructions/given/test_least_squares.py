@@ -102,12 +102,6 @@ def test_the_scale_of_the_data_does_not_matter(scale: float) -> None:
     assert np.abs(again - scale**2 * labels).max() < 1e-10 * scale**2
 
 
-def test_equal_seeds_give_equal_weights() -> None:
-    first, second, other = (fitted(20, 3, Shape(4, 1, 3, 1, 1), seed) for seed in (0, 0, 1))
-    assert np.array_equal(first.weights, second.weights) and first.steps == second.steps
-    assert not np.array_equal(first.weights, other.weights)
-
-
 def test_labels_out_of_reach_are_not_found() -> None:
     """Twice the parameters there are; and examples that are equal but for their labels."""
     shape = Shape(3, 1, 1, 1, 1)
@@ -125,14 +119,6 @@ def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
     labels = np.array([[0.5], [0.5 + 1e-10]])
     found = descend(np.full((1, 1, 1), 1.25), np.ones((2, 1)), labels, Shape(1, 1, 1, 1, 1), 0)
     assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
-
-
-def test_steps_are_counted_and_limited() -> None:
-    data, seen = arrays(20, 3, 4, 1, 0), list[int]()
-    found = descend(
-        *data, Shape(4, 1, 3, 1, 1), 0, max_steps=3, progress=lambda k, _: seen.append(k)
-    )
-    assert not found.found and found.why == "not within 3 steps" and seen == [0, 1, 2, 3]
 
 
 def test_numbers_beyond_the_floats_end_the_fit() -> None:

@@ -13,7 +13,7 @@ from support.small_layers import features, fractions, outputs, times, transpose
 from attncert.constructions.construction import Construction, capacity, fewest_heads
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.paper.theorem import PaperHead, build
 from attncert.constructions.readout.solve import (
     pivot_system,
@@ -195,25 +195,6 @@ def test_the_features_are_independent(case: Case) -> None:
         assert rank([z[t][: number * data.d] for t in placed]) == len(placed)
 
 
-def test_vertices_only_where_asked() -> None:
-    data, options = CASES["vertices"]
-    inside = build(data, interior=True)
-    outside = build(data, **options)
-    uniform = [len(set(g)) == 1 for head in inside.heads for g in head.logits]
-    assert any(uniform)
-    assert not any(len(set(g)) == 1 for head in outside.heads for g in head.logits)
-    assert predicted_bits(inside, data) < predicted_bits(outside, data)
-
-
-def test_the_step_seven_trap_needs_both_new_rows() -> None:
-    """Two examples bring one new direction: the second group's residuals are independent anyway."""
-    data = generators.step_seven_trap()
-    built = build(data, heads=2, head_width=3)
-    z = head_features(data, built)
-    assert built.groups == ((0, 1, 2), (3, 4))
-    assert rank(z[:4]) == 4 and rank([*z[:3], z[4]]) == 4 and rank(z) == 5
-
-
 def test_regrouping_is_reported() -> None:
     """e_1, e_2, e_1+e_2, e_3 at r = 3: in the given order the first group is dependent."""
     queries = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
@@ -242,12 +223,6 @@ def test_same_seed_same_weights() -> None:
     assert first == second
 
 
-def test_progress_counts_the_heads() -> None:
-    seen: list[tuple[int, int]] = []
-    build(CASES["distinct"][0], progress=lambda done, of: seen.append((done, of)))
-    assert seen == [(0, 3), (1, 3), (2, 3)]
-
-
 @pytest.mark.parametrize(
     ("heads", "n", "width", "most"),
     [(8, 4, 4, 25), (16, 4, 4, 49), (8, 4, 1, 1), (1, 5, 9, 5), (3, 1, 7, 1)],
@@ -259,16 +234,6 @@ def test_capacity_and_fewest_heads_are_inverse(heads: int, n: int, width: int, m
         assert fewest_heads(most + 1, n, width) == heads + 1
     else:
         assert fewest_heads(1, n, width) == 1 and fewest_heads(2, n, width) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "argument"),
-    [({"heads": 0}, "heads"), ({"head_width": 0}, "head_width"), ({"heads": -3}, "heads")],
-)
-def test_senseless_arguments(options: dict[str, int], argument: str) -> None:
-    with pytest.raises(InputError) as caught:
-        build(CASES["distinct"][0], **options)
-    assert caught.value.argument == argument
 
 
 # Step 9.

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from support.oracles import (
     SAFE_PRIME,
     is_relation,
-    kruskal_rank,
     meets_partition_condition,
-    rank,
-    rank_mod,
     some_grouping,
 )
 
@@ -24,7 +21,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.modular import PRIMES
 from attncert.constructions.search import grouping
-from attncert.constructions.search.grouping import QuerySpans, consecutive, find, violation
+from attncert.constructions.search.grouping import consecutive, find, violation
 
 
 def with_queries(queries: Any) -> Dataset:
@@ -43,49 +40,6 @@ def query_lists(most: int = 6, width: int = 4) -> st.SearchStrategy[list[list[in
     return st.integers(1, width).flatmap(
         lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
     )
-
-
-# The oracles themselves, on answers known by hand.
-
-
-def test_oracle_ranks() -> None:
-    rows = [[1, 2, 3], [2, 4, 6], [0, 1, 0], [1, 3, 3]]
-    assert rank(rows) == 2 and rank_mod(rows, SAFE_PRIME) == 2
-    assert (
-        rank([[SAFE_PRIME, 0], [0, 1]]) == 2
-        and rank_mod([[SAFE_PRIME, 0], [0, 1]], SAFE_PRIME) == 1
-    )
-    assert rank([]) == rank([[0, 0]]) == rank_mod([], 7) == 0
-
-
-@pytest.mark.parametrize(
-    ("rows", "kruskal"),
-    [
-        ([[1, 0], [0, 1]], 2),
-        ([[1, 0], [0, 1], [1, 1]], 2),
-        ([[1, 0], [0, 1], [2, 0]], 1),
-        ([[1, 0], [0, 0]], 0),
-        ([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], 2),
-    ],
-)
-def test_oracle_kruskal_rank(rows: list[list[int]], kruskal: int) -> None:
-    assert kruskal_rank(rows) == kruskal
-
-
-def test_oracle_groupings() -> None:
-    """e_1, e_2, e_1+e_2, e_3 with r = 3: (e_1, e_2) cannot come before e_1+e_2's group alone."""
-    queries = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
-    assert meets_partition_condition(queries, [(0, 1, 3), (2,)])
-    assert not meets_partition_condition(queries, [(0, 1, 2), (3,)])  # dependent
-    assert not meets_partition_condition(queries, [(2, 3), (0, 1)])  # e_1 + e_2 in the span
-    assert some_grouping(queries, 3, 2, 2)
-    assert not some_grouping(queries, 3, 2, 1)
-    assert not some_grouping([[1, 0], [2, 0]], 2, 1, 2)  # parallel: never
-    plane = [[1, t, 0] for t in range(5)]
-    assert some_grouping(plane, 3, 2, 4) and not some_grouping(plane, 3, 2, 3)
-
-
-# The code under test.
 
 
 @settings(max_examples=60, deadline=None)
@@ -184,14 +138,6 @@ def test_a_grouping_is_found_exactly_if_there_is_one(
     assert meets_partition_condition(queries, answer)
 
 
-def test_parallel_queries_on_a_line() -> None:
-    """Width one: any two queries are parallel, whatever their signs."""
-    for queries in ([[3], [-3]], [[-2], [-4]], [[5], [7]]):
-        answer = attempt(with_queries(queries), 2, 1, 2)
-        assert isinstance(answer, HypothesisFails)
-        assert answer.witness["kind"] == "parallel queries"
-
-
 @pytest.mark.parametrize("T", [9, 14])
 def test_every_three_coplanar(T: int) -> None:
     """Queries (1, t, 0, 0): a pair spans the plane, so all groups but the first are single."""
@@ -213,13 +159,6 @@ def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(find(with_queries(planes), 4, 3, 5, 0)) == 5
 
 
-def test_same_seed_same_grouping() -> None:
-    rng = np.random.default_rng(5)
-    data = with_queries(rng.integers(-1, 2, (12, 6)).tolist())
-    answers = [attempt(data, 4, 3, 5) for _ in range(2)]
-    assert str(answers[0]) == str(answers[1])
-
-
 def test_a_larger_grouping_problem() -> None:
     """40 sparse queries in ℚ^8, many of them in coordinate planes: regrouped, and checked."""
     rng = np.random.default_rng(11)
@@ -236,30 +175,6 @@ def test_a_larger_grouping_problem() -> None:
     data = with_queries(queries)
     groups = find(data, 4, 3, 20, 0)
     assert meets_partition_condition(queries, groups)
-
-
-def one_at_a_time(spans: QuerySpans, remaining: list[int], most: int) -> list[int]:
-    """What `last_closed` says, by its definition."""
-    group: list[int] = []
-    for t in reversed(remaining):
-        trial = [*group, t]
-        if len(group) < most and spans.independent(trial) and spans.closed(trial, remaining):
-            group = trial
-    return group
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_a_group_is_found_as_by_its_definition(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    flats = [draw.integers(-2, 3, (k, 5)) for k in (2, 2, 3)]
-    queries = np.concatenate([draw.integers(-3, 4, (6, len(b))) @ b for b in flats])
-    scale = 10**25 if seed % 4 == 0 else 1  # Python's integers
-    rows = [[int(x) * scale for x in row] for row in queries.tolist()]
-    spans = QuerySpans(Dataset.of([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]], rows))
-    for size in (3, 8, 18):
-        remaining = sorted(draw.permutation(18)[:size].tolist())
-        for most in (1, 2, 4):
-            assert spans.last_closed(remaining, most) == one_at_a_time(spans, remaining, most)
 
 
 def test_many_queries_in_two_planes_take_no_time() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,13 +9,10 @@ from hypothesis import strategies as st
 from support.oracles import rank_mod
 
 from attncert.constructions.exact.modular import PRIMES
-from attncert.constructions.search import placement
 from attncert.constructions.search.placement import (
-    SLACK_BITS,
     Block,
     Placement,
     Span,
-    choose,
     independent_rows,
 )
 
@@ -62,44 +57,6 @@ def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> No
             members.append(row)
 
 
-def test_distances_of_many_rows_at_once() -> None:
-    span = Span(P)
-    span.add(block([[1, 1, 0]]))
-    found = distances(span.beyond(block([[2, 2, 0], [1, 0, 0], [0, 0, 5]])))
-    assert found[0] is None
-    assert found[1:] == [pytest.approx(0.5**0.5), pytest.approx(5.0)]
-
-
-def test_residues_decide_and_floats_only_prefer() -> None:
-    """A row that floats call dependent and residues do not is outside; and the other way round."""
-    span = Span(P)
-    span.add(block([[1, 0]], floats=[[1.0, 0.0]]))
-    assert distances(span.beyond(block([[3, 1]], floats=[[3.0, 0.0]]))) == [0.0]
-    assert distances(span.beyond(block([[3, 0]], floats=[[3.0, 9.0]]))) == [None]
-
-
-def test_choose_takes_the_cheapest_within_the_slack() -> None:
-    far = 2**SLACK_BITS
-    candidates = block([[far, 0], [1, 0], [2, 0], [0, 0]])
-    assert choose(candidates, [9.0, 1.0, 5.0, 0.0]) == 1  # at the slack exactly; 3 is zero
-    assert choose(candidates, [9.0, 10.0, 5.0, 0.0]) == 2
-    nearer = block([[far + 1, 0], [1, 0], [2, 0]])
-    assert choose(nearer, [9.0, 1.0, 5.0]) == 2  # 1 is farther than the slack now
-    assert choose(block([[1, 0], [2, 0]]), [3.0, 3.0]) == 1  # a tie goes to the farther
-
-
-def test_choose_finds_nothing_in_the_span() -> None:
-    span = Span(P)
-    span.add(block([[1, 2]]))
-    assert choose(span.beyond(block([[2, 4], [0, 0]])), [0.0, 0.0]) is None
-
-
-@pytest.mark.parametrize("bad", [float("inf"), float("nan")])
-def test_choose_survives_floats_that_overflowed(bad: float) -> None:
-    chosen = choose(block([[1, 0], [2, 0]], floats=[[bad, 0.0], [bad, 1.0]]), [2.0, 1.0])
-    assert chosen in (0, 1)
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_placement_is_elimination(data: st.DataObject) -> None:
@@ -136,17 +93,6 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         assert rank_mod(chosen, P) == len(placement.rows) == start
 
 
-def test_the_last_place_is_forced() -> None:
-    """After e_1 with head (1, 0), a new example with z = e_1 must leave the diagonal."""
-    placement = Placement(2, P)
-    first = block([[1, 0], [1, 0]])
-    pivots = placement.pivots([0], first)
-    assert pivots == [0]
-    placement.extend([0], first, pivots)
-    assert placement.pivots([1], block([[3, 4], [3, 4]])) is None
-    assert placement.pivots([1], block([[3, 4], [3, 5]])) is not None
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 6), st.integers(1, 4), st.data())
 def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataObject) -> None:
@@ -166,32 +112,6 @@ def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataOb
     assert rank_mod(square, P) == len(kept)
 
 
-@pytest.mark.parametrize("panel", [1, 7, 256])
-def test_rows_are_worked_out_as_far_as_they_are_looked_at(
-    panel: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(placement, "_PANEL", panel)
-    draw, placed = np.random.default_rng(3), Placement(200, P)
-    for start in range(0, 60, 15):  # four groups
-        group = list(range(start, start + 15))
-        features = block(draw.integers(-9, 10, (200, 20)).tolist())
-        pivots = placed.pivots(group, features)
-        assert pivots is not None
-        placed.extend(group, features, pivots)
-    low = draw.integers(-9, 10, (200, 5)) @ draw.integers(-9, 10, (5, 20))
-    for features in (block(low.tolist()), block(draw.integers(-9, 10, (200, 20)).tolist())):
-        unplaced = list(range(60, 200))
-        rest = placed.remainder(unplaced, features)
-        direct = placed.residual(placed.multipliers(unplaced), features[unplaced],
-                                 features[placed.rows])  # fmt: skip
-        assert (rest.mod == direct.mod).all()
-        for most in (3, 20):
-            rows, pivots = placed.independent(unplaced, features, most)
-            assert rows == independent_rows(rest, P, most)[0] and len(pivots) == len(rows)
-            minor = rest.mod[np.ix_(rows, pivots)].astype(np.int64).tolist()
-            assert rank_mod(minor, P) == len(rows)
-
-
 def test_independent_rows_across_chunks() -> None:
     """More rows than are eliminated together: unit vectors, each given twice."""
     size = 90
@@ -200,15 +120,6 @@ def test_independent_rows_across_chunks() -> None:
     kept, pivots = independent_rows(block(rows), P)
     assert kept == list(range(0, 2 * size, 2))
     assert pivots == list(range(size))
-
-
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=2, unique=True))
-def test_a_block_is_indexed_and_added_as_a_pair(rows: list[int]) -> None:
-    values = list(itertools.product([P - 1, 3], [5, -7]))
-    table = block([list(v) for v in values])
-    part = table[rows]
-    assert part.mod.tolist() == [[x % P for x in values[i]] for i in rows]
-    assert part.plus(part, P).mod.tolist() == [[2 * x % P for x in values[i]] for i in rows]
 
 
 def _distance(row: list[int], members: list[list[int]]) -> float:

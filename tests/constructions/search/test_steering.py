@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
@@ -77,15 +75,6 @@ def test_the_factor_is_the_least(rows: list[list[int]], data: st.DataObject) -> 
             solver.solve(smaller)
 
 
-def test_planted_factor() -> None:
-    """R x = (2x_1, 3x_2): unit vectors need 2 and 3, (1, 1) needs 6, (4, 9) nothing."""
-    solver = Solver.of(matrix([[2, 0], [0, 3]]))
-    assert solver.factor(vector([1, 0])) == 2
-    assert solver.factor(vector([0, 1])) == 3
-    assert solver.factor(vector([1, 1])) == 6
-    assert solver.factor(vector([4, 9])) == 1
-
-
 @pytest.mark.parametrize("rows", [[[1, 2], [2, 4]], [[0, 0]], [[1], [2]]])
 def test_dependent_rows_are_refused(rows: list[list[int]]) -> None:
     with pytest.raises(ValueError, match="dependent"):
@@ -130,75 +119,9 @@ def test_numbers_beyond_the_range_of_floats_are_shortened() -> None:
     assert max(map(abs, times(images, short))) <= max(map(abs, times(images, x)))
 
 
-@pytest.mark.parametrize("count", [0, 2])
-def test_nothing_to_shorten_with(count: int) -> None:
-    """No kernel, no images, or a kernel that no image sees: x comes back."""
-    x = vector([5, 7])
-    none = np.zeros((2, 0), dtype=np.int64)
-    assert shortened(x, none, np.ones((count, 2), dtype=np.int64)).tolist() == [5, 7]
-    kernel = np.array([[0], [1]])
-    assert shortened(x, kernel, np.zeros((0, 2), dtype=np.int64)).tolist() == [5, 7]
-    assert shortened(x, kernel, np.array([[1, 0]])).tolist() == [5, 7]
-
-
-@settings(max_examples=40, deadline=None)
-@given(full_rank, st.data())
-def test_short_kernel_is_another_basis_of_the_kernel(
-    rows: list[list[int]], data: st.DataObject
-) -> None:
-    solver = Solver.of(matrix(rows))
-    k, q = solver.kernel.shape
-    assume(q > 0)
-    images = matrix(data.draw(matrices(3, k)))
-    short = short_kernel(solver.kernel, images)
-    assert short.shape == (k, q)
-    # The same lattice: each basis is integral in the other.
-    for a, b in ((short, solver.kernel), (solver.kernel, short)):
-        assert _integral_in(a, b)
-
-
 def test_images_of_a_short_kernel_are_short() -> None:
     """The lattice spanned by (10^6, 1), (10^6 + 1, 1) is ℤ²: reduced images are unit vectors."""
     kernel = np.eye(2, dtype=np.int64)
     images = np.array([[10**6, 10**6 + 1], [1, 1]])
     found = integers.product(images, short_kernel(kernel, images))
     assert sorted(map(tuple, np.abs(found).tolist())) == [(0, 1), (1, 0)]
-
-
-def _integral_in(a: np.ndarray, b: np.ndarray) -> bool:
-    """Every column of b is an integer combination of those of a (independent), by Cramer's rule."""
-    size = a.shape[1]
-    rows: list[int] = []
-    for i in range(len(a)):
-        if rank([a[j].tolist() for j in (*rows, i)]) > len(rows):
-            rows.append(i)
-    square = [a[i].tolist() for i in rows]
-    whole = _determinant(square)
-    for column in b.T.tolist():
-        for j in range(size):
-            replaced = [
-                [column[i] if at == j else x for at, x in enumerate(row)]
-                for i, row in zip(rows, square, strict=True)
-            ]
-            if _determinant(replaced) % whole:
-                return False
-    return rank([*map(list, a.T.tolist()), *map(list, b.T.tolist())]) == size
-
-
-def _determinant(rows: list[list[int]]) -> int:
-    if not rows:
-        return 1
-    left = [[Fraction(x) for x in row] for row in rows]
-    value = Fraction(1)
-    while left:
-        pivot = next((row for row in left if row[0]), None)
-        if pivot is None:
-            return 0
-        value *= pivot[0] * (-1 if left.index(pivot) % 2 else 1)
-        left.remove(pivot)
-        left = [
-            [x - row[0] / pivot[0] * y for x, y in zip(row[1:], pivot[1:], strict=True)]
-            for row in left
-        ]
-    assert value.denominator == 1
-    return int(value)
