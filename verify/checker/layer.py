@@ -15,8 +15,8 @@ from .limits import Limits, need
 from .reading import MAX_ITEMS, Table, numbers, typed
 
 # Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`; the
-# tables of contexts, queries, keys and query weights.
-Layer = namedtuple("Layer", "contexts queries heads unit divisor tables")
+# tables of contexts, queries, keys and query weights; `bits` and `own` of saturation, or None.
+Layer = namedtuple("Layer", "contexts queries heads unit divisor tables steering")
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any) -> Table:
@@ -41,6 +41,7 @@ def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Lay
     members = [typed(t, int, "each member of a group") for group in groups for t in group]
     once = len(members) == T and sorted(members) == list(range(T))
     need(once and all(groups), "groups must hold each example once", "wrong")
+    steering = steering_of(cert, len(groups))
     contexts = contexts_of(limits, cert, cert["data"])
     queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
     key = numbers(limits, [head["key"] for head in heads], "key", H, d, d_h)
@@ -50,7 +51,18 @@ def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Lay
         divisor = limits.product(divisor, table.unit)
     pairs = zip(key.rows, query.rows, strict=True)
     turned = [(k, list(zip(*w, strict=True))) for k, w in pairs]
-    return Layer(contexts.rows, queries.rows, turned, contexts.unit, divisor, tables)
+    return Layer(contexts.rows, queries.rows, turned, contexts.unit, divisor, tables, steering)
+
+
+def steering_of(cert: Any, groups: int) -> tuple[int, bool] | None:
+    if cert.get("saturation") is None:
+        return None
+    claim = typed(cert["saturation"], dict, "saturation", "bits own")
+    bits, own = claim["bits"], claim["own"]
+    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
+    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
+    need(groups <= cert["dims"]["heads"], "there are more groups than heads", "wrong")
+    return bits, own
 
 
 def shifts(limits: Limits, layer: Layer) -> Any:
@@ -79,13 +91,9 @@ def steered(limits: Limits, cert: Any, layer: Layer) -> str:
     With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; so if S < 2^-bits. Of
     drops above n * (bits + 1) it does not matter by how much (docs/certificate.md).
     """
-    claim, groups, pairs = cert.get("saturation"), cert["groups"], 0
-    if claim is None:
+    if layer.steering is None:
         return ""
-    bits, own = (typed(claim, dict, "saturation", "bits own")[key] for key in ("bits", "own"))
-    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
-    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
-    need(len(groups) <= cert["dims"]["heads"], "there are more groups than heads", "wrong")
+    (bits, own), groups, pairs = layer.steering, cert["groups"], 0
     head_of = {t: h for h, group in enumerate(groups) for t in group}
     for t, (columns, logits) in enumerate(shifts(limits, layer)):
         for h in range(head_of[t] + (not own), len(groups)):

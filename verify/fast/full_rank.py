@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.layer import Layer
-from attncert.verify.checker.reading import MAX_ITEMS, typed
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
@@ -41,7 +40,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     layer, p = parts
     folded = min(H * d, T + BLOCK)
     limits.room(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d)))
-    bits, first = to_steer(cert)
+    bits, first = to_steer(cert, layer)
     queries = array(layer.queries)
     heads = [(array(key).T, array(query).T) for key, query in layer.heads]
     tables = tables_of_two(p)
@@ -84,19 +83,13 @@ def blocks(layer: Layer, cert: dict[str, Any]) -> Iterator[tuple[NDArray[Any], N
                 yield some, array([contexts[t] for t in some])
 
 
-def to_steer(cert: dict[str, Any]) -> tuple[int, NDArray[Any]]:
+def to_steer(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:
     """Bits of `saturation`, 0 where none is claimed; the first head that each example is to attend
     in to one token. Idle heads, beyond the groups, saturate nothing."""
-    dims, groups, claim = cert["dims"], cert["groups"], cert.get("saturation")
-    first = np.full(dims["examples"], len(groups))
-    if claim is None:
-        return 0, first
-    typed(claim, dict, "saturation", "bits own")
-    bits, own = claim["bits"], claim["own"]
-    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
-    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
-    need(len(groups) <= dims["heads"], "there are more groups than heads", "wrong")
-    for h, group in enumerate(groups):
+    groups = cert["groups"]
+    bits, own = layer.steering or (0, False)
+    first = np.full(cert["dims"]["examples"], len(groups))
+    for h, group in enumerate(groups if bits else []):
         first[group] = h if own else h + 1
     return bits, first
 

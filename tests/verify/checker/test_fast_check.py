@@ -307,7 +307,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for node in ast.walk(ast.parse(Path(full_rank.__file__).read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
     ]
-    assert len(calls) == 6
+    assert len(calls) == 4
     assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
 
 

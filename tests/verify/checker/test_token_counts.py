@@ -133,6 +133,13 @@ def test_saturation_takes_an_examples_own_tokens(tmp_path: Path) -> None:
         assert verdicts(sealed(steered), tmp_path) == {status}
 
 
+def test_saturation_is_read_before_anything_is_judged(tmp_path: Path) -> None:
+    """One verdict where that is malformed and something else is wrong."""
+    made = changed(TRUE["full-rank"], "network.0.heads.0.key.0.0", "1/7")
+    assert verdicts(made, tmp_path) == {"wrong"}
+    assert verdicts(sealed(made | {"saturation": []}), tmp_path) == {"unusable"}
+
+
 SHARES = {  # contexts with equal means; whether the first two are one to every head
     "twice": ([E, E * 2], True),
     "thrice and twice": ([E * 3, E * 2], True),

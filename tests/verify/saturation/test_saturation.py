@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -122,11 +123,11 @@ def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
 
 def steers(shifts: list[int], bits: int) -> bool:
     """One head and one example with these logits, by the checker."""
-    claim = {"saturation": {"bits": bits, "own": True}, "groups": [[0]], "dims": {"heads": 1}}
+    steered = SimpleNamespace(steering=(bits, True))
     less = [k - min(shifts) for k in shifts]
     with patch.object(layer, "shifts", lambda *_: [([shifts], [less])]):
         try:
-            return layer.steered(Limits(), claim, None) != ""
+            return layer.steered(Limits(), {"groups": [[0]]}, steered) != ""
         except Rejected:
             return False
 
