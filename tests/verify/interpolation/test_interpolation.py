@@ -30,7 +30,6 @@ from support.small_layers import (
 )
 from support.three_routes import HOLDS, levels, routes
 
-from attncert.constructions import layer as constructions_layer
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation import multiprecision, rational, symbolic
@@ -137,12 +136,6 @@ def test_a_changed_key_is_refuted_by_all_three(name: str) -> None:
     assert Fraction(witness["coefficient_minus_expected"]) == product[t][s] - expected
 
 
-def test_twice_the_logits_another_base_is_refuted_by_all_three() -> None:
-    p = planted(SHAPES["distinct"])
-    heads = tuple(replace(h, query=h.query * fmpq(2)) for h in p.layer.heads)
-    assert set(levels(replace(p, layer=replace(p.layer, heads=heads))).values()) == {Level.REFUTED}
-
-
 def test_symbolic_labels_speak_for_other_labels_and_for_other_readouts_not() -> None:
     p = planted(SHAPES["distinct"])
     labels = [[Fraction(t * t, 3)] for t in range(p.data.T)]
@@ -230,31 +223,6 @@ def test_an_error_in_one_route_is_seen_there_and_nowhere_else(
     hit = module.__name__.rpartition(".")[2]
     assert found.pop(hit) is Level.REFUTED
     assert found == {route: level for route, level in HOLDS.items() if route != hit}
-
-
-def test_no_route_uses_the_forward_pass_of_the_builders(monkeypatch: pytest.MonkeyPatch) -> None:
-    p = planted(SHAPES["shared"])
-
-    def broken(*arguments: Any) -> None:
-        raise AssertionError("the builders' forward pass")
-
-    for name in ("integer_logits", "features", "powers_of_two", "to_float"):
-        monkeypatch.setattr(constructions_layer, name, broken)
-        for module in (rational, symbolic, multiprecision):
-            assert not hasattr(module, name)
-    assert levels(p) == HOLDS
-
-
-def test_mpmath_without_the_ln_2_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    p = planted(SHAPES["distinct"])
-
-    def base_e(precision: int) -> Any:
-        context = mpmath.MPContext()
-        context.prec, context.ln2 = precision, context.mpf(1)
-        return context
-
-    monkeypatch.setattr(multiprecision, "context", base_e)
-    assert levels(p) == HOLDS | {"multiprecision": Level.REFUTED}
 
 
 # --- any small layer, any change ------------------------------------------------------------------

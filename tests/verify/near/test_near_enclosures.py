@@ -10,21 +10,20 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.near_cases import CASES, case
 from support.newton import data_set
 from support.small_certificates import written
 
-from attncert.constructions.given.attention import Shape, jacobian, outputs
+from attncert.constructions.given.attention import Shape, jacobian
 from attncert.verify import checker
 from attncert.verify.checker import Limits, near
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import near as fast_near
 from attncert.verify.near import enclosure
 from attncert.verify.near.balls import Balls
-from attncert.verify.near.certificate import certify, layer_of, on_grid, rounded_up
+from attncert.verify.near.certificate import certify, layer_of
 from attncert.verify.near.contraction import contractions, distances, judged
 
 P = 140
@@ -135,14 +134,6 @@ def slow_derivatives(
     return table[..., 0], table[..., 1]
 
 
-def test_errors_are_enclosed() -> None:
-    data, shape, weights, _ = random_layer("narrow values", 0)
-    found = enclosure.errors(data, layer_of(weights, shape), 128)
-    plain = outputs(data.contexts.floats(), data.queries.floats(), weights, shape)
-    assert np.allclose(found.mid, (plain - data.labels.floats()).ravel(), rtol=0, atol=1e-12)
-    assert found.rad.max() < 1e-12
-
-
 # The theorem's constants.
 
 
@@ -163,27 +154,6 @@ def test_constants_of_a_linear_map() -> None:
 def test_no_row_without_contraction_passes(bad: float) -> None:
     assert not judged(np.array([0.0, 0.0]), np.array([0.1, bad]), Fraction(1)).inside
     assert not judged(np.array([0.0, bad]), np.array([0.1, 0.1]), Fraction(1)).inside
-
-
-def test_balls_from_arb_hold_it() -> None:
-    third = arb(1) / 3
-    found = Balls.of([third, arb(2, 0.5), arb("nan")], (3,))
-    assert abs(Fraction(float(found.mid[0])) - Fraction(1, 3)) <= Fraction(float(found.rad[0]))
-    assert found.rad[0] < 1e-15 and 0.5 <= found.rad[1] < 0.6 and np.isnan(found.rad[2])
-
-
-def test_the_inverse_on_the_grid_is_near() -> None:
-    draw = np.random.default_rng(0)
-    block = draw.standard_normal((30, 30))
-    inverse = np.linalg.inv(block)
-    rounded = on_grid(inverse, float(np.abs(block).sum()))
-    assert np.abs((rounded - inverse) @ block).sum(axis=1).max() <= 1 / 128
-    assert (rounded * 2**30 == np.rint(rounded * 2**30)).all()
-
-
-@pytest.mark.parametrize("x", [1e-15, 2.1e-9, 0.99, 1.0, 7.3e4])
-def test_a_radius_is_rounded_up(x: float) -> None:
-    assert Fraction(x) <= rounded_up(x) <= 2 * Fraction(x)
 
 
 def test_where_nothing_can_be_shown() -> None:

@@ -27,16 +27,13 @@ from attncert.constructions import paper, width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import all_digits, left_out
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.partition import bound
 from attncert.verify.partition import certificate as partition
-from attncert.verify.partition import search as placing
 from attncert.verify.partition.bound import Sizes, upper_bound
 from attncert.verify.partition.certificate import BestPartition, best_partition, certificate
 from attncert.verify.partition.search import place
-from attncert.verify.rank.directions import direction
 
 # e_1, e_2, e_1 + e_2 are dependent: A1 is false for n = 3. In this order (e_1, e_2, e_1+e_2) would
 # be the first group; in another order the condition holds.
@@ -111,13 +108,6 @@ def test_a_theorem_is_named_for_each_width_that_is_claimed(width_one: bool) -> N
     assert "theorem steering_real of" in claim.arithmetic
     assert ("width 1" in claim.statement) is ("theorem width_one_real of" in claim.arithmetic)
     assert ("width 1" in claim.statement) is width_one
-
-
-def test_the_order_given_is_kept_where_it_holds() -> None:
-    queries = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 3]]
-    best = best_partition(with_queries(queries, 3), 3, 2, 2)
-    assert best.groups == ((0, 1, 2), (3, 4))
-    assert maximum(best).level is Level.PROVED
 
 
 # The largest part.
@@ -206,25 +196,6 @@ def test_trying_all_sets_decides_what_the_bound_leaves_open(
     assert left_open.numbers["at most"] == 9
 
 
-def test_a_search_that_gives_up_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gives_up(*arguments: Any) -> None:
-        raise HypothesisFails("some-partition", "too many steps", {}, decided=False)
-
-    monkeypatch.setattr(partition, "find", gives_up)
-    claim = maximum(best_partition(with_queries(HARD, 5), 5, 4, 2))
-    assert claim.level is Level.UNDECIDED and claim.numbers["at most"] == 9
-
-
-def test_trying_all_sets_finds_what_the_search_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a search that gives up at once the rest still finds the largest part."""
-    queries = [[1, 0], [2, 0], [0, 1], [1, 1]]
-    data = with_queries(queries, 2)
-    monkeypatch.setattr(partition, "place", lambda *arguments: ((0,),))
-    best = best_partition(data, 2, 1, 2)
-    assert len(best.examples) == 3 == most_placed(queries, Sizes(2, 1, 2))
-    assert maximum(best).level is Level.PROVED
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_examples_are_moved(seed: int) -> None:
     """Queries in a bad order, in exactly as many groups as can hold them: nothing to spare."""
@@ -237,41 +208,6 @@ def test_examples_are_moved(seed: int) -> None:
     groups = place(data, range(25), sizes, 25, seed)
     assert sorted(t for group in groups for t in group) == list(range(25))
     assert meets_partition_condition(queries.tolist(), groups)
-
-
-def test_a_member_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries = [[1, 0, -1], [0, 1, 1], [1, -1, 0], [-1, 1, 1], [1, -1, 1]]
-    data, sizes = with_queries(queries, 3), Sizes(3, 2, 2)
-    monkeypatch.setattr(placing, "_ORDERS", 1)
-    groups = place(data, range(5), sizes, 5, 0)
-    assert sorted(t for group in groups for t in group) == list(range(5))
-    assert meets_partition_condition(queries, groups)
-    monkeypatch.setattr(placing._Attempt, "exchange", lambda self, t: False)
-    assert sum(map(len, place(data, range(5), sizes, 5, 0))) < 5
-
-
-def test_what_a_group_admits() -> None:
-    """Not a query of its span, nor of a later group's span; nor one that adds an earlier query."""
-    queries = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1], [1, 1, 0], [2, 0, 0]]
-    attempt = placing._Attempt(with_queries(queries, 3), Sizes(3, 2, 2), 0)
-    for h, group in enumerate([[0], [1, 2]]):
-        for t in group:
-            admitted = attempt._with(h, t)
-            assert admitted is not None
-            attempt.members[h].append(t)
-            attempt.outside[h] = admitted
-    assert attempt._with(0, 3) is None  # in the span of the later group
-    assert attempt._with(0, 5) is None  # parallel to 0
-    assert attempt._with(1, 4) is None  # the group is full
-    attempt.members[1].remove(2)
-    attempt.outside[1] = attempt._span([1])
-    assert attempt._with(1, 4) is None  # with 1 it spans 0, which is earlier
-    assert attempt._with(1, 3) is not None and attempt._with(0, 3) is not None
-
-
-def test_deterministic() -> None:
-    data = with_queries(HARD, 5)
-    assert best_partition(data, 5, 4, 2, 1) == best_partition(data, 5, 4, 2, 1)
 
 
 # Contexts of rank below n.
@@ -293,12 +229,6 @@ def test_the_dependent_context_is_named_in_the_data_sets_numbers() -> None:
     assert claims[0].witness == {"context": 2, "coefficients": ["2", "-1"]}
     assert claims[0].numbers["found"] == "rank 1 in context 2"
     assert ProofTrace(claims).standing("partition.memorizes") is Level.UNDECIDED
-
-
-def test_no_context_of_full_rank() -> None:
-    data = Dataset.of([[1, 2], [2, 4]], [[1, 0], [0, 1]], [1, 2])
-    best = best_partition(data, 2, 1, 2)
-    assert best.groups == () and best.claims[0].level is Level.REFUTED
 
 
 # A given grouping.
@@ -338,35 +268,9 @@ def test_unusable_groupings(
     assert error.value.argument == named
 
 
-@given(st.lists(st.integers(-6, 6), min_size=1, max_size=4))
-def test_direction(vector: list[int]) -> None:
-    primitive, scale = direction(vector)
-    if primitive is None:
-        assert not any(vector) and scale == 0
-    else:
-        assert [scale * x for x in primitive] == vector
-        assert direction([-2 * x for x in vector]) == (primitive, -2 * scale)
-
-
 @pytest.mark.slow
 def test_all_digits_with_independent_contexts_are_placed() -> None:
     best = best_partition(all_digits(), 4, 3, 594)
     assert len(best.examples) == 1782
     assert maximum(best).level is Level.PROVED
     assert maximum(best).witness["left out"] == sorted(left_out())
-
-
-@pytest.mark.parametrize("rank", [2, 3])
-def test_flats_are_those_of_every_set(rank: int) -> None:
-    draw = np.random.default_rng(rank)
-    flats = [draw.integers(-2, 3, (k, 5)) for k in (2, 3)]
-    rows = np.concatenate([draw.integers(-3, 4, (6, len(b))) @ b for b in flats])
-    data = Dataset.of([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]], rows.tolist())
-    lines = [part.examples[0] for part in bound._parallel(data, range(12)) if part.rank]
-    expected = set()
-    for basis in itertools.combinations(lines, rank):
-        if bound._rank(data, basis) == rank:
-            expected.add(bound._span(data, lines, basis))
-    found = list(bound._flats(data, lines, rank))
-    assert len(found) == len(set(found))
-    assert set(found) == {flat for flat in expected if len(flat) > rank} != set()

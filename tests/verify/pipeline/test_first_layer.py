@@ -22,7 +22,6 @@ from attncert import Dataset, Prove, prove, write_report
 from attncert.constructions.mixing import mixed
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
-from attncert.verify.checker.__main__ import main
 from attncert.verify.checker.first_layer import check_files
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -122,16 +121,6 @@ def test_an_answer_that_cannot_be_written_has_no_status_of_one(folder: Path) -> 
     assert (done.returncode, done.stderr) == (2, b"")
 
 
-def test_the_name_of_a_file_is_not_repeated(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("none\nholds: all\x1b[31m", "\udcff"):
-        assert main([str(folder / "certificate.json"), "--first", name]) == 2
-        line = capsys.readouterr().out
-        assert line.startswith("unusable: first layer: FileNotFoundError")
-        assert line.isascii() and line.removesuffix("\n").isprintable()
-
-
 @pytest.mark.parametrize("words", [[], ["--first", "first-layer.json"]])
 def test_limits_are_the_same_with_a_first_layer(
     folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
@@ -227,13 +216,6 @@ def test_the_schema_refuses_malformed_ones(folder: Path, change: Callable[[Any],
     first = json.loads((folder / "first-layer.json").read_text())
     change(first)
     assert not SCHEMA.is_valid(sealed(first))
-
-
-def test_the_second_certificate_must_be_about_examples(folder: Path, tmp_path: Path) -> None:
-    made = CASES["dependent-set"]()
-    (tmp_path / "c.json").write_text(json.dumps(made))
-    found = check_files(str(folder / "first-layer.json"), str(tmp_path / "c.json"))
-    assert found.status == "unusable" and "data of examples" in found.message
 
 
 def test_a_certificate_that_is_wrong_stays_wrong(folder: Path, tmp_path: Path) -> None:

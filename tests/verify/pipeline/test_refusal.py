@@ -3,7 +3,6 @@ apart."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,6 @@ def test_what_excludes_all_weights_is_told_by_what_it_is_about_and_not_by_its_id
     assert impossible == expected.get(about, [False, False])
 
 
-def test_the_trace_on_paper_says_nothing_new() -> None:
-    claim = Claim("new.bound", "A bound.", Level.PROVED)
-    assert replace(claim, about=About.UNIVERSAL).as_dict() == claim.as_dict()
-
-
 def test_the_largest_part_that_can_be_placed() -> None:
     proof = proof_of(PARALLEL)
     assert proof.standing is Level.NOT_APPLICABLE
@@ -66,15 +60,6 @@ def test_the_largest_part_that_can_be_placed() -> None:
     assert meets_partition_condition(PARALLEL.queries.fractions(), groups)
     assert proof.trace.standing("placed.memorizes") is Level.PROVED
     assert prove(PARALLEL.take(placed)).standing is Level.PROVED
-
-
-def test_examples_whose_context_is_dependent_are_left_out() -> None:
-    data = Dataset.of([EYE, [EYE[0], EYE[0], EYE[1]], EYE], [[1, t, t * t] for t in range(3)],
-                      [1, 2, 3])  # fmt: skip
-    proof = proof_of(data)
-    assert (proof.trace["placed.maximum"].witness or {})["left out"] == [1]
-    assert proof.trace["placed.A2"].level is Level.PROVED
-    assert proof.trace["hypothesis.A2"].level is Level.REFUTED
 
 
 def test_above_capacity_the_capacity_is_placed() -> None:
@@ -116,14 +101,6 @@ def test_labels_that_no_weights_give(claim: str) -> None:
     agree = proof_of(Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 1]), claim="interpolation")
     assert agree.standing is Level.NOT_APPLICABLE
     assert agree.trace["given-labels"].level is Level.UNDECIDED
-
-
-def test_labels_of_too_large_a_rank() -> None:
-    data = generators.family(4, 3, 4, m=3, bound=2, seed=1)
-    proof = proof_of(data, heads=1, value_width=2, claim="interpolation")
-    assert proof.standing is Level.REFUTED
-    assert proof.trace["labels.rank"].level is Level.REFUTED
-    assert proof.trace["hypothesis.value-width"].level is Level.REFUTED
 
 
 def test_other_weights_are_named_where_they_are_known() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,12 +89,6 @@ def test_ill_conditioned_beyond_floats_needs_precision_and_gets_it() -> None:
     assert not low.certified
     high = certify_full_row_rank(matrix, precision=32, max_precision=512)
     assert high.certified and high.precision > 32
-
-
-def test_rationals_and_fractions_are_accepted() -> None:
-    third = Fraction(1, 3)
-    for matrix in ([[third, 1]], fmpq_mat([[fmpq(1, 3), fmpq(1)]])):
-        assert certify_full_row_rank(matrix).certified
 
 
 def test_refusals() -> None:

@@ -125,15 +125,6 @@ def test_a_missing_barrier_is_seen(folder: Path, number: int) -> None:
 
 
 @needs_host_compiler
-@pytest.mark.slow
-def test_a_barrier_that_some_threads_miss_is_seen(folder: Path) -> None:
-    divergent = SOURCE.replace("if (i >= rows)", "if (i >= rows || (i == 2 && threadIdx.x == 5))")
-    assert divergent != SOURCE
-    with pytest.raises(kernels.BarrierError):
-        kernels.build(folder, divergent, 16, 1)((3,), (40,), panel_case(40, P)[-1])
-
-
-@needs_host_compiler
 def test_the_whole_cuda_path_against_the_cpu() -> None:
     rng = np.random.default_rng(0)
     stack = balanced(rng, (4, 60, 64))
@@ -168,10 +159,3 @@ def test_an_inexact_dgemm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cublas_with(cupy: types.ModuleType, product: object) -> types.SimpleNamespace:
     return types.SimpleNamespace(**{**vars(cupy.cuda.cublas), "dgemmStridedBatched": product})
-
-
-@pytest.mark.parametrize("width", [1, 31, 32, 208, 768, 1024, 1025, 1280, 1281, 5000, 12545])
-def test_launches_cover_the_panel(width: int) -> None:
-    threads, per_thread = launch_shape(width)
-    assert threads * per_thread >= width
-    assert threads % 32 == 0 and threads <= launch_bound(threads) <= 1024

@@ -5,8 +5,6 @@ Oracle: FLINT's rank over Z/p. The engines must agree with it, and with one anot
 
 from __future__ import annotations
 
-from typing import Any
-
 import array_api_strict
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert.verify.rank.coordinates import random_projection, systematic
+from attncert.verify.rank.coordinates import systematic
 from attncert.verify.rank.engines import batched, cpu, cpu_kernels
 from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
@@ -159,47 +157,3 @@ def test_systematic_form_spans_the_table_and_never_overclaims(
         assert length <= k
         if length == k:
             assert true == k
-
-
-def test_systematic_form_certifies_generic_subsets() -> None:
-    rng = np.random.default_rng(0)
-    p = PRIME_FLOAT32
-    table = balanced(rng.integers(0, p, (300, 60)), p)
-    form = systematic(table, p, "float32", rng)
-    subsets = np.array([rng.permutation(300)[:40] for _ in range(500)])
-    got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p, threads=2)
-    assert (got == 40).mean() > 0.99
-
-
-def test_projection_preserves_dependence_and_rarely_loses_independence() -> None:
-    rng = np.random.default_rng(3)
-    table = balanced(rng.integers(0, P, (40, 30)), P)
-    table[7] = balanced(table[3].astype(int) * 5 - table[4].astype(int), P)
-    small = random_projection(table, 12, P, np.random.default_rng(0))
-    assert flint_rank(small[[3, 4, 7]], P) == 2
-    assert all(flint_rank(small[rng.permutation(40)[:12]], P) >= 11 for _ in range(20))
-    assert flint_rank(small[8:20], P) == 12
-
-
-def test_float32_needs_a_small_prime() -> None:
-    from attncert.constructions.errors import InputError
-
-    with pytest.raises(InputError, match="elimination in float32"):
-        cpu.prefixes(np.ones((2, 2), np.float32), np.array([[0, 1]]), P)
-
-
-def test_batched_kernels_are_replaceable() -> None:
-    """The seam that CUDA uses: the product is called once per panel, with its operands."""
-
-    class Counting(batched.ArrayKernels):
-        calls = 0
-
-        def subtract(self, stack: Any, base: int, stop: int, start: int, factors: Any) -> None:
-            Counting.calls += 1
-            assert factors.shape == (stack.shape[0], stack.shape[1] - stop, stop - base)
-            super().subtract(stack, base, stop, start, factors)
-
-    rng = np.random.default_rng(0)
-    stack = balanced(rng.integers(0, P, (3, 50, 50)), P)
-    assert batched.prefixes(stack, P, Counting()).tolist() == [50, 50, 50]
-    assert Counting.calls == 3

@@ -103,14 +103,6 @@ def test_rows_are_the_features_modulo_p(
     assert layer_rank(data, layer, primes=(P,)).rank == flint_rank(data, layer, P)
 
 
-def test_wide_integers_and_floats_are_taken_exactly() -> None:
-    data = Dataset.of([[[0.1, 1e300], [2**70, -3]]], [[1.5, 2.0**-60], [0.3, 7]], [0, 1])
-    unit = data.contexts.denominator * data.queries.denominator
-    layer = Layer((Head(fmpq_mat(2, 1, [unit, -unit]), fmpq_mat(2, 1, [1, 2])),))
-    want = features.feature_matrix_mod(data, layer, P) * (data.contexts.denominator % P) % P
-    assert np.array_equal(FeatureRows(data, layer, P).rows(0, 2) % P, want)
-
-
 def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
     """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2): whole logits, from the data."""
     data = Dataset.of([[1, 1], [3, 1]], [[1, 0], [1, 1], [2, 5]], [0, 1, 2])
@@ -236,23 +228,6 @@ def test_the_peak_stays_below_what_was_counted(shared: bool) -> None:
         assert (found.rank, found.prime, found.width) == (401, P, roomy.width)
 
 
-def test_a_budget_too_small_is_one_line() -> None:
-    data = generators.random(300, 4, 8, shared=True, seed=1)
-    with pytest.raises(InputError) as refused:
-        layer_rank(data, random_layer(100, 8), memory=2**20)
-    assert str(refused.value).startswith("--memory: must be at least 0.00")
-    assert "for T = 300 and H = 100, not 0.000977 GiB" in str(refused.value)
-
-
-def test_a_tight_budget_takes_fewer_columns_in_the_second_attempt() -> None:
-    size = Footprint(T=2000, n=50, d=500, heads=50, outer=50, shared=True, exact=False)
-    first, second = size.plans(2**40)
-    assert (first.width, second.width) == (50, 500) and second.step == 256
-    first, second = size.plans(second.bytes // 2)
-    assert first.width == 50 < second.width < 500
-    assert second.bytes <= size.plans(2**40)[1].bytes // 2
-
-
 # As a claim, a proof and a certificate.
 
 DATA = generators.random(25, 4, 6, seed=4)
@@ -311,13 +286,6 @@ def test_equal_bytes_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPa
 def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
     half = Layer((Head(fmpq_mat(6, 1, [fmpq(1, 7)] * 6), fmpq_mat(6, 1, [1] * 6)),))
     assert conclusions.full_rank(DATA, half).level is Level.UNDECIDED
-
-
-def test_small_layers_are_left_to_flint() -> None:
-    proof = prove(DATA, Prove(construction="width-one", claim="full-rank"))
-    assert proof.setup.rank_memory is None and "numba" not in proof.versions
-    assert not conclusions.in_blocks(DATA, random_layer(9, 6))
-    assert conclusions.in_blocks(DATA, random_layer(9, 6), "cuda")
 
 
 def test_a_budget_too_small_is_refused_before_any_work() -> None:

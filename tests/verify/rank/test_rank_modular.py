@@ -17,7 +17,6 @@ from attncert.verify.rank.modular import (
     IndependenceTester,
     certify_prefixes,
     independent_subsets,
-    rank_mod,
 )
 from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
@@ -73,17 +72,6 @@ def test_planted_dependent_subsets_are_never_certified(
     for _, decision in witnesses:
         assert decision.relation is not None and decision.relation.holds(table)
         assert set(decision.relation.indices) == set(members.tolist())
-
-
-def test_sparse_tables_fall_back_from_systematic_to_projected_coordinates() -> None:
-    """Unit vectors and their sums: consecutive coordinates of the form see almost nothing."""
-    rng = np.random.default_rng(0)
-    table = np.vstack([np.eye(40, dtype=int), np.eye(40, k=1, dtype=int) + np.eye(40, dtype=int)])
-    subsets = np.array([rng.permutation(80)[:12] for _ in range(200)])
-    truth = np.array([exact_rank(table[s]) == 12 for s in subsets])
-    ranks = IndependenceTester(table, device="cpu", coordinates="systematic").subsets(subsets)
-    assert np.array_equal(ranks.certified, truth)
-    assert (ranks.prime[truth] != PRIME_FLOAT32).any()
 
 
 def mixed_table(rng: np.random.Generator) -> np.ndarray:
@@ -151,12 +139,6 @@ def test_prefixes_are_the_longest_independent_ones(seed: int, count: int) -> Non
             assert exact_rank(table[order[: length + 1]]) == length
 
 
-def test_one_elimination_certifies_every_prefix_of_a_decaying_table() -> None:
-    table = decaying(120, 100)
-    orders = np.array([np.random.default_rng(s).permutation(120) for s in range(3)])
-    assert certify_prefixes(table, orders, device="cpu").lengths.tolist() == [100] * 3
-
-
 def test_engines_give_the_same_answers() -> None:
     table = planted(60, 40, 22, seed=1).astype(np.float64)
     subsets = random_subsets(60, 20, 30)
@@ -207,17 +189,6 @@ def test_tables_of_many_rows_are_prepared_in_blocks() -> None:
         assert ranks.undecided.tolist() == [1125]
 
 
-def test_the_systematic_form_is_chosen_when_it_pays_and_kept() -> None:
-    table, few, many = gaussian(200, 100), random_subsets(200, 60, 5), random_subsets(200, 60, 400)
-    tester = IndependenceTester(table, device="cpu", threads=1)
-    assert tester.subsets(few).certified.all() and not tester._use_systematic(60, 5)
-    assert tester.subsets(many).certified.all() and tester._use_systematic(60, 5)
-    ahead = IndependenceTester(table, device="cpu", threads=1, expected=400)
-    assert ahead._use_systematic(60, 5)
-    small = IndependenceTester(table, device="cpu", threads=1, expected=400, memory=200 * 100 * 20)
-    assert not small._use_systematic(60, 5) and small.subsets(few).certified.all()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -237,11 +208,6 @@ def test_bad_input_is_one_line(arguments: dict[str, Any], message: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_unknown_coordinates_are_refused() -> None:
-    with pytest.raises(InputError, match="coordinates: must be one of auto, projected"):
-        IndependenceTester([[1]], coordinates="polar")
-
-
 def test_empty_and_repeated_subsets() -> None:
     table = gaussian(5, 3)
     assert independent_subsets(table, np.zeros((4, 0), int), device="cpu").certified.all()
@@ -249,11 +215,3 @@ def test_empty_and_repeated_subsets() -> None:
     for coordinates in ("projected", "systematic"):
         tester = IndependenceTester(table, device="cpu", coordinates=coordinates)
         assert tester.subsets([[1, 1], [0, 0], [4, 4]]).undecided.tolist() == [0, 1, 2]
-
-
-def test_float32_heuristic_is_wrong_where_the_certificate_is_right() -> None:
-    table = decaying(80, 64)
-    subset = np.arange(64)
-    assert np.linalg.matrix_rank(table[subset]) < 64
-    assert independent_subsets(table, [subset], device="cpu").certified.all()
-    assert rank_mod(table[subset]).full_row_rank

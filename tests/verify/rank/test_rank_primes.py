@@ -8,7 +8,6 @@ import sympy
 from attncert.constructions.errors import InputError
 from attncert.verify.rank import primes
 from attncert.verify.rank.engines.arithmetic import lazy_terms
-from attncert.verify.rank.modular import rank_mod
 
 ALL = (
     primes.PRIME_FLOAT32,
@@ -45,15 +44,6 @@ def test_the_mersenne_trap_is_refused() -> None:
         primes.require_order_of_two(trap, 10**6)
     assert primes.require_order_of_two(trap, 61) == 61
     assert primes.require_order_of_two(primes.PRIME_62, 2**61) == primes.PRIME_62 - 1
-
-
-def test_why_it_is_a_trap_powers_of_two_coincide() -> None:
-    """Vandermonde of 2^i at 12 nodes: full rank over Q, rank 10 modulo 1023's divisor 11."""
-    table = [[2 ** (i * j) for j in range(12)] for i in range(12)]
-    assert primes.order_of_two(31) == 5
-    assert rank_mod(table, 31).rank == 5
-    assert rank_mod(table, 11).rank == 10
-    assert rank_mod(table).rank == 12
 
 
 @pytest.mark.parametrize("p", [-7, 0, 1, 2, 9, 15, 2**61])

@@ -11,9 +11,6 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert.constructions.errors import InputError
-from attncert.verify.rank.engines import cpu
-from attncert.verify.rank.engines.arithmetic import reduce
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer import streaming
 from attncert.verify.rank.whole_layer.sizes import panel_bytes
@@ -91,20 +88,6 @@ def test_many_blocks_full_rank_and_one_short() -> None:
         assert elimination.held_bytes <= panel_bytes(700, 730)
 
 
-def test_a_permutation_matrix_needs_the_second_window() -> None:
-    matrix = np.eye(300)[::-1].copy()
-    elimination = Elimination(300, P)
-    assert [elimination.add(matrix[:200]), elimination.add(matrix[200:])] == [200, 100]
-
-
-def test_compiled_and_array_subtraction_agree() -> None:
-    rng = np.random.default_rng(0)
-    rows = balanced(rng.integers(0, P, (40, 90)), P)
-    kept = rng.permutation(90)[:50]
-    product = rng.integers(-(2**52), 2**52, (40, 50)).astype(np.float64)
-    assert np.array_equal(cpu.subtract(rows, kept, product, P), reduce(rows[:, kept] - product, P))
-
-
 def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -130,14 +113,3 @@ def _rank(matrix: np.ndarray) -> int:
     for start in range(0, len(matrix), streaming.HEIGHT):
         elimination.add(matrix[start : start + streaming.HEIGHT])
     return elimination.rank
-
-
-def test_a_prime_too_large_for_the_bound_is_refused() -> None:
-    with pytest.raises(InputError, match="prime: must be at most about 11863"):
-        Elimination(3, 12000017)
-
-
-@pytest.mark.parametrize("shape", [(257, 4), (3, 5)])
-def test_blocks_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="for 4 columns"):
-        Elimination(4, P).add(np.zeros(shape))

@@ -21,7 +21,7 @@ from attncert.constructions import paper, width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.layer import Head, Layer
-from attncert.constructions.search.saturation import Saturation, least_height, saturated
+from attncert.constructions.search.saturation import Saturation, saturated
 from attncert.verify import checker
 from attncert.verify.checker import Limits, Rejected, layer
 from attncert.verify.claims import ids
@@ -104,14 +104,6 @@ def test_the_inequality_in_the_builders(drops: list[int], bits: int) -> None:
     assert saturated(drops, bits) == (share / (1 + share) < Fraction(1, 2**bits))
 
 
-@given(st.integers(1, 9), st.integers(1, 7), st.integers(1, 30))
-@settings(max_examples=30, deadline=None)
-def test_least_height(count: int, step: int, bits: int) -> None:
-    height = least_height(count, step, bits)
-    assert height % step == 0 and saturated([height] * count, bits)
-    assert height == step or not saturated([height - step] * count, bits)
-
-
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=5), st.integers(1, 6))
 @settings(max_examples=200, deadline=None)
 def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
@@ -168,12 +160,6 @@ def test_a_selector_that_vanishes_never_saturates() -> None:
         built(0), heads=(built(0).heads[0], replace(record, selector=record.selector * fmpq(0)))
     )
     assert symbolic(DATA, spoilt).level is Level.REFUTED
-
-
-def test_heads_that_are_not_expanded_are_not_named() -> None:
-    found = symbolic(DATA, built(0), most=1)
-    assert found.numbers["heads expanded"] == "2"
-    assert "1 head" in found.statement
 
 
 def test_the_precision_resolves_gaps_of_thousands_of_bits() -> None:
@@ -249,7 +235,3 @@ def test_a_given_layer_saturates_nothing_on_demand() -> None:
     layer = Layer(built(1).layer.heads)
     with pytest.raises(InputError, match="saturate: must be given with"):
         prove_layer(SHARED, layer, Prove(saturate=3))
-
-
-def test_the_command_repeats_it() -> None:
-    assert "--saturate 7 --saturate-own" in Prove(saturate=7, saturate_own=True).line()
