@@ -30,6 +30,22 @@ class InputError(ValueError):
         return type(self), (self.argument, self.must, self.got)
 
 
+class NoSuchFile(InputError):
+    """
+    >>> raise NoSuchFile("my.json", "a JSON file")
+    Traceback (most recent call last):
+    attncert.constructions.errors.NoSuchFile: my.json: there is no such file; it must be a JSON file
+    """
+
+    def __init__(self, argument: str, must: str) -> None:
+        super().__init__(argument, must, "missing")
+        name = printable(argument, _MOST)
+        self.args = (f"{name}: there is no such file; it must be {printable(must)}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.argument, self.must)
+
+
 InputError.__module__ = "attncert"  # where users import it from, and what a traceback says
 
 

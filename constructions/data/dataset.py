@@ -141,7 +141,7 @@ class Dataset:
     def labels(self) -> ExactArray:
         """(T, m). Raises InputError where there are none."""
         if self.stated is None:
-            raise InputError("labels", "given (the claim full-rank needs none)", "missing")
+            raise InputError("labels", "given (the claim full-rank needs none)", "left out")
         return self.stated
 
     @property

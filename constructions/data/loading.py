@@ -31,7 +31,7 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describe
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset, full_shapes
 from attncert.constructions.data.digits import digits
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, NoSuchFile
 
 MAX_JSON_BYTES = 2**26  # 64 MiB; larger data belong in an .npz
 MAX_EXAMPLES = 10**6
@@ -57,8 +57,8 @@ def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     1782
     >>> load("my.json")
     Traceback (most recent call last):
-    attncert.InputError: my.json: must be a JSON or .npz file, or the name of bundled \
-data (digits), not missing
+    attncert.constructions.errors.NoSuchFile: my.json: there is no such file; it must be a JSON or \
+.npz file, or the name of bundled data (digits)
     """
     name = bundled(source)
     readers: Readers[Dataset] = {
@@ -85,7 +85,7 @@ def read_source(
             content = standard_input()
             return readers[_format(content, readers)](io.BytesIO(content), "stdin", STDIN)
         if not path.exists():
-            raise InputError(shown, must, "missing")
+            raise NoSuchFile(shown, must)
         if not path.is_file():  # a pipe would block, a device never end
             raise InputError(shown, must, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:

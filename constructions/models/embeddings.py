@@ -194,7 +194,7 @@ def _read(
 
 
 def _positive(manifest: Mapping[str, Any], key: str) -> int:
-    number = manifest.get(key, "missing")
+    number = manifest.get(key, "left out")
     if not whole(number) or not 1 <= number < 2**31:
         raise InputError(f"{MANIFEST}: {key}", "a positive whole number", number)
     return int(number)

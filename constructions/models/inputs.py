@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.errors import InputError, path_errors
+from attncert.constructions.errors import InputError, NoSuchFile, path_errors
 from attncert.constructions.models.embeddings import file_sha256
 from attncert.constructions.models.network import (
     EmbedSettings,
@@ -49,10 +49,12 @@ def open_inputs(source: str, model: str, config: Any, settings: EmbedSettings) -
         raise InputError("--count", "a positive whole number", count)
     with path_errors(source, _KINDS, path):
         if not path.is_dir() and not path.is_file():  # a pipe would block, a device never end
-            raise InputError(source or "''", _KINDS, "another" if path.exists() else "missing")
+            if not path.exists():
+                raise NoSuchFile(source or "''", _KINDS)
+            raise InputError(source, _KINDS, "another")
         if path.is_file() and path.suffix.lower() != ".npy":
             if not settings.tokenizer and bare(model, settings.random):
-                raise InputError("--tokenizer", "given for this model and a text", "missing")
+                raise InputError("--tokenizer", "given for this model and a text", "left out")
             longest = length or getattr(config, "max_position_embeddings", None)
             return _passages(path.read_bytes(), settings.tokenizer or model, longest, count)
         if length is not None:
@@ -145,7 +147,7 @@ def _passages(content: bytes, tokenizer: str, length: int | None, count: int | N
     """A text, cut into passages of `length` tokens, special ones around words of the text. count:
     None for all that do not overlap; else so many, evenly spread, which overlap where they must."""
     if length is None:
-        raise InputError("--length", "given for this model", "missing")
+        raise InputError("--length", "given for this model", "left out")
     with foreign("a text in UTF-8", "INPUTS"):
         text = content.decode()
     with foreign("a tokenizer that takes this text", "--tokenizer"):

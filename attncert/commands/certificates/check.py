@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attncert.commands.certificates.folders import certificate_in
 from attncert.constructions.errors import InputError
 from attncert.terminal.output import print_json, say
 from attncert.terminal.progress import Stages
@@ -29,7 +30,7 @@ _WHAT = {
 
 
 def check(
-    certificate: Annotated[str, typer.Argument(help="an attncert certificate, or -")],
+    certificate: Annotated[str, typer.Argument(help="a certificate, the folder of a report, or -")],
     fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the time")] = 600.0,
     limit_mib: Annotated[
@@ -52,8 +53,10 @@ def check(
 
     if fast + verified + kernel > 1:
         raise InputError("--fast, --verified and --kernel", "given one at a time", "together")
-    if certificate != "-" and not os.path.isfile(certificate):  # never raises
-        raise InputError("certificate", "a file, or - for standard input", certificate)
+    beside = os.path.join(certificate, "first-layer.json")
+    certificate = certificate_in(certificate)
+    if first is None and os.path.isfile(beside):  # never raises
+        first = beside
     if first is not None and not os.path.isfile(first):
         raise InputError("--first", "a file first-layer.json", first)
     by, most = _checker(fast, verified, kernel)

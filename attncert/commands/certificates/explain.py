@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attncert.commands.certificates.folders import certificate_in
 from attncert.terminal.output import print_json, say
 from attncert.terminal.progress import Stages
 from attncert.terminal.stdin import as_file
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def explain(
-    file: Annotated[str, typer.Argument(help="a certificate, a data set, - or: digits")],
+    file: Annotated[
+        str, typer.Argument(help="a certificate, the folder of a report, a data set, - or: digits")
+    ],
     no_check: Annotated[bool, typer.Option("--no-check", help="check only the digests")] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the estimated time")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="the same as JSON on stdout")] = False,
@@ -26,9 +29,12 @@ def explain(
 
     Of a data set: its sizes, and the SHA-256 by which reports and certificates name it.
     """
+    from attncert.constructions.data.loading import bundled
     from attncert.reports.certificate.explain import data_text, explain, text
     from attncert.reports.words.jsonable import about
 
+    if not bundled(file):
+        file = certificate_in(file)
     with as_file(file) as path, Stages() as progress:
         progress("checking", 0, 0)
         if (data := _data(path)) is None:

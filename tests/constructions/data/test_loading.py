@@ -187,12 +187,12 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     long = "x" * 5000
     for path, reason in (
-        (tmp_path / "missing.json", "missing"),
+        (tmp_path / "missing.json", "there is no such file"),
         (tmp_path, "a directory"),
         (tmp_path / "pipe.json", "a pipe or device"),
         ("/dev/zero", "a pipe or device"),
-        ("a\0b", "missing"),
-        ("\ud800", "missing"),
+        ("a\0b", "there is no such file"),
+        ("\ud800", "there is no such file"),
         ("", "a directory"),
         (long, "File name too long"),
     ):
@@ -200,7 +200,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
             load(path)
         line = str(refusal.value)
         assert line.isprintable() and reason in line
-        assert ": must be a JSON or .npz file, or the name of bundled data (digits), not " in line
+        assert " must be a JSON or .npz file, or the name of bundled data (digits)" in line
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.npz"])

@@ -205,7 +205,7 @@ def test_what_is_no_file_is_not_read(network: FakeNetwork, tmp_path: Path) -> No
     os.mkfifo(tmp_path / "text")
     for source, said in (
         ("text", "not another"),
-        ("nothing", "missing"),
+        ("nothing", "there is no such file"),
         ("", "folder with images"),
     ):
         with pytest.raises(InputError, match=said):

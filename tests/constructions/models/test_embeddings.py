@@ -51,7 +51,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
     [
         ({"format": "x"}, 'an object with "format"'),
         ({"inputs": 7}, '"inputs" as in its shards, 6'),
-        ({"tokens": None}, "tokens: must be a positive whole number, not missing"),
+        ({"tokens": None}, "tokens: must be a positive whole number, not left out"),
         ({"width": 5}, r"queries: must be of shape \(B, 5\)"),
         ({"heads": "12"}, "heads: must be a positive whole number"),
         ({"shards": [{"file": "../part-0.npz"}]}, "the name of an .npz in its folder"),

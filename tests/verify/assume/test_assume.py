@@ -17,6 +17,7 @@ from flint import fmpz_mat
 from support.embedding_cases import random_states, write_folder
 
 import attncert
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
 from attncert.reports.assume import figures, rows
@@ -285,5 +286,46 @@ def test_vectors_alone_leave_contexts_open() -> None:
     assert sorted(named) == sorted(name for name in files if name.endswith(".svg"))
     assert levels(made)["contexts.independent"] == "undecided" and made.exit_status == 3
     assert made.placed == ()
-    with pytest.raises(InputError, match="missing"):
+    with pytest.raises(InputError, match="there is no such file"):
         load_inputs("nothing.npz")
+
+
+def test_the_first_inputs_alone_are_judged_by_examples(tmp_path: Path) -> None:
+    """The conclusion of eight inputs is what it is for a folder of eight."""
+    states = random_states(12, 3, 6)
+    whole = load_folder(tmp_path / "whole", states, [1, 5, 9])
+    alone = load_folder(tmp_path / "alone", states[:8], [1, 5])
+    some = assume(whole, replace(QUICK, examples=8))
+    assert some.data.kept == (1, 5) and some.statement == assume(alone, QUICK).statement
+    assert [s.singular for s in some.contexts] == [
+        s.singular for s in assume(alone, QUICK).contexts
+    ]
+
+
+def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
+    contexts = [[[1, 0, 0]], [[1, 2, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]]
+    inputs = Inputs.of(Dataset.of(contexts, [[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    assert (inputs.lengths, inputs.take(2).lengths, inputs.take(1).lengths) == (
+        "1 to 3",
+        "1 to 2",
+        "1",
+    )
+
+
+def load_folder(folder: Path, states: np.ndarray, kept: list[int]) -> Inputs:
+    write_folder(folder, states, kept, heads=2, head_width=2)
+    return load_inputs(str(folder))
+
+
+def test_the_conclusion_rests_on_both_assumptions(tmp_path: Path) -> None:
+    """Refuted by either, undecided where either is open, with the reason of that one."""
+    states = random_states(8, 3, 6)
+    answer = judged(states, [], tmp_path / "no contexts")
+    assert answer.standing.value == "undecided" and answer.reason == "no context is given"
+    states[5, 2] = 2 * states[5, 1]
+    answer = judged(states, [2, 5], tmp_path / "dependent")
+    assert answer.trace["assumptions"].rests_on == ("hypothesis.A1", "contexts.independent")
+    assert (answer.standing.value, answer.reason) == (
+        "refuted",
+        "context 5 has rank 2 and 3 tokens",
+    )

@@ -19,6 +19,12 @@ from support.dask_cluster import two_workers
 from support.paths import ROOT
 
 import attncert
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.claims import claims
+from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.log import Log
 
 QUICK = ["--work", "1", "--subsets", "200", "--device", "cpu"]
@@ -409,3 +415,34 @@ def test_a_dask_cluster_gives_the_same_bytes(
         assert attncert.main([*words, *there]) == 0
     assert files(tmp_path / "there") == files(tmp_path / "alone")
     assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder
+
+
+# In Python.
+
+
+def test_a_table_a_data_set_and_vectors_are_the_same_vectors() -> None:
+    rows = table().astype(int).tolist()
+    data = attncert.Dataset.of([[1] * 8], rows)
+    answers = [
+        attncert.kruskal(x, attncert.Kruskal(work=1.0)) for x in (rows, np.array(rows), data)
+    ]
+    assert [answer.statement for answer in answers] == [answers[0].statement] * 3
+    assert answers[0].trace["kruskal.rank"].rests_on == ("kruskal.lower", "kruskal.upper")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"k": 9}, "k"), ({"work": 0}, "work"), ({"examples": 41}, "examples"), ({"jobs": 0}, "jobs")],
+)
+def test_what_an_option_does_not_take_names_the_field(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(attncert.InputError, match=f"^{named}: must be "):
+        attncert.kruskal(table(), attncert.Kruskal(**options))
+
+
+def test_what_a_record_from_a_log_rests_on_stands_in_the_conclusion() -> None:
+    """A lower end that is only assumed makes the conclusion so, whatever it says of itself."""
+    interval = Interval.trivial(Vectors.of(table()))
+    low = Bound("lower", 3, "exhaustive", "The log says so.", level=Level.ASSUMED)
+    trace = ProofTrace(claims(Vectors.of(table()), None, interval.tighten(low), None, ()))
+    assert trace.standing(ids.KRUSKAL_RANK) is trace.standing(ids.KRUSKAL_LOWER) is Level.ASSUMED
+    assert trace.standing(ids.KRUSKAL_UPPER) is Level.PROVED

@@ -95,7 +95,7 @@ def test_bad_json_gives_one_line(tmp_path: Path, text: str, line: str) -> None:
 
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not missing"):
+    with pytest.raises(InputError, match="there is no such file; it must be a JSON"):
         load_vectors(tmp_path / "none.npz")
     with pytest.raises(InputError, match="not a directory"):
         load_vectors(tmp_path)

@@ -1,0 +1,65 @@
+"""`check` and `explain` take the folder of a report where they take its certificate."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.small_certificates import CASES, written
+
+import attncert
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = written(CASES["dependent-set"](), tmp_path)
+    Path(path).rename(tmp_path / "certificate.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_a_folder_says_what_its_certificate_says(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert attncert.main([command, str(folder), "--json"]) == 0
+    by_folder = capsys.readouterr().out
+    assert attncert.main([command, str(folder / "certificate.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(by_folder)
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_a_false_claim_in_a_folder_is_refused(command: str, folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_text())
+    certificate["relation"]["coefficients"][0] = "7"
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+    assert attncert.main([command, str(folder)]) == 1
+
+
+def test_the_first_layer_in_a_folder_is_checked_with_the_second(tmp_path: Path) -> None:
+    data = str(Path(__file__).parents[2] / "examples" / "one-query.json")
+    words = ["prove", data, "--examples", "3", "--heads", "2", "--head-width", "4", "--mix"]
+    assert attncert.main([*words, "--out", str(tmp_path)]) == 0
+    assert attncert.main(["check", str(tmp_path)]) == 0
+    first = json.loads((tmp_path / "first-layer.json").read_text())
+    first["data"]["labels"][0][0] = "12345"
+    (tmp_path / "first-layer.json").write_text(json.dumps(first))
+    assert attncert.main(["check", str(tmp_path)]) != 0
+    assert attncert.main(["check", str(tmp_path / "certificate.json")]) == 0
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_what_is_no_certificate_is_one_sentence(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name, says in (
+        ("nothing", "there is no such file; it must be an attncert certificate, the folder of a "),
+        (".", "must be the folder of a report with certificate.json, not one without"),
+        ("pipe", "or - for standard input, not a pipe or device"),
+        ("x" * 5000, "there is no such file"),
+    ):
+        assert attncert.main([command, str(tmp_path / name)]) == 2
+        error = capsys.readouterr().err
+        assert says in error and error.count("\n") == 1 and error[:-1].isprintable()
