@@ -1,7 +1,7 @@
 """Universal capacity as certified, beside what is promised, against H, n and d_h: a gallery page.
 
 For a setting (H, n, d_h, one shared context or own ones) random integer examples are drawn, as many
-as no weights exceed: min(H d, H b + ρ - b) for these contexts (docs/tightness.md, section 2). Small
+as no weights exceed: min(H d, H a + b) for these contexts (docs/tightness.md, section 2). Small
 random integer heads of width d_h are drawn until rank Z = T is certified on them, modulo a prime.
 Beside it both constructions are certified on as many of the same examples as they promise; and all
 constructions on the same T = H(n-1) + 1 examples, with the parameters that they need.
@@ -23,13 +23,13 @@ from attncert.constructions import generic, paper, width_one
 from attncert.constructions.construction import capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
+from attncert.constructions.given.law import spans
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify.steps.conclusions import full_rank
-from attncert.verify.tightness.relations.flat import bound_of
 from attncert.verify.tightness.relations.probes import random_layer
 
 Row = dict[str, Any]
@@ -88,7 +88,7 @@ def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> 
     promised = bounds(heads, context, head_width, d)
     more = 1 + (promised["width_one"] if shared else heads * d)
     data = family(more, context, d, shared=shared)
-    T = min(bound_of(data, heads), heads * d)
+    T = min(spans(data).features(heads), heads * d)
     rng = np.random.default_rng(0)
     layers = (random_layer(data, heads, head_width, entries, rng) for entries in ENTRIES)
     papers, narrow = data.take(promised["paper"]), data.take(promised["width_one"])
@@ -124,7 +124,7 @@ def same_examples(heads: int, n: int, d: int, shared: bool) -> dict[str, Row]:
     fewest: as few heads of width one as any weights need; no theorem promises them.
     """
     data = family(capacity(heads, n, n), n, d, shared=shared)
-    few = next(h for h in range(1, heads + 1) if min(bound_of(data, h), h * d) >= data.T)
+    few = next(h for h in range(1, heads + 1) if min(spans(data).features(h), h * d) >= data.T)
     builds = {
         "paper": (heads, n, partial(paper.build, head_width=n)),
         "width one": (heads, 1, width_one.build),

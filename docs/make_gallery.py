@@ -34,7 +34,7 @@ BENCHMARKS = ROOT / "benchmarks"
 GALLERY = ROOT / "docs" / "gallery"
 MADE_WITH = "made-with.json"
 DRAWING = ("matplotlib", "numpy")
-sys.path += [str(BENCHMARKS), str(ROOT / "docs")]  # where some pages are made
+sys.path.append(str(BENCHMARKS))  # the pages of sweeps and of experiments are made there
 _TIMINGS = "[`timings.json`](timings.json)"
 
 Files = Mapping[str, bytes]
@@ -71,9 +71,9 @@ def two_layers() -> Files:
 
 
 def tightness() -> Files:
-    import tightness_cases
+    import tightness_page
 
-    return tightness_cases.pages(list(tightness_cases.cases()))
+    return tightness_page.render(list(tightness_page.cases()))
 
 
 def digits_all() -> Files:

@@ -51,6 +51,14 @@ class Spans:
         e = b * reached + unseen * (m - reached)
         return H * (rho * (a + self.queries - rho) + delta * (a + m - delta)) + e
 
+    def features(self, heads: int) -> int:
+        """H a + b: no weights of so many heads, of any width, give features of larger rank.
+
+        >>> Spans(3, 1, 8, 1).features(4)
+        13
+        """
+        return heads * self.differences + self.common
+
     def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:
         """The least H with N >= T·m; None where no number of heads is enough."""
         wanted = examples * self.labels

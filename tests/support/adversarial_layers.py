@@ -51,25 +51,17 @@ def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
     return fmpq_mat(data.T, len(layer.heads) * data.d, rows)
 
 
-def annihilates(
-    data: Dataset, layer: Layer, *, left: fmpz_mat | None = None, right: fmpz_mat | None = None
-) -> str:
-    """The arithmetic in which left·Z = 0 (or Z·right = 0) was found to hold; "" where it fails.
+def annihilates(data: Dataset, layer: Layer, left: fmpz_mat) -> str:
+    """The arithmetic in which left·Z = 0 was found to hold; "" where it fails. left: k×T.
 
-    left: k×T, right: (H·d)×k; one of them. Over ℚ where the features are short enough, else modulo
-    a prime, which can refute the equality and only supports it.
+    Over ℚ where the features are short enough, else modulo a prime, which can refute the equality
+    and only supports it.
     """
-    factor = left if left is not None else right
-    assert factor is not None
     exact = feature_matrix(data, layer)
     if exact is not None:
-        rational = fmpq_mat(factor)
-        product = rational * exact if left is not None else exact * rational
-        return "" if any(product.entries()) else "over ℚ"
+        return "" if any((fmpq_mat(left) * exact).entries()) else "over ℚ"
     tables = [features.logits(head, data) for head in layer.heads]
     for table, p in features.residues(data, tables):
         z = nmod_mat(*table.shape, table.ravel().tolist(), p)
-        given = nmod_mat(factor, p)
-        product = given * z if left is not None else z * given
-        return "" if any(int(x) for x in product.entries()) else "modulo a prime"
+        return "" if any(int(x) for x in (nmod_mat(left, p) * z).entries()) else "modulo a prime"
     return "in no arithmetic at hand"

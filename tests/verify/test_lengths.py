@@ -49,8 +49,9 @@ from attncert.verify.near import enclosure
 from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows
+from attncert.verify.tightness.columns import columns
 from attncert.verify.tightness.impossibility import kind
-from attncert.verify.tightness.relations import flat, rows
+from attncert.verify.tightness.relations import rows
 
 P, SMALL = features.PRIMES[0], 11863067  # a prime of the exact matrix products
 CONTEXTS = [
@@ -150,7 +151,7 @@ def equal(a: Any, b: Any) -> bool:
 
 def test_spans_do_not_see_what_fills_up() -> None:
     assert law(DATA) == law(SAME)
-    assert flat.flat_of(DATA) == flat.flat_of(SAME)
+    assert columns(DATA, 2) == columns(SAME, 2)
     assert dimensions(DATA) == dimensions(SAME)
 
 

@@ -65,10 +65,10 @@ class DataCapacity(Answer):
         law, n = self.jacobian, min(self.data.counts or (self.data.n,))
         values = {
             "N/m": law.law // self.data.m,
-            "min[Ha+b]": self.universal.queries.rank,
+            "min[Ha+b]": self.universal.columns.rank,
             "H(n-1)+1": promised(law.heads, n, n),
         }
-        if not self.universal.queries.least:
+        if not self.universal.columns.least:
             del values["min[Ha+b]"]
         if not self.data.ragged:
             values["H(min(n,d_h)-1)+1"] = promised(law.heads, n, law.head_width)

@@ -44,7 +44,7 @@ def notions(
         min(every.most, law.most // m) * m,
         _first((every.least == data.T and bool(every.full), ids.UNIVERSAL_ENOUGH),
                (every.least > 0, ids.UNIVERSAL_REACHED)),
-        ids.LAW_BOUND if by_law else ids.UNIVERSAL_BOUND,
+        ids.LAW_BOUND if by_law else every.above,
         _largest(every.needed, law.fewest),
         every.enough,
         ids.LAW_UNIVERSAL,

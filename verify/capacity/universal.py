@@ -16,11 +16,10 @@ from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.capacity.jacobian import Jacobian
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
-from attncert.verify.coq.theorems import in_coq
-from attncert.verify.tightness.almost_all import AlmostAll, almost_all_queries
+from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.tightness.by_heads import ByHeads, by_heads, claims_by_heads
-from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.columns import Columns, bound_claims, columns
+from attncert.verify.tightness.limits import label_limits
 from attncert.verify.tightness.relations.probes import Reached, best_rank
 from attncert.verify.tightness.shared_contexts.largest_rank import applies, largest_rank
 from attncert.verify.tightness.shared_contexts.separated import separated_layer
@@ -35,17 +34,19 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Universal:
     """Examples that H heads serve with one choice of keys and queries: at least, at most.
 
-    needed: no fewer heads serve all T; None: no number of them does. full: weights that serve all,
-    None where none are known. enough: how many heads that takes, copies counted. queries: the
-    largest rank for almost all queries. claims: what shows all this.
+    above: the claim that shows the latter. needed: no fewer heads serve all T; None: no number of
+    them does. full: weights that serve all, None where none are known. enough: how many heads that
+    takes, copies counted. columns: the bound that almost all queries reach. claims: what shows all
+    this.
     """
 
     least: int
     most: int
+    above: ids.ClaimId
     needed: int | None
     enough: int | None
     full: Reached | None
-    queries: AlmostAll
+    columns: Columns
     claims: tuple[Claim, ...]
 
 
@@ -55,9 +56,10 @@ def universal(
     """Exact: ranks over ℚ, and modulo primes from below. Deterministic for a seed."""
     heads, copies = law.heads, -(-data.m // law.value_width)
     progress("limits for all weights", 0, 1)
-    known = limits(data, heads, law.value_width)
+    known = label_limits(data, heads, law.value_width)
+    found = columns(data, heads, seed)
     progress("ranks by heads", 0, 1)
-    ranks = _Ranks(data, by_heads(data, seed), almost_all_queries(data, heads, seed), law.spans)
+    ranks = _Ranks(data, by_heads(data, seed), found, law.spans)
     reached = ranks.reached(heads // copies, seed)
     needed = next((h for h in range(1, data.T + 1) if ranks.above(h) >= data.T), None)
     progress("weights for all labels", 0, 1)
@@ -67,10 +69,11 @@ def universal(
     return Universal(
         data.T if served else rank,
         ranks.above(heads),
+        ids.TIGHTNESS_BOUND if found.rank <= ranks.by_profile(heads) else ids.HEADS_BOUND,
         needed,
         copies * len(full.layer.heads) if full else None,
         full,
-        ranks.queries,
+        found,
         (
             *known,
             *claims_by_heads(data, ranks.profile),
@@ -87,19 +90,16 @@ class _Ranks:
 
     data: Dataset
     profile: ByHeads
-    queries: AlmostAll
+    columns: Columns
     spans: Spans
 
     def above(self, heads: int) -> int:
         """No weights of so many heads have a larger rank."""
-        return min(self.by_profile(heads), self.queries.bound(heads), self._whole(heads))
+        return min(self.by_profile(heads), self.columns.bound(heads), self.spans.features(heads))
 
     def by_profile(self, heads: int) -> int:
         above = self.profile.above
         return above[heads - 1] if heads <= len(above) else self.profile.limit
-
-    def _whole(self, heads: int) -> int:
-        return heads * self.spans.differences + self.spans.common
 
     def reached(self, heads: int, seed: int) -> tuple[int, int] | None:
         """A rank that some weights of so many heads have, and the prime. None for no heads."""
@@ -163,37 +163,16 @@ def _enough(full: Reached | None) -> Iterator[Claim]:
 
 
 def _above(data: Dataset, heads: int, ranks: _Ranks) -> Iterator[Claim]:
-    """The set S, the bound that it gives, and what holds for almost all queries."""
-    queries = ranks.queries
-    a, b = queries.spans.differences, queries.spans.common
-    least, by_set = ranks.above(heads), queries.rank
-    yield Claim(
-        ids.UNIVERSAL_SPANS,
-        f"The differences within the contexts of a set $S$ of {counted(queries.size, 'example')} "
-        f"span {a} dimensions, and all their rows {b} more.",
-        Level.PROVED,
-        numbers={"a": a, "b": b, "examples in S": queries.size, "T": data.T},
-        arithmetic=RATIONAL,
-        source=_SOURCE,
-    )
-    coq = least == by_set and not data.ragged
-    yield Claim(
-        ids.UNIVERSAL_BOUND,
-        f"$\\operatorname{{rank}}Z\\le{least}$ for every choice of weights of "
-        f"{counted(heads, 'head')} of any width.",
-        Level.KERNEL if coq else Level.ARGUED,
-        numbers={"bound": least, "Ha + b + T - |S|": by_set},
-        arithmetic=in_coq("universal.universal_upper_real") if coq else "counting",
-        rests_on=(ids.UNIVERSAL_SPANS,) if least == by_set else (ids.HEADS_BOUND,),
-        source=_SOURCE,
-    )
+    """The bound, and what holds for almost all queries."""
+    found = ranks.columns
+    yield from bound_claims(data, found)
     yield Claim(
         ids.UNIVERSAL_QUERIES,
-        f"For almost all queries on these contexts the largest rank of $Z$ of "
-        f"{counted(heads, 'head')}, of any width, is {by_set}: no set of examples gives less.",
-        Level.ARGUED if queries.least else Level.UNDECIDED,
-        numbers={"rank": by_set},
-        witness=None if queries.least else {"reason": "the sets of examples were not compared"},
-        rests_on=(ids.UNIVERSAL_SPANS,),
+        "For almost all queries on these contexts the largest rank of $Z$ of "
+        f"{counted(heads, 'head')}, of any width, is {found.rank}: no set $S$ gives less.",
+        Level.ARGUED if found.least else Level.UNDECIDED,
+        numbers={"rank": found.rank},
+        witness=None if found.least else {"reason": "the sets of examples were not compared"},
+        rests_on=(ids.TIGHTNESS_BOUND,),
         source=_SOURCE,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from attncert.constructions import generic
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.law import spans
 from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Method, Request
 from attncert.verify.steps.generic import almost_all, head_claims
-from attncert.verify.tightness.relations.flat import bound_of
 
 
 def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
@@ -27,7 +27,7 @@ def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
     heads = [head for head in built.heads if isinstance(head, generic.GenericHead)]
     count = len(built.layer.heads)
-    bound = min(count * data.d, bound_of(data, count))
+    bound = min(count * data.d, spans(data).features(count))
     return {
         "largest entry drawn": f"{max(head.bound for head in heads):,}, in draw "
         f"{max(head.draws for head in heads):,} at the latest",

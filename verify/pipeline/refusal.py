@@ -121,7 +121,7 @@ def conclusion(
     labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
-        return [*claims, impossible(universal, labels, known, heads, value_width, examples)]
+        return [*claims, impossible(universal, labels, heads, value_width, examples)]
     shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
     return [*claims, _left_open(failure, failing, possible=bool(shown), excluded=bool(universal))]
 

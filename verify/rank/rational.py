@@ -125,20 +125,6 @@ def relations(table: Any) -> tuple[Relation, ...]:
     return tuple(found if found is not None else _null_relations(array))
 
 
-def null_vectors(table: Any) -> tuple[tuple[int, ...], ...]:
-    """A basis of {x : table @ x = 0} in integers, each without content, first nonzero positive.
-
-    >>> null_vectors([[1, 1, 0], [0, 1, 1]])
-    ((1, -1, 1),)
-    """
-    array = as_table(table)
-    vectors = []
-    for relation in relations(np.ascontiguousarray(array.T)):
-        full = dict(zip(relation.indices, relation.coefficients, strict=True))
-        vectors.append(tuple(full.get(j, 0) for j in range(array.shape[1])))
-    return tuple(vectors)
-
-
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
     """A short relation between the given rows, or None if they are independent; both proved.
 

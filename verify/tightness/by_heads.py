@@ -5,7 +5,7 @@ Theorem 3). From below: one draw of random integer weights of width one for many
 modulo a prime of the features of the first H of them, for every H at once (the pivots of one
 elimination, counted by blocks of columns). From above, for all weights:
 
-    T less the relations between rows (rows.py), the bound by columns (flat.py),
+    T less the relations between rows (rows.py), the bound by columns (columns.py),
     R_1 where no weights of one head exceed the rank that was found (one_head.py), and
     R_H ≤ H R_1,  R_{H+1} ≤ R_H + (R_H - R_{H-1})                    (concavity, Proposition 7.1)
 
@@ -24,11 +24,11 @@ from flint import nmod_mat
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.law import spans
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
 from attncert.verify.tightness import one_head
-from attncert.verify.tightness.relations.flat import flat_of
 from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import complete, few_tied, row_relations
 
@@ -77,8 +77,8 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
     few = few_tied(data)
     limit = data.T - (len(row_relations(data)) if few else 0)
     most = max(1, min(limit, _MOST_HEADS, _MOST_FEATURES // (data.T * data.d)))
-    flat, above = flat_of(data), list[int]()
-    most_known = [min(limit, flat.bound(h)) for h in range(1, most + 1)]
+    whole, above = spans(data), list[int]()
+    most_known = [min(limit, whole.features(h)) for h in range(1, most + 1)]
     below, prime = [0] * most, features.PRIMES[0]
     for bound in _BOUNDS:
         found, prime = _profile(data, most, bound, seed)

@@ -11,7 +11,7 @@ is why), *undecided* (this certificate fails; nothing follows). Not one of them 
 Impossible, given labels:
     rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0      (rows.py, sums.py)
     rank        rank Y > H·d_v                                                           (labels.py)
-Impossible, universally: any relation between rows; rank Z ≤ Hb + ρ - b < T                (flat.py)
+Impossible, universally: any relation between rows; rank Z ≤ Ha + b < T                 (columns.py)
 (both in universal.py), and values too narrow for some labels, or too few parameters (values.py).
 """
 

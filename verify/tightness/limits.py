@@ -14,8 +14,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.relations.flat import column_bound
 from attncert.verify.tightness.relations.rows import few_tied, row_bound, row_relations
 from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
 from attncert.verify.tightness.values import all_at_value_width
@@ -57,24 +57,19 @@ def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Cla
 def impossible(
     universal: Sequence[Claim],
     labels: Sequence[Claim],
-    known: Sequence[Claim],
     heads: int | None,
     value_width: int,
     examples: int,
 ) -> Claim:
     """The conclusion from limits that exclude it: refuted, with why; labels before universal ones.
 
-    It rests on the bounds (which hold), not on the statements that they refute. known: all claims
-    of `limits`.
+    It rests on the bounds (which hold), not on the statements that they refute.
     """
     count = "any number of heads" if heads is None else counted(heads, "head")
     against = [*labels, *universal]
     witness: dict[str, Any] = {"reason": _why(against[0])}
     witness["shown by"] = [claim.id for claim in against]
-    for claim in against[:1]:
-        witness |= {k: v for k, v in (claim.witness or {}).items() if k != "see"}
-    if "see" in (against[0].witness or {}):
-        witness |= _dependencies(known)
+    witness |= against[0].witness or {}
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
     narrow = "reason" in (against[0].witness or {})  # values.py: about this width alone
     statement = (
@@ -123,12 +118,3 @@ def _why(claim: Claim) -> str:
 def _listed(items: Sequence[int | str]) -> str:
     shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
     return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
-
-
-def _dependencies(known: Sequence[Claim]) -> dict[str, Any]:
-    """The functionals from which the relations between the columns of Z are made."""
-    found = next(claim for claim in known if claim.id == ids.TIGHTNESS_FUNCTIONALS).witness or {}
-    return {
-        "functionals that are constant on the rows of each context": found.get("constant"),
-        "combinations of them that vanish on all rows": found.get("vanishing"),
-    }

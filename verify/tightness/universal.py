@@ -15,9 +15,9 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
+from attncert.constructions.given.law import spans
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
-from attncert.verify.tightness.relations.flat import flat_of
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_relations, shortest
 from attncert.verify.tightness.shared_contexts.largest_rank import applies
@@ -51,9 +51,11 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
         bounds.append(Bound(data.T - len(relations), reason, shown))
     columns = {"columns": heads * data.d}
     bounds.append(Bound(heads * data.d, "$Z$ has $Hd$ columns", columns))
-    flat = flat_of(data)
-    known = {"heads": heads, "directions": flat.directions, "rank of all rows": flat.rank}
-    bounds.append(Bound(flat.bound(heads), "the context rows lie in too small a flat", known))
+    whole = spans(data)
+    a, rank = whole.differences, whole.differences + whole.common
+    known = {"heads": heads, "directions": a, "rank of all rows": rank}
+    reason = "the context rows lie in too small a flat"
+    bounds.append(Bound(whole.features(heads), reason, known))
     return min(bounds, key=lambda bound: bound.rank)
 
 

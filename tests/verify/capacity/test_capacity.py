@@ -178,7 +178,7 @@ def test_queries_on_a_line_need_the_weights_of_the_proof(monkeypatch: pytest.Mon
 
 def test_large_data_get_the_bounds_without_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(universal, "_MOST_FEATURES", 0)
-    monkeypatch.setattr("attncert.verify.tightness.almost_all._MOST", 0)
+    monkeypatch.setattr("attncert.verify.tightness.columns._MOST", 0)
     monkeypatch.setattr("attncert.verify.tightness.relations.rows.MOST_ROWS", -1)
     answer = capacity(generators.family(7, 3, 4, shared=True, seed=1), Capacity(2))
     assert levels(answer)["law.universal"] is Level.REFUTED

@@ -75,8 +75,7 @@ def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: 
     bound = proof.trace["tightness.bound"].numbers["bound"]
     assert bound < data.T
     assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
-    assert {"tightness.bound", "tightness.functionals"} <= proof.trace.ancestors("memorization")
-    assert proof.trace["tightness.functionals"].witness  # the dependencies, written out
+    assert {"tightness.bound", "tightness.spans"} <= proof.trace.ancestors("memorization")
     for seed in range(6):
         layer = random_layer(data, heads, 1 + seed % 3, 9, np.random.default_rng(seed))
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) <= bound
@@ -127,7 +126,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
     proof = proof_of(SHARED, heads=2)
     assert proof.standing is Level.REFUTED  # the bound by itself costs little
     ids = {claim.id for claim in proof.trace}
-    assert not ids & {"placed.maximum", "rows.relations", "tightness.tested", "shared.universal"}
+    assert not ids & {"placed.maximum", "rows.relations", "shared.universal"}
 
 
 @pytest.mark.parametrize(

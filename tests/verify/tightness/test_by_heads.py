@@ -86,7 +86,7 @@ def test_a_zero_that_no_bound_explains_stays_open(monkeypatch: pytest.MonkeyPatc
 
 
 def test_concavity_bounds_what_comes_next() -> None:
-    """Two heads reach 2 of Hb + ρ - b = 6 here; where R_1 and R_2 are known, R_3 is bounded."""
+    """Two heads reach 2 of Ha + b = 6 here; where R_1 and R_2 are known, R_3 is bounded."""
     rng = np.random.default_rng(2)
     for _ in range(20):
         contexts = rng.integers(-1, 2, (6, 3, 3))

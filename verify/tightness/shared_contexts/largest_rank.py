@@ -8,7 +8,7 @@ Contexts equal up to the order of their rows, of rank n: Z depends on the querie
     n ≥ 3    at most min(H (n-1) + 1, distinct queries)
 
 and some weights of width one reach it. So A1 is not needed here: for n ≥ 3 distinct queries are
-enough. The upper bounds are those of flat.py and rows.py; the weights are those of separated.py.
+enough. The upper bounds are those of columns.py and rows.py; the weights are those of separated.py.
 """
 
 from __future__ import annotations

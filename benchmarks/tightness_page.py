@@ -24,14 +24,15 @@ from attncert.reports.words.templating import page
 from attncert.verify.certificate import canonical_bytes, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.interpolation.rational import rational
+from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.relations.flat import column_bound
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 
-__all__ = ["Case", "cases", "pages"]
+__all__ = ["Case", "cases", "render"]
 
+TEMPLATES = Path(__file__).parent / "templates"
 _COMMAND = "python docs/make_gallery.py tightness"
 
 
@@ -53,14 +54,14 @@ class Case:
         return next((level for level in order if level in levels), Level.UNDECIDED)
 
 
-def pages(cases: Sequence[Case]) -> dict[str, bytes]:
+def render(cases: Sequence[Case]) -> dict[str, bytes]:
     """report.md, and certificates/NAME.json."""
     paths = {case.name: f"certificates/{case.name}.json" for case in cases}
     context = {
         "cases": [(case, paths[case.name], lines(case.claims)) for case in cases],
         "levels": legend(claim.level for case in cases for claim in case.claims),
     }
-    files = {"report.md": page("tightness_cases.md.j2", context, Path(__file__).parent)}
+    files = {"report.md": page("tightness.md.j2", context, TEMPLATES)}
     return files | {
         paths[case.name]: canonical_bytes(case.certificate)
         for case in cases
@@ -122,8 +123,7 @@ def cases(seed: int = 0) -> Iterator[Case]:
     yield _bounded(
         "permuted-above",
         "... and not one more",
-        "The same with a tenth example: the relations between the columns of Z that hold for every "
-        "choice of weights, and the verdict.",
+        "The same with a tenth example: the bound for every choice of weights, and the verdict.",
         family(10, 3, 5, contexts="permuted", seed=seed),
         4,
     )
@@ -137,10 +137,10 @@ def cases(seed: int = 0) -> Iterator[Case]:
     )
     yield _bounded(
         "shifted",
-        "Shifted copies of one context: below H·a + 1",
+        "Shifted copies of one context: differences within contexts count",
         "Ten examples whose contexts differ by a shift. Their rows span an affine flat of "
-        "dimension a = 5, with b = 2 directions within a context: with 2 heads rank Z is at most "
-        "Hb + ρ - b = 8, where H·a + 1 is 11.",
+        "dimension 5, but the differences within contexts only a = 2 dimensions, and the rows add "
+        "b = 4: with 2 heads rank Z is at most Ha + b = 8, where 5 H + 1 is 11.",
         _shifted(10, seed),
         2,
     )
