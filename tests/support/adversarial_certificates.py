@@ -38,7 +38,7 @@ def layer(
                  "head_width": 1, "value_width": 1 if value else m},
         "data": {key: parts.get(key, value) for key, value in numbers.items()},
         "layer": {key: parts.get(key, value) for key, value in weights.items()},
-        "groups": [parts.get("members", list(range(T)))],
+        "groups": [list(range(T))],
     } | ({} if value else {"rank": {"prime": prime, "value": T}}))  # fmt: skip
 
 
@@ -79,12 +79,6 @@ def powers(size: int) -> Certificate:
     return layer("interpolation", n=size + 1, contexts=contexts)
 
 
-def partial_sums(size: int) -> Certificate:
-    """One long power of two, to which many short ones are added."""
-    contexts = [[[str(30 * size)], *[["0"]] * size]]
-    return layer("interpolation", n=size + 1, contexts=contexts)
-
-
 def long_outputs(size: int) -> Certificate:
     """As many labels as there are heads, and a denominator common to all heads."""
     contexts = [[["0"], [str(10 * size)]]]
@@ -100,10 +94,6 @@ def many_logits(size: int) -> Certificate:
     """As many heads as tokens: their logits are many more than the numbers in the file."""
     contexts = [[[str(i)] for i in range(10 * size)]]
     return layer("full-rank", n=10 * size, H=10 * size, contexts=contexts)
-
-
-def many_heads(size: int) -> Certificate:
-    return layer("interpolation", H=size * size)
 
 
 def kinds(size: int) -> Certificate:
@@ -122,12 +112,6 @@ def one_kind(size: int) -> Certificate:
     return tied(contexts, [[str(g)] for g in factors])
 
 
-def equal_tokens(size: int) -> Certificate:
-    """Tokens that differ in their last entry alone, to be sorted."""
-    context = [["1"] * size + [str((i * 7919) % size)] for i in range(size)]
-    return tied([context], [["1"] * (size + 1)] * 3)
-
-
 def colliding_kinds(size: int) -> Certificate:
     """Queries, and tokens centred and scaled, of one hash."""
     queries = [["1", str(2 + i * MERSENNE)] for i in range(size * 10)]
@@ -143,10 +127,6 @@ def long_numbers(size: int) -> Certificate:
     return vectors([["7" * (size * size)] for _ in range(8)])
 
 
-def medium_numbers(size: int) -> Certificate:
-    return vectors([["7" * 500] for _ in range(size * 10)])
-
-
 def divisors(size: int) -> Certificate:
     """Denominators that divide one another: each is met by the full common denominator."""
     return vectors([[f"1/{3 ** (i + 1)}"] for i in range(size)])
@@ -159,14 +139,6 @@ def long_exponents(size: int) -> Certificate:
     return layer("full-rank", n=size, contexts=contexts, heads=[key])
 
 
-def residues(size: int) -> Certificate:
-    """Full rank, with powers of two modulo a long prime for all tokens in all heads."""
-    heads = [{"key": [[str(i)]], "query": [["1"]]} for i in range(size)]
-    contexts = [[[str(i)] for i in range(size)]]
-    prime = "4611686018427377339"
-    return layer("full-rank", n=size, H=size, contexts=contexts, heads=heads, prime=prime)
-
-
 def independent(size: int) -> Certificate:
     """Full rank indeed, so that every pair of rows meets."""
     draw = random.Random(1)
@@ -176,30 +148,15 @@ def independent(size: int) -> Certificate:
     return layer("full-rank", T=size, n=2, d=size, contexts=contexts)
 
 
-def shuffled_groups(size: int) -> Certificate:
-    members = list(range(100 * size))
-    random.Random(2).shuffle(members)
-    return layer("full-rank", T=len(members), members=members)
-
-
 def keys_in_free_text(size: int) -> Certificate:
     certificate = vectors([["1"], ["1"]])
     return sealed(certificate | {"produced_by": {f"{i:x}": 0 for i in range(100 * size)}})
-
-
-def objects_in_free_text(size: int) -> Certificate:
-    certificate = vectors([["1"], ["1"]])
-    return sealed(certificate | {"produced_by": [{"a": []} for _ in range(100 * size)]})
 
 
 def wide_text(size: int) -> Certificate:
     """Text of two bytes to a character in the file, of four in memory."""
     certificate = vectors([["1"], ["1"]])
     return sealed(certificate | {"produced_by": "\U0001f600" + "\u00e9" * (1000 * size)})
-
-
-def short_rows(size: int) -> Certificate:
-    return vectors([[str(i + 1000)] for i in range(50 * size)])
 
 
 def saturated(size: int) -> Certificate:
@@ -226,11 +183,8 @@ def rounded(size: int) -> Certificate:
 MAKERS: dict[str, Callable[[int], Certificate]] = {
     maker.__name__: maker
     for maker in (
-        colliding, powers, partial_sums, long_outputs, long_heads, many_logits, many_heads,
-        kinds, one_kind, equal_tokens,
-        colliding_kinds, colliding_tokens, long_numbers, medium_numbers, divisors, long_exponents,
-        residues,
-        independent, shuffled_groups, keys_in_free_text, objects_in_free_text, wide_text,
-        short_rows, saturated, rounded,
+        colliding, powers, long_outputs, long_heads, many_logits, kinds, one_kind, colliding_kinds,
+        colliding_tokens, long_numbers, divisors, long_exponents, independent, keys_in_free_text,
+        wide_text, saturated, rounded,
     )
 }  # fmt: skip

@@ -48,11 +48,6 @@ def colliding_unknowns(size: int) -> Certificate:
     return near(T=count, unknowns=[1 + i * MERSENNE for i in range(count)], inverse=[[]])
 
 
-def long_radius_many_heads(size: int) -> Certificate:
-    """A ratio of long numbers that is about 1, for the weights of all heads."""
-    return near(H=5 * size, radius=f"{'9' * 40 * size}/{eights(40 * size)}")
-
-
 def long_radius_and_inverse(size: int) -> Certificate:
     """The same meets the rows of a long inverse."""
     inverse = [[f"1/{'9' * 40 * size}"] + ["1"] * 9, *table(9, 10)]
@@ -70,19 +65,9 @@ def small_radius(size: int) -> Certificate:
     return near(T=2, n=9, H=3, contexts=contexts, radius=f"1/1{'0' * 5 * size}")
 
 
-def long_queries(size: int) -> Certificate:
-    return near(T=10, n=2, d=10, queries=table(10, 10, entry="9" * 5 * size))
-
-
 def long_weights(size: int) -> Certificate:
     head = {"key": table(2, 2, entry="9" * 5 * size), "value": table(2, 2, entry=f"1/{eights(99)}")}
     return near(T=2, n=4, d=2, H=2, d_h=2, d_v=2, head=head)
-
-
-def long_tokens(size: int) -> Certificate:
-    """One long denominator makes every token as long."""
-    contexts = [[[f"1/{eights(10 * size)}", *["1"] * 9], *table(9, 10)]]
-    return near(T=4, n=10, d=10, contexts=contexts)
 
 
 def long_inverse(size: int) -> Certificate:
@@ -94,27 +79,10 @@ def many_unknowns(size: int) -> Certificate:
     return near(T=size, d=size, inverse=table(size, size, entry="123456789"))
 
 
-def many_labels(size: int) -> Certificate:
-    return near(m=size, d_v=size)
-
-
-def many_tokens(size: int) -> Certificate:
-    return near(T=2, n=10 * size, contexts=[[[str(i)] for i in range(10 * size)]])
-
-
-def many_heads(size: int) -> Certificate:
-    return near(T=2, d=2, H=3 * size)
-
-
-def wide_heads(size: int) -> Certificate:
-    return near(T=2, d=size // 2, d_h=size, d_v=size)
-
-
 MAKERS: dict[str, Callable[[int], Certificate]] = {
     maker.__name__: maker
     for maker in (
-        colliding_unknowns, long_radius_many_heads, long_radius_and_inverse, long_labels,
-        small_radius, long_queries, long_weights, long_tokens, long_inverse, many_unknowns,
-        many_labels, many_tokens, many_heads, wide_heads,
+        colliding_unknowns, long_radius_and_inverse, long_labels, small_radius, long_weights,
+        long_inverse, many_unknowns,
     )
 }  # fmt: skip

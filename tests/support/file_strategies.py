@@ -110,18 +110,6 @@ def mutated(draw: st.DrawFn, original: Any) -> Any:
     return value
 
 
-def _is_number(x: Any) -> bool:
-    return type(x) is str and x.strip("-0123456789/") == "" and x != ""
-
-
-def _pairs(x: Any) -> list[tuple[Any, Any]]:
-    return list(x.items() if isinstance(x, dict) else enumerate(x))
-
-
-def _items(x: Any) -> list[Any]:
-    return [y for _, y in _pairs(x)]
-
-
 def containers(value: Any) -> Iterator[Any]:
     if isinstance(value, dict | list):
         yield value

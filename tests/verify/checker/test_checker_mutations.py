@@ -33,6 +33,7 @@ from support.small_certificates import (
 )
 
 from attncert.verify.checker import check_file
+from attncert.verify.fast import check as fast
 
 Place = tuple[str | int, ...]
 
@@ -174,6 +175,7 @@ def test_ranks_modulo_small_primes(prime: int, tmp_path: Path) -> None:
         verdict = check_file(written(certificate, tmp_path))
         seen.append(verdict.status)
         assert (verdict.status == "holds") == true_statement(certificate), verdict
+        assert fast.check_file(str(tmp_path / "certificate.json")).status == verdict.status
     assert {"holds", "wrong"} == set(seen) or prime == 101
 
 

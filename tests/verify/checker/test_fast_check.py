@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import random
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.adversarial_certificates import layer
-from support.shares import SOME_OR_ALL, share
+from support.shares import share
 from support.small_certificates import (
     CASES,
     PRIME,
@@ -25,8 +23,6 @@ from support.small_certificates import (
     sealed,
     written,
 )
-from test_checker_mutations import changes, replaced
-from test_checker_rejections import REJECTIONS
 
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
@@ -227,88 +223,6 @@ def test_denominators_beyond_int64(tmp_path: Path) -> None:
     assert both(sealed(certificate), tmp_path) == ("holds", "holds")
     certificate["layer"]["heads"][0]["query"][0][0] += "1"
     assert both(sealed(certificate), tmp_path) == ("wrong", "wrong")
-
-
-def test_a_denominator_beyond_int64_under_logits_within(tmp_path: Path) -> None:
-    certificate = layer_certificate("full-rank", T=1, d=1, n=1, H=1)
-    certificate["data"] |= {"contexts": [[["2"]]], "queries": [["1"]]}
-    for query, status in (("0", "holds"), ("1", "wrong"), (str(3**45), "holds")):
-        certificate["layer"]["heads"] = [{"key": [[f"1/{3**45}"]], "query": [[query]]}]
-        assert both(sealed(certificate), tmp_path) == (status, status)
-
-
-@pytest.mark.parametrize("prime", [3, 5, 7, 11, 13])
-def test_it_agrees_modulo_small_primes(prime: int, tmp_path: Path) -> None:
-    seen = set()
-    for seed in range(30):
-        certificate = layer_certificate(
-            "full-rank", T=2, d=2, H=2, seed=seed, spread=5, prime=prime, rational=seed % 4 == 0
-        )
-        slow, fast = both(certificate, tmp_path)
-        assert slow == fast
-        seen.add(fast)
-    assert seen == {"holds", "wrong"}
-
-
-@SOME_OR_ALL
-@pytest.mark.parametrize("name", RANK_CASES)
-def test_it_agrees_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
-    certificate = CASES[name]()
-    seen = set()
-    for place, other in changes(certificate)[::every]:
-        if place[0] not in ("digest", "input_sha256", "claim"):
-            slow, fast = both(sealed(replaced(certificate, place, other)), tmp_path)
-            assert slow == fast, (place, other)
-            seen.add(fast)
-    assert seen == {"holds", "wrong", "unusable"}
-
-
-@pytest.mark.parametrize("name", REJECTIONS)
-def test_it_rejects_what_the_checker_rejects(name: str, tmp_path: Path) -> None:
-    content, status, _ = REJECTIONS[name]
-    slow, fast = both(content, tmp_path)
-    assert slow == status
-    if isinstance(content, dict) and content.get("claim") == "full-rank":
-        assert fast == slow
-    else:
-        assert fast in ("wrong", "unusable")
-    assert "holds" not in (slow, fast)
-
-
-def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No call of `need` in fast/full_rank.py is without a case that it rejects."""
-    lines: set[int] = set()
-    need = checker.need
-
-    def noting(condition: object, message: str, status: str = "unusable") -> None:
-        if not condition:
-            lines.add(sys._getframe(1).f_lineno)
-        need(condition, message, status)
-
-    monkeypatch.setattr(full_rank, "need", noting)
-    rank = CASES["full-rank"]()
-    for path, value, status in (
-        ("layer.logit_unit", "ln 3", "unusable"),
-        ("groups.0.0", 1, "wrong"),
-        ("data.queries", [["1/7", "1/11", "1/13"]] * 4, "wrong"),
-    ):
-        assert both(changed(rank, path, value), tmp_path) == (status, status)
-    steered = CASES["full-rank, second"]()
-    for path, value, status in (
-        ("saturation.bits", 0, "unusable"),
-        ("saturation.bits", 99, "wrong"),
-        ("groups", [[0], [1], [2], [3]], "wrong"),
-    ):
-        assert both(changed(steered, path, value), tmp_path) == (status, status)
-    for content, _, _ in REJECTIONS.values():
-        assert fast.check_file(written(content, tmp_path)).status != "holds"
-    calls = [
-        (node.lineno, node.end_lineno or 0)
-        for node in ast.walk(ast.parse(Path(full_rank.__file__).read_text()))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need"
-    ]
-    assert len(calls) == 4
-    assert [call for call in calls if not any(call[0] <= i <= call[1] for i in lines)] == []
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in RANK_CASES])

@@ -26,7 +26,6 @@ from support.small_certificates import (
     changed,
     digested,
     impossible_certificate,
-    layer_certificate,
     sealed,
     written,
 )
@@ -40,7 +39,6 @@ from attncert.verify.fast import check as fast
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 NOT_VERIFIED = ("interpolation-near", "every-labelling")
-PSEUDOPRIMES = [341, 561, 645, 1105, 1387, 1729, 1905, 2047, 2465, 2701, 2821, 3215031751]
 
 
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
@@ -127,13 +125,6 @@ def test_on_costly_files(name: str, tmp_path: Path) -> None:
     assert len(verdicts(MAKERS[name](12), tmp_path)) == 1
 
 
-@pytest.mark.parametrize("composite", PSEUDOPRIMES)
-def test_composite_moduli_are_wrong(composite: int, tmp_path: Path) -> None:
-    for seed in range(4):
-        certificate = layer_certificate("full-rank", T=2, d=2, H=2, seed=seed, prime=composite)
-        assert verdicts(certificate, tmp_path) == {"wrong"}
-
-
 @pytest.mark.parametrize("depth", [60, 61, 62, 63, 64, 985, 995, 100_000])
 def test_nested_free_text(depth: int, tmp_path: Path) -> None:
     """61 brackets in those of the certificate and its `produced_by` make 63; the cap is 64."""
@@ -150,12 +141,3 @@ def test_long_sums_of_labels(tmp_path: Path) -> None:
     labels = [[f"1/{10**99 + 2 * t + 1}"] for t in range(60)]
     certificate = impossible_certificate([[[1], [2]]] * 60, [[1]] * 60, labels, [1, -1] * 30)
     assert verdicts(certificate, tmp_path) == {"holds"}
-
-
-@pytest.mark.parametrize("parts", [3, [], None, {}, {"logit_unit": "ln 2"}, [[]], "layer"])
-def test_malformed_layers(parts: Any, tmp_path: Path) -> None:
-    for name in ("full-rank", "interpolation"):
-        content = changed(CASES[name](), "layer", parts)
-        assert verdicts(content, tmp_path) == {"unusable"}
-        line = checker.check_file(written(content, tmp_path)).message
-        assert line.startswith("layer must be of type dict with the keys logit_unit heads")

@@ -1,9 +1,6 @@
 """Ids of claims: made and parsed in one place, and written out in no other."""
 
-import ast
-
 import pytest
-from support.paths import ROOT
 
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import Step, head_and_step, hypothesis, hypothesis_name, of_head
@@ -32,33 +29,3 @@ def test_no_two_constants_are_the_same_id():
     assert len(claims) > 60 and len(set(claims)) == len(claims)
     steps = [CONSTANTS[name] for name in STEPS]
     assert len(set(steps)) == len(steps)
-
-
-def spelt_out(source):
-    """Lines with an id of two or more parts as a string, whole or the beginning of an f-string."""
-    dotted = {value for value in CONSTANTS.values() if "." in value}
-    if not any(part in source for part in (*dotted, "head.", "hypothesis.")):
-        return
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = node.value
-            if text in dotted or text in ("head.", "hypothesis.") or head_and_step(text):
-                yield node.lineno, text
-
-
-@pytest.mark.parametrize(
-    "source", ["x = 'rows.labels'", "x = 'head.2.selector'", "x = f'hypothesis.{name}'"]
-)
-def test_an_id_that_is_spelt_out_is_seen(source):
-    assert list(spelt_out(source))
-
-
-def test_ids_are_spelt_out_in_one_module_alone():
-    found = [
-        f"{path.relative_to(ROOT)}, line {line}: {text}"
-        for folder in ("constructions", "verify", "reports", "attncert/commands")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.name != "ids.py"
-        for line, text in spelt_out(path.read_text())
-    ]
-    assert not found, "\n".join(found)

@@ -86,16 +86,6 @@ def test_order_is_topological_and_stable(claims: list[Claim], random: object) ->
         done.add(name)
 
 
-def test_what_is_independent_stays_so() -> None:
-    """A sampled A1 weakens the theorem that rests on it, and not the equality that does not."""
-    trace = ProofTrace([
-        claim("A1", Level.SAMPLED), claim("A2"), claim("theorem", P, "A1", "A2"),
-        claim("memorization", P, "A2"),
-    ])  # fmt: skip
-    assert trace.standing("theorem") is Level.SAMPLED
-    assert trace.standing("memorization") is P
-
-
 def test_a_refuted_premise_leaves_its_conclusion_undecided() -> None:
     """Not refuted: the conclusion may be true for another reason."""
     trace = ProofTrace(
@@ -115,11 +105,6 @@ def test_failures_of_one_claim_are_those_it_rests_on() -> None:
     assert [c.id for c in trace.failures("c")] == ["b"]
 
 
-def test_ancestors() -> None:
-    trace = ProofTrace([claim("a"), claim("b", P, "a"), claim("c", P, "b"), claim("d", P, "a")])
-    assert trace.ancestors("c") == {"a", "b"} and trace.ancestors("a") == set()
-
-
 @pytest.mark.parametrize(
     ("claims", "message"),
     [
@@ -134,18 +119,6 @@ def test_what_is_no_proof_is_refused(claims: list[Claim], message: str) -> None:
         ProofTrace(claims)
 
 
-def test_an_empty_trace() -> None:
-    trace = ProofTrace([])
-    assert len(trace) == 0 and trace.failures() == [] and trace.as_dict() == {"claims": []}
-
-
-def test_looking_up() -> None:
-    trace = ProofTrace([claim("a", N)])
-    assert "a" in trace and "b" not in trace and trace["a"].level is N
-    with pytest.raises(KeyError):
-        trace["b"]
-
-
 def test_the_dictionary_has_standings_and_no_times() -> None:
     trace = ProofTrace([claim("a", A, seconds=3.5), claim("b", P, "a", seconds=0.25)])
     text = json.dumps(trace.as_dict())
@@ -158,8 +131,3 @@ def test_times_do_not_make_claims_different() -> None:
     assert claim("a", seconds=1.0) == claim("a", seconds=2.0) == claim("a").timed(5.0)
     assert claim("a").timed(5.0).seconds == 5.0
     assert claim("a") != claim("a", N)
-
-
-def test_claims_are_frozen() -> None:
-    with pytest.raises(AttributeError):
-        claim("a").level = N  # type: ignore[misc]

@@ -13,7 +13,6 @@ from support.requires import require
 from support.small_certificates import CASES, changed, written
 
 import attncert
-from attncert.verify.checker import check_file
 from attncert.verify.coq import executable, instance
 from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
 
@@ -131,18 +130,6 @@ def test_verified_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
     wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")
     assert attncert.main(["check", written(wrong, tmp_path), "--verified"]) == 1
     assert capsys.readouterr().out.startswith("wrong: verified: ")
-
-
-def test_claim_and_sizes_stand_beside_the_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "program"
-    program.write_text("#!/bin/sh\necho holds: it does\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(executable, "executable", lambda: program)
-    path = written(CASES["impossible"](), tmp_path)
-    expected = check_file(path)._replace(message="verified: it does")
-    assert expected.numbers and executable.check_file(path) == expected
 
 
 def test_the_theorem_is_named_with_its_file(

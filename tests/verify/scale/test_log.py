@@ -81,15 +81,6 @@ def _wait_for_shards(path: Path, count: int, writer: subprocess.Popen[bytes]) ->
     raise TimeoutError(path)
 
 
-def test_progress_counts_what_the_log_had(tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    with Log(tmp_path / "log") as log:
-        for shard in PLAN.shards()[:5]:
-            log.add(SUBJECT, shard, TRUE[shard])
-        logged(log, progress=lambda _, done, of: seen.append((done, of)))
-    assert seen[0] == (5, 14) and seen[-1] == (14, 14)
-
-
 # Shared by runs.
 
 
@@ -105,13 +96,6 @@ def test_each_run_finds_its_own_shards_and_no_others(tmp_path: Path) -> None:
         assert all(record == {"run": 0} for record in first.values())
         assert list(log.finished("a", Plan("digests", 3, 7, 3))) == PLAN.shards()[:2]
     assert list(first) == PLAN.shards()
-
-
-def test_a_shard_that_is_kept_twice_counts_once(tmp_path: Path) -> None:
-    with Log(tmp_path / "log") as log, Log(tmp_path / "log") as other:
-        for file in (log, other, log):
-            logged(file)
-        assert log.count == len(PLAN.shards()) and log.finished(SUBJECT, PLAN) == TRUE
 
 
 # Damaged, or none.
