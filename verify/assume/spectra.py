@@ -101,7 +101,7 @@ def exact_rank(table: AnyArray) -> int:
 def _decided(table: AnyArray) -> Decision:
     """m > d vectors are dependent; the first d + 1 of them show it."""
     m, d = table.shape
-    return decide(table) if m <= d else decide(table, range(d + 1))
+    return decide(table if m <= d else table[: d + 1])
 
 
 def _spectrum(number: int, table: AnyArray, exact: Decision) -> Spectrum:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import integer
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation, find_relation
@@ -24,21 +23,18 @@ class Dependency(Relation):
 
     >>> v = Vectors.of([[1, 0], [0, 1], [0.5, 0.5], [3, 0]])
     >>> found = Dependency.among(v, [0, 1, 2, 3])
-    >>> found.size, found.indices, found.coefficients, found.holds(v), found.is_circuit(v)
-    (2, (0, 3), (3, -1), True, True)
+    >>> found.size, found.indices, found.coefficients, found.holds(v)
+    (2, (0, 3), (3, -1), True)
     """
 
     @classmethod
     def among(cls, vectors: Vectors, indices: Sequence[int]) -> Dependency | None:
-        """A circuit among these vectors, or None if they are independent; both proved exactly.
+        """A circuit among these vectors, all distinct; None if they are independent. Both exact.
 
         It is minimal (every proper subset is independent) but need not be the smallest: it is the
         smallest of the fundamental circuits of one basis.
         """
-        rows = sorted({int(i) for i in indices})
-        if len(rows) < len(indices) or not all(0 <= i < vectors.N for i in rows):
-            raise InputError("indices", f"distinct, from 0 to {vectors.N - 1}", list(indices))
-        found = find_relation(vectors.array, rows)
+        found = find_relation(vectors.array, sorted(int(i) for i in indices))
         return None if found is None else cls(found.indices, found.coefficients)
 
     @classmethod
@@ -64,10 +60,3 @@ class Dependency(Relation):
         if found is None:
             raise ArithmeticError("a relation holds between vectors called independent")
         return found
-
-    def is_circuit(self, vectors: Vectors) -> bool:
-        """Whether the set is dependent and every proper subset independent, exactly.
-
-        The relation has no coefficient 0, so this is so just when it is the only one.
-        """
-        return self.holds(vectors) and vectors.rows(self.indices).rank() == self.size - 1

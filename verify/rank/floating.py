@@ -14,7 +14,7 @@ If sigma_min(X) > rho then, by Weyl, X' has full rank whatever it was: *robustly
 not, the bound cannot exclude that the numbers before rounding were dependent: *independent but
 within rounding*. Level of both: numerical, with the error of the computed spectrum allowed for
 (a backward-stable SVD moves no singular value by more than c*eps*sigma_max; c = max(m, n) is
-used), or enclosed when `sigma_min` comes from `ball.smallest_singular_value`.
+used).
 """
 
 from __future__ import annotations
@@ -44,17 +44,15 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class NumericalRank:
-    """rank: singular values above `tolerance`; both are to be multiplied by 2^exponent.
+    """rank: singular values above `tolerance`. A heuristic, never a proof.
 
-    spectrum: all singular values, decreasing, computed in `dtype`. exponent: 0 except for
-    integers beyond the range of floats. This is a heuristic, never a proof.
+    spectrum: all singular values, decreasing, computed in `dtype`.
     """
 
     rank: int
     tolerance: float
     spectrum: tuple[float, ...]
     dtype: str
-    exponent: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Robustness:
     exact:      the decision on the stored numbers, with its evidence.
     sigma_min:  smallest singular value; `error` what it may be wrong by.
     rounding:   rho, the largest perturbation (2-norm) that rounding to `stored_as` may have been.
-    level:      "proved" for dependence (exact witness), else "numerical" or "enclosed".
+    level:      "proved" for dependence (exact witness) and for exact data, else "numerical".
     spectrum:   all singular values, decreasing, computed in float64.
     """
 
@@ -78,51 +76,32 @@ class Robustness:
     spectrum: tuple[float, ...]
 
 
-def numerical_rank(
-    table: Any, *, dtype: str = "float64", tolerance: float | None = None
-) -> NumericalRank:
-    """Number of singular values above a tolerance.
+def numerical_rank(table: Any, *, dtype: str = "float64") -> NumericalRank:
+    """Number of singular values above max(m, n) * eps(dtype) * sigma_max, the usual tolerance.
 
-    table:     (m, n), see `residues.as_table`. dtype: of the SVD, float32 or float64.
-    tolerance: absolute; by default max(m, n) * eps(dtype) * sigma_max, the usual one.
+    table: (m, n), see `residues.as_table`. dtype: of the SVD, float32 or float64. Raises InputError
+    where a number is beyond it.
 
     >>> numerical_rank([[1.0, 0.0], [0.0, 1e-20]]).rank
     1
-    >>> numerical_rank([[1.0, 0.0], [0.0, 1e-20]], tolerance=0.0).rank
-    2
     """
-    if dtype not in ("float32", "float64"):
-        raise InputError("dtype", "float32 or float64", dtype)
-    if tolerance is not None and not (math.isfinite(tolerance) and tolerance >= 0):
-        raise InputError("tolerance", "a finite number >= 0", tolerance)
-    array, exponent = _floats(as_table(table))
+    array = _floats(as_table(table))
     largest = float(np.abs(array).max(initial=0.0))
     if largest > float(np.finfo(_FORMATS[dtype]).max):
         raise InputError("table", f"numbers in the range of {dtype}", f"up to {largest:.3g}")
     values = _spectrum(array.astype(dtype))
-    if tolerance is None:
-        eps = float(np.finfo(_FORMATS[dtype]).eps)
-        tolerance = max(array.shape) * eps * max(values, default=0.0)
-    else:
-        tolerance = math.ldexp(tolerance, -exponent)
+    tolerance = max(array.shape) * float(np.finfo(_FORMATS[dtype]).eps) * max(values, default=0.0)
     count = sum(1 for value in values if value > tolerance)
-    return NumericalRank(count, tolerance, values, dtype, exponent)
+    return NumericalRank(count, tolerance, values, dtype)
 
 
-def robustness(
-    table: Any,
-    *,
-    stored_as: str | None = None,
-    exact: Decision | None = None,
-    sigma_min: float | None = None,
-) -> Robustness:
+def robustness(table: Any, *, exact: Decision | None = None) -> Robustness:
     """Are the rows independent, and would they be had the data not been rounded?
 
-    table:     (m, n) with m <= n rows that are vectors.
-    stored_as: the format the data were rounded to, float16, float32 or float64; by default the
-               table's own type, "exact" (rho = 0) for integers and fractions.
-    exact:     the decision on the stored numbers, if already made. sigma_min: a proved lower
-               bound on the smallest singular value, from `ball.smallest_singular_value`.
+    table: (m, n) with m <= n rows that are vectors, rounded to its own type: float16, float32 or
+        float64; integers and fractions are exact (rho = 0).
+    exact: the decision on the stored numbers, if already made. Raises InputError where a number is
+        beyond float64.
 
     >>> robustness([[1.0, 0.0], [0.0, 1.0]]).verdict
     <Verdict.ROBUST: 'robustly independent'>
@@ -132,21 +111,15 @@ def robustness(
     (2, -1)
     """
     array = as_table(table)
-    stored = stored_as or (array.dtype.name if array.dtype.kind == "f" else "exact")
-    if stored not in _FORMATS and stored != "exact":
-        raise InputError("stored_as", "float16, float32, float64 or exact", stored)
+    stored = array.dtype.name if array.dtype.kind == "f" else "exact"
     exact = exact or decide(array)
-    floats, exponent = _floats(array)
-    if exponent:
-        raise InputError("table", "numbers in the range of float64", f"entries near 2^{exponent}")
+    floats = _floats(array)
     values = _spectrum(floats)
     largest = max(values, default=0.0)
     smallest = min(values, default=0.0) if array.shape[0] <= array.shape[1] else 0.0
     rounding = _rounding(floats, stored)
     error = max(1, *floats.shape) * float(np.finfo(np.float64).eps) * largest
     level = "numerical"
-    if sigma_min is not None:
-        smallest, error, level = sigma_min, 0.0, "enclosed"
     if not exact.independent:
         verdict, level = Verdict.DEPENDENT, "proved"
     elif stored == "exact":
@@ -174,12 +147,9 @@ def _spectrum(array: FloatArray) -> tuple[float, ...]:
     return tuple(float(v) for v in np.linalg.svd(array, compute_uv=False))
 
 
-def _floats(array: AnyArray) -> tuple[FloatArray, int]:
-    """float64 values and an exponent e with array = values * 2^e; e = 0 unless out of range."""
-    if array.dtype != object:
-        return array.astype(np.float64), 0
-    flat = [int(x) for x in array.ravel().tolist()]
-    bits = max((abs(x).bit_length() for x in flat), default=0)
-    exponent = max(0, bits - 1000)
-    values = [float(x >> exponent) if exponent else float(x) for x in flat]
-    return np.array(values, dtype=np.float64).reshape(array.shape), exponent
+def _floats(array: AnyArray) -> FloatArray:
+    """The nearest float64. Raises InputError beyond its range."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise InputError("table", "numbers in the range of float64", "larger") from None

@@ -30,17 +30,14 @@ from attncert.verify.rank.coordinates import (
     worth_systematic,
 )
 from attncert.verify.rank.engines import batched, cpu
-from attncert.verify.rank.engines.arithmetic import modulus
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from attncert.verify.rank.residues import as_subsets, as_table, residues, to_host
+from attncert.verify.rank.residues import as_table, residues, to_host
 
 __all__ = [
     "IndependenceTester",
     "ModularRank",
-    "PrefixRanks",
     "SubsetRanks",
-    "certify_prefixes",
     "independent_subsets",
     "rank_mod",
 ]
@@ -48,7 +45,6 @@ __all__ = [
 DEFAULT_MEMORY = 1 << 31
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
-_COORDINATES = ("auto", "projected", "systematic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,21 +84,6 @@ class SubsetRanks:
 
 
 @dataclass(frozen=True, eq=False)
-class PrefixRanks:
-    """How long a prefix of each sequence of vectors is proved independent over Q.
-
-    lengths: (S,) int64, every prefix up to this length is independent (a proof); the next
-             longer one is undecided. prime: (S,) int64, the prime that gave the length.
-    """
-
-    lengths: IntArray
-    prime: IntArray
-    primes: tuple[int, ...]
-    device: Device
-    seed: int
-
-
-@dataclass(frozen=True, eq=False)
 class ModularRank:
     """Rank modulo `prime`, a proved lower bound of the rank over Q.
 
@@ -122,45 +103,19 @@ class ModularRank:
         return self.rank == self.shape[0]
 
 
-def independent_subsets(
-    table: Any,
-    subsets: Any,
-    *,
-    device: DeviceChoice = "auto",
-    seed: int = 0,
-    memory: int = DEFAULT_MEMORY,
-) -> SubsetRanks:
+def independent_subsets(table: Any, subsets: Any, *, device: DeviceChoice = "auto") -> SubsetRanks:
     """Certify that subsets of the rows of a table are linearly independent over Q.
 
     table:   (N, d), see `residues.as_table`: floats are taken exactly.
-    subsets: (S, k) row indices, k <= d; a subset that names a row twice is never certified.
-    device:  auto, cpu or cuda. memory: bytes that copies of the table and matrices may take.
-    seed:    of the random coordinates. Raises InputError for unusable input.
+    subsets: (S, k) row indices; a subset that names a row twice is never certified.
+    device:  auto, cpu or cuda. Raises InputError for an unusable table.
 
     >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
     >>> ranks = independent_subsets(table, [[0, 2], [0, 1]], device="cpu")
     >>> ranks.certified.tolist(), ranks.undecided.tolist(), ranks.prime.tolist()
     ([True, False], [1], [1019, 0])
     """
-    return IndependenceTester(table, device=device, seed=seed, memory=memory).subsets(subsets)
-
-
-def certify_prefixes(
-    table: Any,
-    permutations: Any,
-    *,
-    device: DeviceChoice = "auto",
-    seed: int = 0,
-    memory: int = DEFAULT_MEMORY,
-) -> PrefixRanks:
-    """Certify every prefix of sequences of rows with one elimination each.
-
-    permutations: (S, L) row indices; at most min(L, d) leading vectors can be independent.
-
-    >>> certify_prefixes([[1, 0], [1, 1], [0, 1]], [[0, 1, 2], [2, 2, 1]]).lengths.tolist()
-    [2, 1]
-    """
-    return IndependenceTester(table, device=device, seed=seed, memory=memory).prefixes(permutations)
+    return IndependenceTester(table, device=device).subsets(subsets)
 
 
 def rank_mod(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
@@ -176,7 +131,6 @@ def rank_mod(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
 float64, not 2305843009213693951
     """
     array = as_table(matrix, "matrix")
-    modulus(p, "float64", terms=2 * cpu.PANEL)
     independent, columns = cpu.profile(residues(array, p), p)
     rows = tuple(int(i) for i in np.flatnonzero(independent))
     return ModularRank(len(rows), p, array.shape, rows, tuple(int(j) for j in columns))
@@ -187,6 +141,7 @@ class IndependenceTester:
 
     coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
     them in all calls together; "projected" and "systematic" force it. Array engines project.
+    memory: bytes that copies of the table and matrices may take. seed: of the random coordinates.
     threads: CPU threads; all cores of the process unless given.
     """
 
@@ -201,12 +156,10 @@ class IndependenceTester:
         expected: int = 0,
         threads: int | None = None,
     ) -> None:
-        if coordinates not in _COORDINATES:
-            raise InputError("coordinates", f"one of {', '.join(_COORDINATES)}", coordinates)
         self.device = choose_device(device, table)
         self.table = as_table(table)
-        self.seed = _non_negative("seed", seed)
-        self.memory = self.device.room(_non_negative("memory", memory))
+        self.seed = seed
+        self.memory = self.device.room(memory)
         self.threads = max(1, threads or cpu.available_threads())
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
@@ -223,11 +176,8 @@ class IndependenceTester:
 
     def subsets(self, subsets: Any) -> SubsetRanks:
         """See `independent_subsets`."""
-        index = as_subsets(subsets, len(self.table))
+        index = np.ascontiguousarray(subsets, dtype=np.int64)
         k = index.shape[1]
-        if k > min(self.table.shape):
-            must = "sets of at most as many rows as the table has rows and columns"
-            raise InputError("subsets", f"{must} ({min(self.table.shape)})", f"sets of {k}")
         use_form = self._use_systematic(k, len(index))
         lengths, prime = self._climb(index, k, use_form)
         certified = lengths == k
@@ -235,12 +185,18 @@ class IndependenceTester:
             k, certified, np.where(certified, prime, 0), self.primes, self.device, self.seed
         )
 
-    def prefixes(self, permutations: Any) -> PrefixRanks:
-        """See `certify_prefixes`."""
-        index = as_subsets(permutations, len(self.table), "permutations")
-        index = np.ascontiguousarray(index[:, : self.table.shape[1]])
-        lengths, prime = self._climb(index, index.shape[1], use_form=False)
-        return PrefixRanks(lengths, prime, self.primes, self.device, self.seed)
+    def prefixes(self, permutations: IntArray) -> IntArray:
+        """How long a prefix of each sequence of rows, (S, L), is proved independent over Q: (S,).
+
+        Every prefix up to this length is independent (a proof); the next longer one is undecided.
+        At most min(L, d) leading vectors can be independent.
+
+        >>> IndependenceTester([[1, 0], [1, 1], [0, 1]]).prefixes(np.array([[0, 1, 2], [2, 2, 1]]))
+        array([2, 1])
+        """
+        index = np.ascontiguousarray(permutations[:, : self.table.shape[1]])
+        lengths, _ = self._climb(index, index.shape[1], use_form=False)
+        return lengths
 
     def systematic_form(self, p: int, dtype: str) -> Systematic:
         """The table in a random basis of its own vectors modulo p (made once)."""
@@ -345,9 +301,3 @@ def _array_engine(device: Device, table: Any) -> tuple[Any, batched.Kernels]:
 
         return xp, CudaKernels()
     return array_namespace(table), batched.ARRAY
-
-
-def _non_negative(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise InputError(name, "a non-negative integer", repr(value))
-    return int(value)

@@ -10,14 +10,12 @@ For a *safe* prime p = 2q + 1 (q an odd prime) the order of 2 divides 2q and is 
 (p > 3), so it is q or 2q; by the second supplement to quadratic reciprocity it is 2q, that is, 2
 is a primitive root, exactly when p = 3 mod 8 (p = 5 mod 8 would make q even). All constants below
 are of this kind, hence the *proved* lower bound p - 1 on the order, and the tests recompute it by
-factoring p - 1.
+factoring p - 1 (SymPy).
 """
 
 from __future__ import annotations
 
 from flint import fmpz
-
-from attncert.constructions.errors import InputError
 
 PRIME_FLOAT32 = 1019
 """For elimination in float32: a sum of 56 products of residues stays below 2^24."""
@@ -27,45 +25,6 @@ PRIMES_FLOAT64 = (11863067, 11861363, 11859923)
 
 PRIMES_31 = (2147483579, 2147483123, 2147482763)
 """The three largest safe primes below 2^31 with 2 primitive: products fit 64-bit integers."""
-
-PRIME_62 = 4611686018427377339
-"""The largest safe prime below 2^62 with 2 primitive: for FLINT's one-word arithmetic."""
-
-
-def order_of_two(p: int) -> int:
-    """Multiplicative order of 2 modulo the odd prime p, by factoring p - 1 (FLINT, proved).
-
-    >>> order_of_two(7), order_of_two(11), order_of_two(2**61 - 1)
-    (3, 10, 61)
-    >>> order_of_two(PRIME_62) == PRIME_62 - 1
-    True
-    >>> order_of_two(15)
-    Traceback (most recent call last):
-    attncert.InputError: prime: must be an odd prime, not 15
-    """
-    if p < 3 or not fmpz(p).is_prime():
-        raise InputError("prime", "an odd prime", p)
-    order = p - 1
-    for factor, _ in fmpz(p - 1).factor():
-        q = int(factor)
-        while order % q == 0 and pow(2, order // q, p) == 1:
-            order //= q
-    return order
-
-
-def require_order_of_two(p: int, at_least: int) -> int:
-    """Refuse a prime modulo which 2 has too small an order; return that order otherwise.
-
-    >>> require_order_of_two(2**61 - 1, 10**6)
-    Traceback (most recent call last):
-    attncert.InputError: prime: must be a prime modulo which 2 has order at least \
-1000000, not 2305843009213693951, where it has order 61
-    """
-    order = order_of_two(p)
-    if order < at_least:
-        must = f"a prime modulo which 2 has order at least {at_least}"
-        raise InputError("prime", must, f"{p}, where it has order {order}")
-    return order
 
 
 def is_safe_with_primitive_two(p: int) -> bool:

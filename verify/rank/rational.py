@@ -21,7 +21,6 @@ from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.brief import in_brief
-from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.primes import PRIMES_FLOAT64
@@ -126,7 +125,7 @@ def relations(table: Any) -> tuple[Relation, ...]:
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
-    """A short relation between the given rows, or None if they are independent; both proved.
+    """A short relation between the given rows, all distinct; None if they are independent. Proved.
 
     Among the fundamental circuits of one basis it takes the one with the smallest support, so
     that a small dependent set in a large subset is found by solving a small system.
@@ -138,8 +137,6 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     """
     array = as_table(table)
     chosen = list(range(len(array))) if rows is None else [int(i) for i in rows]
-    if len(set(chosen)) < len(chosen):
-        raise InputError("rows", "distinct", chosen)
     part = array[chosen]
     for p in PRIMES_FLOAT64:
         pivots, coefficients = cpu.echelon(residues(np.ascontiguousarray(part.T), p), p)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, IntegerArray, ObjectArray
+from attncert.constructions.arrays import AnyArray, FloatArray, IntegerArray, ObjectArray
 from attncert.constructions.data.conversion import narrow, objects
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
@@ -57,26 +57,6 @@ def as_table(values: Any, name: str = "table") -> AnyArray:
         got = f"{array[row, column]} at row {row}, column {column}"
         raise InputError(name, "a matrix of finite numbers", got)
     return array
-
-
-def as_subsets(subsets: Any, vectors: int, name: str = "subsets") -> IntArray:
-    """Index sets as a contiguous (S, k) int64 array with entries in 0 .. vectors-1."""
-    try:
-        array = (
-            np.asarray(subsets) if isinstance(subsets, (list, tuple)) else to_host(subsets, name)
-        )
-    except ValueError as error:
-        raise InputError(name, "index sets of equal size", str(error)) from error
-    if array.size == 0:
-        shape = array.shape if array.ndim == 2 else (len(array), 0)
-        return np.zeros(shape, dtype=np.int64)
-    if array.ndim != 2 or array.dtype.kind not in "iu":
-        got = f"of shape {array.shape} and type {array.dtype}"
-        raise InputError(name, "an (S, k) array of indices, one subset per row", got)
-    if int(array.min()) < 0 or int(array.max()) >= vectors:
-        got = f"{int(array.min())} to {int(array.max())}"
-        raise InputError(name, f"indices from 0 to {vectors - 1}", got)
-    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def to_host(values: Any, name: str = "table") -> AnyArray:

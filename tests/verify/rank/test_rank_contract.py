@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.rank_cases import CASES, Case, exact_rank
 
+from attncert.constructions.errors import InputError
 from attncert.verify.rank.ball import certify_full_row_rank
 from attncert.verify.rank.decide import decide
 from attncert.verify.rank.floating import numerical_rank
@@ -54,12 +55,16 @@ def test_rational_rank_is_the_rank_with_relations_that_prove_it(case: Case) -> N
 
 @each_case
 def test_ball_arithmetic_certifies_full_row_rank_exactly_when_it_holds(case: Case) -> None:
-    proof = certify_full_row_rank(case.matrix, max_precision=8192)
+    proof = certify_full_row_rank(case.matrix, 8192)
     assert proof.certified == (case.rank == case.shape[0])
 
 
 @each_case
 def test_numerical_rank_agrees_where_floats_can_see_it(case: Case) -> None:
+    if "huge" in case.name:
+        with pytest.raises(InputError, match="range of float64"):
+            numerical_rank(case.matrix)
+        return
     found = numerical_rank(case.matrix)
     if case.floats_see_it:
         assert found.rank == case.rank

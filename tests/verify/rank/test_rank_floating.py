@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncert.constructions.errors import InputError
-from attncert.verify.rank.ball import smallest_singular_value
 from attncert.verify.rank.floating import Verdict, numerical_rank, robustness
 
 
@@ -20,12 +19,6 @@ def test_default_tolerance_is_the_usual_one(m: int, n: int, rank: int, seed: int
     assert numerical_rank(table).rank == np.linalg.matrix_rank(table)
     single = table.astype(np.float32)
     assert numerical_rank(single, dtype="float32").rank == np.linalg.matrix_rank(single)
-
-
-def test_integers_beyond_floats_are_scaled() -> None:
-    found = numerical_rank([[10**400, 0], [0, 3 * 10**400]])
-    assert found.rank == 2 and found.exponent > 300
-    assert found.spectrum[0] / found.spectrum[1] == pytest.approx(3.0)
 
 
 def with_sigma_min(value: float, seed: int = 0) -> np.ndarray:
@@ -56,19 +49,6 @@ def test_the_verdict_depends_on_the_format_of_the_data(
     assert (found.sigma_min - found.error > found.rounding) == (verdict is Verdict.ROBUST)
 
 
-def test_what_is_stored_wide_but_was_rounded_narrow() -> None:
-    table = with_sigma_min(1e-8).astype(np.float32).astype(np.float64)
-    assert robustness(table).verdict is Verdict.ROBUST
-    assert robustness(table, stored_as="float32").verdict is Verdict.WITHIN_ROUNDING
-
-
-def test_an_enclosed_singular_value_raises_the_level() -> None:
-    table = with_sigma_min(1e-5).astype(np.float32)
-    bounds = smallest_singular_value(table)
-    found = robustness(table, sigma_min=bounds.lower)
-    assert (found.verdict, found.level, found.error) == (Verdict.ROBUST, "enclosed", 0.0)
-
-
 def test_dependence_is_exact_and_witnessed() -> None:
     table = np.array([[1.5, 0.25, 1.0], [3.0, 0.5, 2.0]])
     found = robustness(table)
@@ -94,10 +74,8 @@ def test_rounding_is_an_upper_bound_of_what_rounding_does(seed: int, exponent: i
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: numerical_rank([[1.0]], dtype="float16"), "dtype: must be float32 or float64"),
-        (lambda: numerical_rank([[1.0]], tolerance=-1.0), "tolerance: must be a finite number"),
         (lambda: numerical_rank([[1e300]], dtype="float32"), "range of float32"),
-        (lambda: robustness([[1.0]], stored_as="int8"), "stored_as: must be float16"),
+        (lambda: numerical_rank([[10**400]], dtype="float32"), "range of float64"),
         (lambda: robustness([[10**400]]), "range of float64"),
     ],
 )

@@ -185,16 +185,6 @@ def test_a_prime_that_divides_the_contexts_denominator_is_passed_over() -> None:
         FeatureRows(small, layer, P)
 
 
-def test_a_prime_modulo_which_two_has_small_order_is_refused() -> None:
-    """2^17 - 1: two has order 17, exponents collide, and the rank comes out too low."""
-    data = generators.random(60, 4, 8, shared=True, seed=1)
-    layer = random_layer(20, 8, size=10**6)
-    with pytest.raises(InputError, match="where it has order 17"):
-        layer_rank(data, layer, primes=(2**17 - 1,))
-    assert layer_rank(data, layer).rank == 60
-    assert flint_rank(data, layer, 2**17 - 1) < 60
-
-
 def test_inexact_products_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     class Rounding(np.ndarray):
         def __matmul__(self, other: Any) -> Any:

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.rank_cases import CASES, Case, exact_rank
 
-from attncert.constructions.errors import InputError
 from attncert.verify.rank.decide import decide
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import (
@@ -138,12 +137,3 @@ def test_integer_matrix_is_the_table_times_a_power_of_two(row: list[float]) -> N
     for ratio in ratios:
         assert ratio > 0 and 1 in (ratio.numerator, ratio.denominator)
         assert (ratio.numerator * ratio.denominator).bit_count() == 1
-
-
-def test_repeated_rows_in_the_question_are_refused() -> None:
-    with pytest.raises(InputError, match="rows: must be distinct"):
-        find_relation([[1], [2]], [0, 0])
-    with pytest.raises(InputError, match="subset: must be distinct indices"):
-        decide([[1], [2]], [1, 1])
-    with pytest.raises(InputError, match="subset: must be indices from 0 to 1"):
-        decide([[1], [2]], [0, 2])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
-from attncert.verify.rank.residues import as_subsets, as_table, residues
+from attncert.verify.rank.residues import as_table, residues
 
 PRIMES = [11, 13, 1019, 11863067, 47453111]
 
@@ -88,18 +88,3 @@ def test_unusable_tables_are_refused_in_one_line(table: object, message: str) ->
     with pytest.raises(InputError, match=message) as raised:
         as_table(table)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("subsets", "message"),
-    [
-        ([[0, 4]], "indices from 0 to 3, not 0 to 4"),
-        ([[-1, 0]], "indices from 0 to 3, not -1 to 0"),
-        ([0, 1], r"not of shape \(2,\)"),
-        ([[0.0, 1.0]], "type float64"),
-        ([[0, 1], [2]], "index sets of equal size"),
-    ],
-)
-def test_unusable_subsets_are_refused(subsets: object, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        as_subsets(subsets, 4)

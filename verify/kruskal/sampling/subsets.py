@@ -146,7 +146,7 @@ def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, ran
     A prefix as long as the rank of all vectors ends with nothing new: more vectors than their rank
     are dependent anyway.
     """
-    lengths = tester.prefixes(drawn).lengths
+    lengths = tester.prefixes(drawn)
     shortest = int(np.argmin(lengths))
     length = int(lengths[shortest])
     circuits = []

@@ -26,7 +26,7 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
-from attncert.verify.rank.primes import PRIMES_FLOAT64, require_order_of_two
+from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, Footprint, Plan
 from attncert.verify.rank.whole_layer.streaming import Elimination
@@ -82,8 +82,6 @@ def layer_rank(
     where = choose_device(device)
     memory = where.room(memory)
     xp = where.namespace if xp is None else xp
-    for p in primes:
-        require_order_of_two(p, p - 1)
     _require_exact_products(xp, primes[0])
     exact = not all(is_integral(head, data) for head in layer.heads)
     plans = Footprint.of(data, layer, exact).plans(memory)

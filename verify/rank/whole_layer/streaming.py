@@ -66,11 +66,6 @@ class Elimination:
         self.rank = 0
         self._panels: list[_Panel] = []
 
-    @property
-    def held_bytes(self) -> int:
-        """Bytes of all pivot rows kept."""
-        return sum(4 * panel.rows.shape[0] * panel.rows.shape[1] for panel in self._panels)
-
     def add(self, block: Any) -> int:
         """Eliminate at most HEIGHT further rows, (b, columns) balanced float64; `block` is left
         as it is. Returns how many of them are independent of all rows so far."""
