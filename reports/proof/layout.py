@@ -4,7 +4,8 @@ Layers from premises down to conclusions, at most `MOST_WIDE` boxes in each (Cof
 bound on the width); an edge that skips layers is threaded through stand-ins, one per layer, so
 that it runs between boxes and not behind them; the order inside a layer is improved by sweeps that
 move each node to the mean place of its neighbours; the places are then the solution of a linear
-programme: edges as upright as the order allows (Gansner et al. 1993). Deterministic.
+programme: edges as upright as the order allows, found by the flow dual to it (Gansner et al. 1993).
+Deterministic.
 (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981.)
 """
 
@@ -15,16 +16,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import networkx as nx
-import numpy as np
-from scipy.optimize import linprog
 
 MOST_WIDE = 5
 _SWEEPS = 24
 
 Node = int | tuple[int, int, int]  # a box, or the stand-in of an edge in one layer
-_GAP = (1.0, 0.66, 0.28)  # distance of neighbours in a layer: none, one or both are stand-ins
-_NARROW = 8.0  # cost of the drawing's width, against that of slanted edges
-_PULL = (1.0, 2.0, 8.0)  # how upright an edge is kept: by the same count (Gansner et al.)
+_UNIT = 100  # places are whole numbers of this part of a box
+_GAP = (100, 66, 28)  # distance of neighbours in a layer: none, one or both are stand-ins
+_NARROW = 8  # cost of the drawing's width, against that of slanted edges
+_PULL = (1, 2, 8)  # how upright an edge is kept: by the same count (Gansner et al.)
 
 
 @dataclass(frozen=True)
@@ -114,36 +114,42 @@ def _ordered(rows: list[list[Node]], links: list[tuple[Node, Node]]) -> list[lis
     return rows
 
 
+# Every term to be made small is w (x_b - x_a) for a constraint x_b - x_a >= g: a link's |x_a - x_b|
+# is (x_a - x_k) + (x_b - x_k) with a node k of its own to the left of both. The dual of such a
+# programme is a flow of least cost -g, in which a constraint that carries flow is tight. What is
+# tight and what is not leaves each node a range; its ends, for all nodes, are two solutions.
+
+
 def _places(
     rows: list[list[Node]], links: list[tuple[Node, Node]]
 ) -> dict[Node, tuple[float, float]]:
     """x minimizes the weighted sum of |x_a - x_b| over the links and of the drawing's width, with
-    the order and the distances inside each layer kept.
-
-    Variables: every x, one bound for each link, and the drawing's two edges.
-    """
-    nodes = [n for row in rows for n in row]
-    at = {n: k for k, n in enumerate(nodes)}
-    left = len(nodes) + len(links)
-    right = left + 1
-    cost = np.zeros(right + 1)
-    cost[left], cost[right] = -_NARROW, _NARROW
-    smaller: list[tuple[dict[int, float], float]] = []  # sum of coefficient · variable <= bound
-    for k, (a, b) in enumerate(links, start=len(nodes)):
-        cost[k] = _PULL[_loose(a) + _loose(b)]
-        smaller += [({at[a]: s, at[b]: -s, k: -1.0}, 0.0) for s in (1.0, -1.0)]
-    for n in nodes:
-        smaller += [({left: 1.0, at[n]: -1.0}, 0.0), ({at[n]: 1.0, right: -1.0}, 0.0)]
-    for layer in rows:
-        for a, b in pairwise(layer):
-            smaller.append(({at[a]: 1.0, at[b]: -1.0}, -_GAP[_loose(a) + _loose(b)]))
-    matrix = np.zeros((len(smaller), right + 1))
-    for row, (coefficients, _) in zip(matrix, smaller, strict=True):
-        for k, c in coefficients.items():
-            row[k] = c
-    fixed = [(None, None)] * left + [(0.0, 0.0), (None, None)]  # the left edge is at 0
-    x = linprog(cost, matrix, [b for _, b in smaller], bounds=fixed, method="highs").x
-    return {n: (round(float(x[at[n]]), 4), float(k)) for k, row in enumerate(rows) for n in row}
+    the order and the distances inside each layer kept: the mean of the two outermost solutions."""
+    graph = nx.DiGraph()
+    graph.add_edge("left", "right", gap=0, cost=_NARROW)
+    for a, b in links:
+        for end in (a, b):
+            graph.add_edge(("link", a, b), end, gap=0, cost=_PULL[_loose(a) + _loose(b)])
+    for row in rows:
+        for n in row:
+            graph.add_edge("left", n, gap=0, cost=0)
+            graph.add_edge(n, "right", gap=0, cost=0)
+        for a, b in pairwise(row):
+            graph.add_edge(a, b, gap=_GAP[_loose(a) + _loose(b)], cost=0)
+    for n in graph:
+        excess = graph.in_degree(n, "cost") - graph.out_degree(n, "cost")
+        graph.add_node(n, demand=excess)
+    for edge in graph.edges.values():
+        edge["weight"] = -edge["gap"]
+    _, flow = nx.network_simplex(graph)
+    for a, b in [*graph.edges]:
+        if flow[a][b]:
+            graph.add_edge(b, a, weight=graph[a][b]["gap"])
+    first = nx.single_source_bellman_ford_path_length(graph, "left")
+    last = nx.single_source_bellman_ford_path_length(graph.reverse(), "right")
+    width = -first["right"]
+    x = {n: (width + last[n] - first[n]) / 2 / _UNIT for row in rows for n in row}
+    return {n: (round(x[n], 4), float(k)) for k, row in enumerate(rows) for n in row}
 
 
 def _loose(node: Node) -> int:

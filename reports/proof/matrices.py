@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Eq, MatrixSymbol
-from sympy.printing.pretty.pretty import PrettyPrinter
-from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
-from sympy.printing.pretty.stringpict import prettyForm, stringPict
+from flint import fmpq_mat
 
 from attncert.constructions.layer import Layer
 
@@ -18,25 +15,23 @@ _GAP = "     "
 
 
 def matrices(layer: Layer | None) -> str:
-    """W_K, W_Q, W_V side by side, a head below the other, and W_O; "" where they are too large.
+    """W_K, W_Q / ln 2, W_V side by side, a head below the other, and W_O; "" where they are too
+    large.
 
     >>> print(matrices(Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])))
     head 1
-                        ⎡ log(2)  ⎤
-          ⎡1⎤           ⎢ ──────  ⎥
-    W_K = ⎢ ⎥     W_Q = ⎢   2     ⎥
-          ⎣0⎦           ⎢         ⎥
-                        ⎣-3⋅log(2)⎦
+          ⎡1⎤                  ⎡1/2⎤
+    W_K = ⎢ ⎥     W_Q / ln 2 = ⎢   ⎥
+          ⎣0⎦                  ⎣-3 ⎦
     """
     if layer is None or _numbers(layer) > MOST_NUMBERS or _bits(layer) > 4 * MOST_LETTERS:
         return ""
-    weights = layer.to_sympy()
     blocks = []
-    for number in range(len(layer.heads)):
-        named = {name: weights[name][number] for name in list(weights)[:3] if name != "W_O"}
-        blocks.append(f"head {number + 1}\n{_equations(named)}")
-    if "W_O" in weights:
-        blocks.append(f"all heads\n{_equations({'W_O': weights['W_O']})}")
+    for number, head in enumerate(layer.heads, start=1):
+        named = {"W_K": head.key, "W_Q / ln 2": head.query, "W_V": head.value}
+        blocks.append(f"head {number}\n{_equations(named)}")
+    if layer.output is not None:
+        blocks.append(f"all heads\n{_equations({'W_O': layer.output})}")
     text = "\n\n".join(blocks)
     return text if max(map(len, text.splitlines())) <= MOST_LETTERS else ""
 
@@ -51,12 +46,20 @@ def _bits(layer: Layer) -> int:
     return max((int(part).bit_length() for x in numbers for part in (x.p, x.q)), default=0)
 
 
-def _equations(matrices: Mapping[str, Any]) -> str:
-    """NAME = matrix, in one row."""
+def _equations(matrices: Mapping[str, fmpq_mat | None]) -> str:
+    """NAME = matrix, in one row. Of numbers alone: products would have SymPy load its units."""
+    from sympy import Eq, Matrix, MatrixSymbol, Rational
+    from sympy.printing.pretty.pretty import PrettyPrinter
+    from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
+    from sympy.printing.pretty.stringpict import prettyForm, stringPict
+
     before = pretty_use_unicode(True)  # else SymPy goes by what stdout was when it was imported
     try:
         row: list[Any] = []
-        for name, matrix in matrices.items():
+        for name, exact in matrices.items():
+            if exact is None:
+                continue
+            matrix = Matrix([[Rational(int(x.p), int(x.q)) for x in row] for row in exact.tolist()])
             equation = Eq(MatrixSymbol(name, *matrix.shape), matrix, evaluate=False)
             row += [_GAP, PrettyPrinter()._print(equation)]
         lines = prettyForm(*stringPict.next(*row[1:])).render(wrap_line=False).splitlines()

@@ -33,7 +33,6 @@ from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
-from attncert.verify.interpolation.symbolic import feasible, symbolic
 from attncert.verify.pipeline.data_file import data_file
 from attncert.verify.pipeline.first_layer import of_mixed
 from attncert.verify.pipeline.grids import of_rounded, remedied, seconds
@@ -253,6 +252,8 @@ def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> lis
     run.progress("interpolation", 0, 3)
     routes = [shared.timed(partial(rational, data, layer))]
     if work * data.T <= INVERSE_WORK:
+        from attncert.verify.interpolation.symbolic import feasible, symbolic  # loads SymPy
+
         inverse = right_inverse(built, data)
         if feasible(data, layer, inverse):
             run.progress("interpolation", 1, 3)

@@ -15,7 +15,6 @@ from attncert.verify.saturation import SOURCE
 from attncert.verify.saturation.least import least
 from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
-from attncert.verify.saturation.symbolic import symbolic
 from attncert.verify.steps.in_order import Check
 
 __all__ = ["checks", "conclusion"]
@@ -23,6 +22,8 @@ __all__ = ["checks", "conclusion"]
 
 def checks(data: Dataset, built: Construction, asked: Saturation) -> list[Check]:
     """The routes, and that c is the least."""
+    from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
+
     return [
         partial(rational, data, built, asked),
         partial(symbolic, data, built),

@@ -28,10 +28,10 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.features import PRIMES
 from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.kruskal.within import MOST, decide_within, work_needed
 from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.prove import A1_WORK
 from attncert.verify.rank.engines.arithmetic import matmul
-from attncert.verify.rank.engines.cpu import echelon, profile
+from attncert.verify.rank.engines.cpu import profile
 from attncert.verify.rank.modular import independent_subsets
 from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import find_relation
@@ -47,7 +47,6 @@ _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # entries from which compiled code takes a rank modulo a prime faster than FLINT
 _WIDE = 1_000  # entries of a subset above which all samples are tried at once
-A1_WORK = 30.0  # nominal seconds for each question about many subsets
 
 
 def sizes(data: Dataset) -> Claim:
@@ -201,6 +200,8 @@ def kruskal_at_least(
 
     exhaustive = total <= _EXHAUSTIVE
     if not exhaustive:
+        from attncert.verify.kruskal.within import decide_within  # compiled code
+
         vectors = Vectors.of(data)
         bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
         if bound is not None and bound.dependency is not None:
@@ -246,6 +247,8 @@ def _clause(sentence: str) -> str:
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
     """What would decide it, with the work it takes, where that is within reach."""
+    from attncert.verify.kruskal.within import MOST, work_needed
+
     needed = work_needed(vectors, k)
     if needed > MOST:
         return {}
@@ -275,18 +278,18 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
     queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
     mod p prove that e_s lies outside its span over ℚ: only the rest is looked at. If it is
     dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing: all are
-    looked at. v is any vector off the pivot columns, and there what the echelon form asks for.
+    looked at. v is one combination of a basis of the vectors that are orthogonal to the group.
     """
     if not earlier:
         return []
-    p, width = PRIMES_FLOAT64[0], queries.shape[1]
-    pivots, rows = echelon(queries[list(group)], p)
-    if len(pivots) < len(group):
+    p, (count, width) = PRIMES_FLOAT64[0], (len(group), queries.shape[1])
+    rows = np.mod(queries[list(group)], p).astype(np.int64).ravel().tolist()
+    basis, nullity = nmod_mat(count, width, rows, p).nullspace()
+    if width - nullity < count:
         return earlier
-    j = np.arange(width)
-    v = residues((j + 1) * (j + 7), p)[:, None]
-    v[pivots] = 0
-    v[pivots] = -matmul(rows, v, p)
+    factors = [(j + 1) * (j + 7) % p * (j < nullity) for j in range(width)]
+    combined = basis * nmod_mat(width, 1, factors, p)
+    v = residues(np.array([[int(x)] for x in combined.entries()]), p)
     products = matmul(queries[earlier], v, p)[:, 0]
     return np.array(earlier)[products == 0].tolist()
 

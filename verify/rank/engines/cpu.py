@@ -29,18 +29,12 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
+from types import ModuleType
 
 import numpy as np
 
 from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, ResidueArray
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
-from attncert.verify.rank.engines.cpu_kernels import (
-    back,
-    eliminate,
-    prefix_range,
-    subtract_range,
-    systematic_range,
-)
 
 __all__ = [
     "PANEL",
@@ -73,7 +67,9 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     >>> prefixes(table, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
     [2, 1, 2]
     """
-    return _lengths(partial(prefix_range, table), subsets, _arithmetic(p, table.dtype), threads)
+    return _lengths(
+        partial(_kernels().prefix_range, table), subsets, _arithmetic(p, table.dtype), threads
+    )
 
 
 def systematic_prefixes(
@@ -86,7 +82,7 @@ def systematic_prefixes(
     Only the vectors outside the basis are eliminated, in coordinates whose basis vectors are not
     in the subset: k where that proves the subset independent, else an unspecified smaller number.
     """
-    kernel = partial(systematic_range, coefficients, position)
+    kernel = partial(_kernels().systematic_range, coefficients, position)
     return _lengths(kernel, subsets, _arithmetic(p, coefficients.dtype), threads)
 
 
@@ -116,7 +112,7 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
     """
     _, pivots, rows = _forward(matrix, p)
-    back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
+    _kernels().back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
     kept = pivots >= 0
     order = np.flatnonzero(kept)
     return pivots[order], rows[order, : matrix.shape[1]]
@@ -131,13 +127,20 @@ def subtract(rows: FloatArray, kept: IntArray, product: FloatArray, p: int) -> F
     >>> subtract(np.array([[1.0, 2.0, 3.0]]), np.array([2, 0]), np.array([[5.0, 5.0]]), 11).tolist()
     [[-2.0, -4.0]]
     """
-    out = np.empty(product.shape)
+    kernel, out = _kernels().subtract_range, np.empty(product.shape)
 
     def work(start: int, stop: int) -> None:
-        subtract_range(out, rows, kept, product, start, stop, np.float64(p), np.float64(1.0 / p))
+        kernel(out, rows, kept, product, start, stop, np.float64(p), np.float64(1.0 / p))
 
     _spread(work, len(rows), available_threads())
     return out
+
+
+def _kernels() -> ModuleType:
+    """Compiled code, and the compiler with it: half a second that a small proof does not need."""
+    from attncert.verify.rank.engines import cpu_kernels
+
+    return cpu_kernels
 
 
 def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, ResidueArray]:
@@ -150,7 +153,7 @@ def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, Residue
     order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
     space = (independent, pivots, rows, panel, multipliers, pivot_row)
-    eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
+    _kernels().eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
     return independent, pivots, rows
 
 
