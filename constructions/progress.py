@@ -8,6 +8,11 @@ Progress = Callable[[int, int], None]  # progress(done, of); of = 0: nobody know
 StageProgress = Callable[[str, int, int], None]  # progress(stage, done, of)
 
 
+def say(progress: StageProgress, line: str) -> None:
+    """A line that stays, where this progress shows lines, as `attncert.Stages` does."""
+    getattr(progress, "say", silent)(line)
+
+
 def silent(*told: str | int) -> None:
     """Neither is shown: the default of both."""
 

@@ -124,18 +124,19 @@ def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[st
     return more
 
 
-def cost_of_checking(data: Dataset, layer: Layer) -> tuple[float, float]:
+def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tuple[float, float]:
     """Seconds and MiB that checking this interpolation takes at most, or a few times as much.
 
     Its two largest terms (`interpolation` in verify/checker): for every example the softmax sums
     of all heads, of R bits together, are multiplied with the features and with one another; and the
     products value·output, the labels and one example's terms are held. From the sizes of the
-    layer's own numbers: nothing is multiplied.
+    layer's own numbers: nothing is multiplied. bits: of a readout that is not computed yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()
-    value, output = _common_bits([h.value for h in layer.heads]), _common_bits([layer.output])
-    product = value + output + 8
+    if bits is None:
+        bits = _common_bits([h.value for h in layer.heads]) + _common_bits([layer.output])
+    product = bits + 8
     sums = np.zeros((H, data.T))
     for h, head in enumerate(layer.heads):
         sums[h] = ranges(logit_table(head, data)).astype(np.float64)

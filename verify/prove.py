@@ -16,6 +16,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
@@ -110,12 +111,14 @@ def _prove(run: Run) -> Proof:
         proof = refused(run, claims, failure)
     else:
         with run.theirs("groups and heads"):  # of which all that follows is made
+            bits = predicted_bits(built, run.data)
+            stages.announce(run, built, bits)
             claims += stages.premises(run, built, claims)
             claims += stages.steps(run, built)
             claims += stages.saturation(run, built)
             claims += (ranked := stages.rank(run, built))
             claims += stages.follows(run, built)
-            answer = stages.answer(run, built, ranked[0].numbers["prime"])
+            answer = stages.answer(run, built, bits, ranked[0].numbers["prime"])
             claims += answer.claims
             proof = stages.finished(run, built, answer, claims)
     with run.theirs("trace"):

@@ -25,7 +25,7 @@ from attncert.reports.report import figure_file
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES
-from attncert.reports.words.text import markdown, sentence
+from attncert.reports.words.text import markdown, plain, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -70,7 +70,7 @@ def room(proof: Proof) -> Room:
         _context(proof),
         exhibits(proof),
         partial(files, proof),
-        _on_rounded(proof),
+        _instead(proof),
         "notebook.md.j2",
         partial(Plots, proof),
     )
@@ -85,9 +85,13 @@ def files(proof: Proof) -> dict[str, bytes]:
     return named | ({} if data is None else {data["name"]: data.content})
 
 
-def _on_rounded(proof: Proof) -> tuple[str, ...]:
-    if (told := saturation.remedy(proof)) is None:
+def _instead(proof: Proof) -> tuple[str, ...]:
+    """Where a rank is the answer and nobody asked for one: why, and what else could be had."""
+    if proof.question.claim != "auto" or ids.READOUT not in proof.trace:
         return ()
+    readout = proof.trace[ids.READOUT]
+    if (told := saturation.remedy(proof)) is None:
+        return () if readout.level.holds else (plain(readout.statement),)
     command, change, seconds = told
     return (
         f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"

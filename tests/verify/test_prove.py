@@ -377,3 +377,31 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) < data.T
     if proof.layer is not None:
         assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
+
+
+class Told:
+    """Progress that keeps the stages and the lines."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        self.heard.append(stage)
+
+    def say(self, line: str) -> None:
+        self.heard.append(line)
+
+
+def test_that_a_rank_will_be_the_answer_is_said_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "SOLVE_WORK", 1)
+    monkeypatch.setattr(pipeline, "LIMIT_MIB", 1e-6)
+    proof = prove(DISTINCT, Prove(), told := Told())
+    (line,) = (x for x in told.heard if x.startswith("The answer will be a rank."))
+    assert told.heard.index(line) < told.heard.index("rank")
+    assert "--claim interpolation takes about 1.7 s, and its check takes about " in line
+    assert "attncert check --limit-seconds and --limit-mib raise" in line
+    assert (
+        proof.setup.claim == "full-rank" and line.split(": ")[1] in proof.trace["readout"].statement
+    )
+    prove(DISTINCT, Prove(claim="interpolation"), told := Told())
+    assert not any("will be a rank" in x for x in told.heard)

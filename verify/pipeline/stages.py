@@ -10,10 +10,9 @@ from typing import Any
 from attncert.constructions.construction import Construction
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer, parameter_count
-from attncert.constructions.progress import silent
+from attncert.constructions.progress import say, silent
 from attncert.constructions.readout.float_weights import float64_weights
 from attncert.constructions.readout.solve import (
-    predicted_bits,
     readout,
     right_inverse,
     with_readout,
@@ -183,18 +182,57 @@ def rank(run: Run, built: Construction) -> list[Claim]:
     return [shared.timed(check), shared.timed(picked), narrow.reduction()]
 
 
-def answer(run: Run, built: Construction, prime: int) -> Outcome:
+def announce(run: Run, built: Construction, bits: int) -> None:
+    """Before the work: that a rank will be the answer, and what else could be had at which cost."""
+    if why := _too_long(run, built, bits):
+        say(run.progress, f"The answer will be a rank. No exact readout: {why}.")
+
+
+def _too_long(run: Run, built: Construction, bits: int) -> str:
+    """Why no readout is computed where none was asked for by name; "" where one is.
+
+    bits: of its numbers, as expected.
+    """
+    data, work = run.data, bits * bits * run.data.T
+    if run.narrow or run.question.claim != "auto":
+        return ""
+    if work <= (ASKED_WORK if run.rounding else SOLVE_WORK):
+        return ""
+    why = conclusions.too_long_to_compute(bits)
+    if work > ASKED_WORK or bits * data.T > READOUT_BITS:
+        return why
+    time = seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
+    why += f" unasked; --claim interpolation takes about {time:,g} s"
+    above = _above_limits(*cost_of_checking(data, built.layer, bits))
+    return f"{why}, and {above}" if above else why
+
+
+def _above_limits(time: float, mib: float) -> str:
+    """What the check of a certificate takes, and how its limits are raised; "" within them."""
+    if time <= LIMIT_SECONDS and mib <= LIMIT_MIB:
+        return ""
+    return (
+        f"its check takes about {_brief(time)} s and {_brief(mib)} MiB, above the limits "
+        f"({LIMIT_SECONDS:,g} s, {LIMIT_MIB:,g} MiB) that attncert check --limit-seconds and "
+        "--limit-mib raise"
+    )
+
+
+def _brief(x: float) -> str:
+    return f"{float(f'{x:.2g}'):,g}"
+
+
+def answer(run: Run, built: Construction, bits: int, prime: int) -> Outcome:
     """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
 
-    prime: modulo which the rank is T.
+    bits: of the readout's numbers, as expected. prime: modulo which the rank is T.
     """
     data, wanted = run.data, "interpolation" if run.narrow else run.question.claim
-    bits = predicted_bits(built, data)
     work = bits * bits * data.T
     if wanted == "full-rank":
         return _by_rank(run, built, prime, bits, "as asked")
-    if wanted == "auto" and work > (ASKED_WORK if run.rounding else SOLVE_WORK):
-        return _by_rank(run, built, prime, bits, conclusions.too_long_to_compute(bits))
+    if why := _too_long(run, built, bits):
+        return _by_rank(run, built, prime, bits, why)
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
         told = conclusions.too_long(data, bits, narrow=run.narrow)
         return Outcome("interpolation", built.layer, told)
@@ -205,14 +243,13 @@ def answer(run: Run, built: Construction, prime: int) -> Outcome:
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
     time, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
-    if time > LIMIT_SECONDS or mib > LIMIT_MIB:
-        size = f"about {time:.2g} s and {mib:.2g} MiB"
-        file, uncertified = None, f"checking it would take {size}, more than the checker allows"
-    if uncertified and wanted == "auto":
-        return _by_rank(run, built, prime, bits, f"it has no certificate: {uncertified}")
+    above = _above_limits(time, mib)
+    if wanted == "auto" and (uncertified or above):
+        why = above or f"it has no certificate: {uncertified}"
+        return _by_rank(run, built, prime, bits, why)
     solves = shared.timed(partial(readout_solves, data, layer))
     routes = interpolation(run, built, layer, work)
-    concluded = conclusions.interpolates(data, routes, uncertified, narrow=run.narrow)
+    concluded = conclusions.interpolates(data, routes, uncertified, above, narrow=run.narrow)
     return Outcome("interpolation", layer, [solves, *routes, *concluded], file)
 
 

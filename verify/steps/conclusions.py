@@ -137,12 +137,18 @@ def universal(*, narrow: bool = False) -> Claim:
 
 
 def interpolates(
-    data: Dataset, routes: Sequence[Claim], uncertified: str = "", *, narrow: bool = False
+    data: Dataset,
+    routes: Sequence[Claim],
+    uncertified: str = "",
+    above: str = "",
+    *,
+    narrow: bool = False,
 ) -> list[Claim]:
     """The answer when an exact readout was computed; rests on the exact routes that ran.
 
     A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
-    why there is no certificate. narrow: as for `universal`.
+    why there is no certificate. above: which limits its check goes beyond. narrow: as for
+    `universal`.
     """
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
@@ -160,7 +166,7 @@ def interpolates(
     level = Level.PROVED if exact else Level.UNDECIDED
     answer = Claim(
         ids.MEMORIZATION,
-        _outputs(data) + _uncertified(uncertified),
+        _outputs(data) + _uncertified(uncertified) + (above and f" Certified: {above}."),
         Level.REFUTED if against else level,
         numbers={"examples": data.T},
         rests_on=() if against else tuple(exact),

@@ -130,15 +130,15 @@ def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_above_a_limit_of_the_checker_the_rank_is_the_answer(
+def test_above_a_limit_of_the_checker_the_rank_is_the_answer_unless_it_is_asked_for(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attncert.verify.pipeline.stages." + limit, 0.0)
     proof = prove(SMALL, Prove())
     assert proof.setup.claim == "full-rank" and proof.certificate is not None
     asked = prove(SMALL, Prove(claim="interpolation"))
-    assert asked.certificate is None
-    assert "checking it would take" in asked.trace["memorization"].statement
+    assert asked.certificate is not None and asked.certificate["claim"] == "interpolation"
+    assert "attncert check --limit-seconds and --limit-mib raise" in asked.statement
 
 
 def test_labels_out_of_reach_are_refuted_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

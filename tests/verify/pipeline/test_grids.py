@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import attncert
 from attncert import Dataset, InputError, Prove, prove
 from attncert.constructions import width_one
+from attncert.constructions.data.digits import digits
 from attncert.constructions.data.rounding import rounded
 from attncert.reports.answers import report
 from attncert.reports.proof.records import exhibits
@@ -125,3 +127,15 @@ def test_denormal_floats_end_with_a_command_that_is_taken() -> None:
 def test_what_is_no_grid(grid: str) -> None:
     with pytest.raises(InputError, match="round: must be auto, or a step above 0"):
         Prove(round=grid)
+
+
+def test_more_examples_than_the_theorem_places_are_named_on_no_grid() -> None:
+    proof = prove(digits(), Prove(heads=8, head_width=3, round="auto", examples=20))
+    assert "20 > 17 examples" in proof.statement and proof.setup.rounding is None
+
+
+def test_a_decimal_step_is_exact(tmp_path: Path) -> None:
+    words = ["prove", "digits", "--examples", "4", "--round", "0.1", "--out", str(tmp_path / "out")]
+    assert attncert.main(words) == 0
+    answer = json.loads((tmp_path / "out" / "answer.json").read_text())
+    assert answer["settings"]["round"] == answer["exhibits"]["setup"]["round"] == "1/10"
