@@ -1,7 +1,7 @@
 """The digits interpolated exactly: numbers, bits and time of both constructions, one table.
 
     python benchmarks/digits.py [--up-to T] [--out benchmarks/results/digits.json]
-    python benchmarks/digits.py --table      writes the table of docs/measured.md, from that file
+    python benchmarks/digits.py --table      writes the table of docs/performance.md, from that file
 
 The first T images, heads of width one (d_h = 1) and the paper's (d_h = n = 4). "build" finds the
 weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is `fmpq_mat.solve` of

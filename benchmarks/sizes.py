@@ -1,7 +1,7 @@
 """Cost against size, fitted in each dimension, and what much larger sizes would take.
 
     python benchmarks/sizes.py [--quick] [--out benchmarks/results/sizes.json]
-    python benchmarks/sizes.py --table    writes the tables of docs/measured.md, from that file
+    python benchmarks/sizes.py --table    writes the tables of docs/performance.md, from that file
 
 `layer_rank` of layers with random weights (rank_layers.py): T, n, d and H are varied one at a time
 about one layer. Processor seconds of one thread, the least of the runs: other work on the machine

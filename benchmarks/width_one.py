@@ -1,7 +1,7 @@
 """Heads of width one at scale: certificates by rank, from the data to the proof and the file.
 
     python benchmarks/width_one.py [--quick] [--large | --largest] [--out RESULTS.json]
-    python benchmarks/width_one.py --table    writes the table of docs/measured.md, from that file
+    python benchmarks/width_one.py --table    writes the table of docs/performance.md from it
 
 n = 32, d = 64, H = 20, T = 621, shared and distinct contexts (random integers to ±9); all 1,782
 digits; with --large also a thousand heads (n = 4, d = 8, T = 3,001) and the shape of ViT-base,

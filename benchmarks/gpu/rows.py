@@ -14,7 +14,7 @@ START = 15.0
 
 @dataclass(frozen=True)
 class Row:
-    """seconds: expected, by a formula in docs/gpu.md; a row that has not the time left waits for
+    """seconds: expected, an estimate; a row that has not the time left waits for
     the next run. job: what it returns goes into the file of results."""
 
     name: str

@@ -1,4 +1,4 @@
-"""docs/measured.md says what the committed results say."""
+"""docs/performance.md says what the committed results say."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def benchmark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def test_the_table_is_that_of_the_committed_results(benchmark: ModuleType) -> None:
     """After a new run: `python benchmarks/NAME.py --table`."""
     result = json.loads((ROOT / benchmark.OUT).read_text())
-    text = (ROOT / "docs" / "measured.md").read_text()
+    text = (ROOT / "docs" / "performance.md").read_text()
     name = benchmark.__name__
     between = text.split(f"<!-- {name}.py -->\n")[1].split("<!-- end -->")[0]
     assert between == benchmark.markdown(result) + "\n"

@@ -3,7 +3,7 @@
 Exact weights for data with 53-bit entries have exponents of a hundred bits, and their readout is
 beyond reach. On a grid the entries are short, and so is everything else. How long the numbers of
 the readout become on a grid is known as soon as keys and queries are built (`predicted_bits`), and
-building takes a second or so; what follows takes by far the most of the time (docs/measured.md).
+building takes a second or so; what follows takes by far the most of the time (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def at_most(change: Fraction) -> str:
 def seconds(bits: int, examples: int, weights: int) -> float:
     """About how long a run takes on one core, by the bits of its readout, T, and the number T·H·n
     of its softmax weights; two digits. A model fitted to measured runs, off by a factor of about
-    two at most (docs/measured.md); hypotheses are not counted.
+    two at most (docs/performance.md); hypotheses are not counted.
 
     >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
     (9.4, 150.0)

@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import pytest
 import step_defects as steps
-from defect_matrix import PAGE, Defect, Family, column, page
+from defect_matrix import Defect, Family, column
 from support.built import RUNS, claims, rebuilt, run, weights
-from support.paths import ROOT
 from trace_defects import TRACES
 
 from attncert.verify.claims.evidence import Claim, Level
@@ -41,16 +40,6 @@ def test_every_defect_is_caught_and_every_check_is_needed(name: str) -> None:
 
 def test_every_construction_of_ours_has_its_family() -> None:
     assert set(STEPS) == set(RUNS) == {method.name for method in registry._OURS}
-
-
-def test_the_page_is_made_from_the_matrix() -> None:
-    """After a change: `python tests/verify/defects/defect_matrix.py`, and read the diff."""
-    assert PAGE.read_text() == page(FAMILIES.values())
-    text = (ROOT / "docs" / "robustness.md").read_text()
-    counts = [f"| {len(f.defects)} | {len(f.checks)} |\n" for f in FAMILIES.values()]
-    places = [text.index(row) for row in counts]
-    assert places == sorted(places)
-    assert f"\n{sum(len(f.defects) for f in FAMILIES.values())} deliberate errors" in text
 
 
 # Errors in heads: refuted with a witness, and not before the head that was spoilt.
