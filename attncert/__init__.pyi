@@ -18,7 +18,7 @@ from .reports import write_report as write_report
 from .terminal.progress import Stages as Stages
 from .verify.assume.assume import assume as assume
 from .verify.audit.attack.search import attack as attack
-from .verify.audit.layer.section import audit_weights as audit_weights
+from .verify.audit.layer.layer import layer as layer
 from .verify.capacity.capacity import capacity as capacity
 from .verify.check import check as check
 from .verify.claims.evidence import Claim as Claim
@@ -41,6 +41,7 @@ from .verify.questions.assume import Assume as Assume
 from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit
 from .verify.questions.kruskal import Kruskal as Kruskal
+from .verify.questions.layer import LayerQuestion as LayerQuestion
 from .verify.questions.prove import Prove as Prove
 from .verify.steps.in_order import steps as steps
 from .version import __version__ as __version__

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 from machine import peak_mebibytes
@@ -21,7 +20,8 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.weights.load import Asked, of_state
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.section import audit_weights
+from attncert.verify.audit.layer.layer import layer as layer_on
+from attncert.verify.questions.layer import LayerQuestion
 
 SIZES = (("bert-base", 16, 32), ("bert-base", 16, 128), ("gpt2", 16, 32), ("gpt2", 16, 128))
 D, HEADS = 768, 12
@@ -82,10 +82,11 @@ def row(model: str, T: int, n: int) -> str:
     labels = outputs(layer, contexts, queries, mask)
     start = time.process_time()
     data = Dataset.of(contexts, queries, labels)
-    found = audit_weights(data, replace(layer), mask=mask, tolerance=Fraction(1, 1000))
+    question = LayerQuestion(tolerance="1/1000")
+    found = layer_on(replace(layer), data, question, mask=mask)
     seconds = time.process_time() - start
     memory = peak_mebibytes()
-    said = found.sections[0].answer.split(". ")[0]
+    said = ("within" if found.holds else "beyond") + " 1/1000"
     return f"| {model} | {T} | {n} | {loaded:.1f} s | {seconds:.0f} s | {memory} MiB | {said} |"
 
 

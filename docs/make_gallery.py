@@ -22,11 +22,13 @@ from attncert.constructions.data.loading import load
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.weights.load import load_weights
 from attncert.reports.answers import report
-from attncert.reports.audit import page as audit_page
 from attncert.reports.report import MARK
 from attncert.reports.words.jsonable import readable_json
-from attncert.verify.audit.layer.section import audit_weights
+from attncert.reports.words.text import sentence
+from attncert.verify.audit.layer.layer import layer
+from attncert.verify.claims import ids
 from attncert.verify.prove import prove
+from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -197,14 +199,20 @@ def trained_layer() -> Files:
     told = []
     for when in ("before", "after"):
         weights = load_weights(folder / f"{when}.npz", heads=3)
-        found = audit_weights(data, weights, property=str(asked))
-        page = audit_page.report(found)
-        files |= {f"{when}/{name}": content for name, content in page.files.items()}
+        answer = layer(weights, data, LayerQuestion(property=str(asked)))
+        page = report(answer)
+        errors = answer.trace[ids.LAYER_MEMORIZES]
+        measured = errors.statement if errors.level.holds else errors.witness["reason"]
+        files |= {
+            f"{when}/{name}": content
+            for name, content in page.files.items()
+            if name != "timings.json"
+        }
         told += [
             f"## {when.capitalize()} training",
             f"**{page.sentences[0]}**",
-            found.sections[0].answer + f" [The audit]({when}/audit.md).",
-            f"![Saturation, {when} training]({when}/figures/audit-layer.svg)",
+            f"{sentence(measured)} [The report]({when}/report.md).",
+            f"![Saturation, {when} training]({when}/figures/saturation.svg)",
         ]
     text = [
         MARK,
@@ -216,7 +224,7 @@ def trained_layer() -> Files:
             100,
         ),
         f"```toml\n{asked.read_text()}```",
-        "```text\nattncert audit examples/trained/data.npz --layer examples/trained/after.npz \\\n"
+        "```text\nattncert layer examples/trained/after.npz examples/trained/data.npz \\\n"
         "    --heads 3 --property examples/trained/property.toml\n```",
         *told,
     ]

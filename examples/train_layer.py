@@ -4,7 +4,7 @@ python examples/train_layer.py [FOLDER]: data.npz, before.npz and after.npz, wit
 Hugging Face's models have (q_proj.weight, ...), float32, biases included. Adam in NumPy, a few
 seconds. Then, for example:
 
-    attncert audit examples/trained/data.npz --layer examples/trained/after.npz --heads 3 \\
+    attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3 \\
         --property examples/trained/property.toml
 """
 

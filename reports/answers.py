@@ -55,6 +55,7 @@ ROOMS = {
     "prove": "attncert.reports.proof.page",
     "kruskal": "attncert.reports.kruskal.page",
     "assume": "attncert.reports.assume.page",
+    "layer": "attncert.reports.layer.page",
 }
 
 

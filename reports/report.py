@@ -62,7 +62,7 @@ AUDIT = Kind(
     "audit",
     "audit.md",
     ("audit.json",),
-    ("audit-steps", "audit-necessity", "audit-layer"),
+    ("audit-steps",),
 )
 ANSWER = Kind(
     "answer",

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from attncert.terminal.options import command_of
+from attncert.terminal.options import Sources, command_of
 from attncert.terminal.output import deliver, report_folder, require_apart
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.fit import Fit
 from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
 
@@ -27,8 +28,8 @@ _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 
 @dataclass(frozen=True)
 class _Asked:
-    """function: of data, question and progress, returns an Answer. load: of DATA. Both as
-    module:name, imported when the command runs."""
+    """function: of what it is asked of, question and progress, returns an Answer. load: of DATA.
+    Both as module:name, imported when the command runs."""
 
     question: type[Question]
     function: str
@@ -41,18 +42,25 @@ _QUESTIONS = (
     _Asked(Capacity, "attncert.verify.capacity.capacity:capacity"),
     _Asked(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
     _Asked(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
+    _Asked(LayerQuestion, "attncert.verify.audit.layer.layer:layer"),
 )
 
 
-def _run(asked: _Asked, data: str, question: Question, out: str | None, as_json: bool) -> int:
+def _run(
+    asked: _Asked, sources: Sources, question: Question, out: str | None, as_json: bool
+) -> int:
     from attncert.reports.answers import report
 
-    examples = _imported(asked.load)(data, **question.reading)
-    answered = _imported(asked.function)
-    name = examples.name if question.command == "prove" else f"{examples.name}-{question.command}"
-    folder = report_folder(out, name)
+    subject, name = dict[str, Any](sources), question.command
+    if path := sources.get("data"):
+        subject["data"] = _imported(asked.load)(path, **question.reading)
+        data = subject["data"].name
+        name = data if question.command == "prove" else f"{data}-{question.command}"
+    answered, folder = _imported(asked.function), report_folder(out, name)
     require_apart(question.keeps, folder)
-    return deliver(lambda progress: report(answered(examples, question, progress)), folder, as_json)
+    return deliver(
+        lambda progress: report(answered(*subject.values(), question, progress)), folder, as_json
+    )
 
 
 def _imported(place: str) -> Callable[..., Any]:

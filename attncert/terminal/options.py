@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import typer
 
 from attncert.constructions.errors import InputError
-from attncert.verify.questions.question import Option, Question, flag, options
+from attncert.verify.questions.question import Option, Question, arguments, flag, options
 
-__all__ = ["answered", "command_of"]
+__all__ = ["Sources", "answered", "command_of"]
+
+Sources: TypeAlias = dict[str, str | None]  # DATA, and what else a question is asked of
 
 _OUTPUT = "output"
 _FOLDER = "folder for the report; default: attncert-report/NAME"
@@ -20,16 +22,17 @@ _JSON = "the answer as JSON on stdout"
 
 
 def command_of(
-    question: type[Question], run: Callable[[str, Question, str | None, bool], int]
+    question: type[Question], run: Callable[[Sources, Question, str | None, bool], int]
 ) -> Callable[..., int]:
     """A function whose signature is that of the command, as Typer reads it.
 
-    run: called with DATA, the question, --out and --json; returns the exit status.
+    run: called with the arguments by name, the question, --out and --json; returns the exit status.
     """
 
-    def command(data: str, out: str | None, as_json: bool, **given: Any) -> int:
+    def command(out: str | None, as_json: bool, **given: Any) -> int:
+        sources = {name: given.pop(name) for name in arguments(question)}
         with answered(question):
-            return run(data, question(**given), out, as_json)
+            return run(sources, question(**given), out, as_json)
 
     command.__name__ = question.command
     command.__doc__ = question.__doc__ and question.__doc__.partition("\n\n")[0]
@@ -40,7 +43,12 @@ def command_of(
 
 
 def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
-    yield _parameter("data", Annotated[str, typer.Argument(help=question.data)])
+    for name in arguments(question):
+        about = typer.Argument(help=getattr(question, name))
+        if question.optional:
+            yield _parameter(name, Annotated[str | None, about], None)
+        else:
+            yield _parameter(name, Annotated[str, about])
     types_of = get_type_hints(question)
     for name, meaning in options(question).items():
         yield _parameter(name, _annotated(name, meaning, types_of[name]), meaning.default)

@@ -68,7 +68,7 @@ def load_weights(
     prefix: str | None = None,
     heads: int | None = None,
 ) -> StoredLayer:
-    """The layer in a file, a model's folder or standard input ("-"), as `attncert audit --layer`
+    """The layer in a file, a model's folder or standard input ("-"), as `attncert layer`
     reads it.
 
     format, prefix, heads: as `Asked`; with "auto", a config.json in the same folder says what the

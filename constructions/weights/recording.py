@@ -96,7 +96,7 @@ class Recording:
         return replace(self, labels=labels)
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
-        """An .npz for `attncert audit`, and beside it NAME.mask.npz for --mask: with the mask and
+        """An .npz for `attncert layer`, and beside it NAME.mask.npz for --mask: with the mask and
         the outputs, which the layer as it is read must give."""
         path = Path(path)
         if path.suffix != ".npz":
@@ -124,7 +124,7 @@ def record(
     PyTorch's fast path is off in the block: it goes past modules. Raises InputError where the
     module, or a mask that is more than a mask, is none of ours, where another tensor is among the
     module's arguments, and where a pass is run in training mode: dropout is no part of a layer.
-    What acts inside the module and is no argument, the audit sees by the outputs.
+    What acts inside the module and is no argument, the answer sees by the outputs.
 
     >>> with record(model.layers[3].self_attn) as seen:  # doctest: +SKIP
     ...     model(batch)

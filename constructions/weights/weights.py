@@ -44,5 +44,5 @@ class Weights(StoredLayer):
         prefix: str | None = None,
         heads: int | None = None,
     ) -> Weights:
-        """The layer in a file, as `attncert audit --layer` reads it. Raises InputError."""
+        """The layer in a file, as `attncert layer` reads it. Raises InputError."""
         return cls(**vars(load_weights(source, format, prefix, heads)))

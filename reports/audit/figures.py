@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attncert.reports.proof.figures import heat_map
+from attncert.reports.report import figure_file
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.text import plain
-from attncert.verify.audit.records import AuditSection, Matrix
+from attncert.verify.audit.records import HeatMap, Matrix
 
 # Pale, and told apart with any colour vision; every cell also carries its mark as text.
 _FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")
@@ -21,14 +22,12 @@ _LETTER = 0.068  # inches, of a label
 _LONGEST = 60  # characters of a label
 
 
-def figures(sections: Iterable[AuditSection]) -> dict[str, bytes]:
-    """SVG by name."""
+def drawn(matrices: Iterable[Matrix], maps: Iterable[HeatMap]) -> dict[str, bytes]:
+    """SVG by the name of its file."""
     with style():
-        drawn: dict[str, bytes] = {}
-        for section in sections:
-            drawn |= {m.name: to_svg(grid(m)) for m in section.matrices}
-            drawn |= {m.name: to_svg(heat_map(np.array(m.bits), "example")) for m in section.maps}
-        return drawn
+        grids = {figure_file(m.name): to_svg(grid(m)) for m in matrices}
+        heat = {figure_file(m.name): to_svg(heat_map(np.array(m.bits), "example")) for m in maps}
+        return grids | heat
 
 
 def grid(matrix: Matrix) -> Figure:

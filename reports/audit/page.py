@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncert.reports.audit.figures import figures
-from attncert.reports.report import AUDIT, Report, figure_file
+from attncert.reports.audit.figures import drawn
+from attncert.reports.report import AUDIT, Report
 from attncert.reports.words.jsonable import about, jsonable, readable_json
 from attncert.reports.words.numbers import count
 from attncert.reports.words.templating import page
@@ -25,9 +25,7 @@ _VERDICTS = {  # of bundled cases, where it is known what must come out
 
 
 def report(found: Audit) -> Report:
-    said = (f"attncert: {section.verdict}" for section in found.sections if section.verdict)
-    sentences = (*said, one_line(found))
-    return Report(AUDIT, render(found), audit_dict(found), sentences, found.exit_status)
+    return Report(AUDIT, render(found), audit_dict(found), (one_line(found),), found.exit_status)
 
 
 def render(found: Audit) -> dict[str, bytes]:
@@ -36,7 +34,7 @@ def render(found: Audit) -> dict[str, bytes]:
     return {
         "audit.md": page("audit.md.j2", context, standing=_standing),
         "audit.json": readable_json(audit_dict(found)),
-        **{figure_file(name): svg for name, svg in figures(found.sections).items()},
+        **drawn([m for section in found.sections for m in section.matrices], []),
     }
 
 
@@ -82,7 +80,6 @@ def _section(section: AuditSection) -> dict[str, Any]:
         "title": section.title,
         "standing": section.standing.value,
         "answer": plain(section.answer),
-        "verdict": section.verdict,
         "findings": [_finding(f) for f in section.findings],
         "numbers": section.numbers,
         "tables": [

@@ -285,7 +285,7 @@ def test_a_certificate_from_a_pipe(
         assert attncert.main([command, "-"]) == 2
         assert capsys.readouterr().err.count("\n") == 1
     piped(monkeypatch, content)
-    assert attncert.main(["audit", "-", "--layer", "-"]) == 2
+    assert attncert.main(["layer", "-", "-"]) == 2
     assert "a file, for one argument alone, not empty" in capsys.readouterr().err
 
 

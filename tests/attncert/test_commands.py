@@ -36,23 +36,38 @@ CASES = [
     "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
     "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",
     "assume --tokens 2 --examples 5 --subsets 0 --permutations 0 --float32 0",
+    "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
+    "layer --tolerance 1e-3 --property PROPERTY",
 ]
+HEAD = {"query": [[1], [0], [2], [1]], "key": [[1], [1], [0], [1]], "value": [[1], [2], [0], [1]]}
+FILES = {
+    "DATA": json.dumps(DATA.canonical()),
+    "WEIGHTS": json.dumps({"heads": [HEAD, HEAD], "output": [[1], [2]]}),
+    "MASK": json.dumps([1] * DATA.n),
+    "PROPERTY": "error = 1\nexamples = [0, 1]\n",
+}
+ASKED_OF = {"layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {
     "fit": {"optimizer", "steps"},  # with torch: test_fit.py
+    "layer": {"prefix"},  # of a file of several layers: test_weights_formats.py
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
-    data = tmp_path / "data.json"
-    data.write_text(json.dumps(DATA.canonical()))
+    for name, content in FILES.items():
+        (tmp_path / f"{name}.json").write_text(content)
+
+    def run(words: list[str], out: Path) -> int:
+        paths = [str(tmp_path / f"{word}.json") if word in FILES else word for word in words]
+        return attncert.main([*paths, "--out", str(out)])
+
     command, *options = shlex.split(case)
     first, second = tmp_path / "first", tmp_path / "second"
-    status = attncert.main([command, str(data), *options, "--out", str(first)])
+    status = run([command, *ASKED_OF.get(command, ["DATA"]), *options], first)
     page = (first / "report.md").read_text()
-    printed = re.findall(r"attncert [a-z-]+ DATA[^`\n]*", page)[-1]
-    words = [str(data) if word == "DATA" else word for word in shlex.split(printed)[1:]]
-    assert attncert.main([*words, "--out", str(second)]) == status in (0, 1, 3)
+    printed = re.findall(rf"`(attncert {command}[^`\n]*)`", page)[-1]
+    assert run(shlex.split(printed)[1:], second) == status in (0, 1, 3)
     names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()}
     assert names == {path.relative_to(second) for path in second.rglob("*") if path.is_file()}
     for name in names - {Path("timings.json")}:

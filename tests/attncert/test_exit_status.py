@@ -110,7 +110,7 @@ def test_a_name_that_opens_nothing_is_not_blamed_on_the_output(
     data.write_text(json.dumps(TINY))
     head = {part: [["1"], ["0"]] for part in ("key", "query", "value")}
     layer.write_text(json.dumps({"logit_unit": "ln 2", "heads": [head], "output": [["1"]]}))
-    for words in (["check", name], ["audit", str(data), "--layer", str(layer), "--mask", name]):
+    for words in (["check", name], ["layer", str(layer), str(data), "--mask", name]):
         assert attncert.main(words) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "must be" in line and "standard output" not in line

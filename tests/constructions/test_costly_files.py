@@ -20,7 +20,7 @@ from attncert.constructions.models.embeddings import load_embeddings
 from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.error import default_tolerance
+from attncert.verify.audit.layer.error import half_the_gap
 from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.audit.layer.property import load_property
 
@@ -63,7 +63,7 @@ def test_property_files(text: str, said: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [["a" * 99, 1], [[1, 0], [1]], [[2, 0]], [0.5, 1], {"mask": {}}])
 def test_masks_in_json_hold_bits_alone(value: Any, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(value))
-    with pytest.raises(InputError, match="--mask: must be an array of 0 and 1"):
+    with pytest.raises(InputError, match="mask: must be an array of 0 and 1"):
         read_mask(str(tmp_path / "x.json"), DATA)
 
 
@@ -119,9 +119,9 @@ def test_the_least_gap_between_labels(monkeypatch: pytest.MonkeyPatch) -> None:
         gaps = [max(abs(x - y) for x, y in zip(a, b, strict=True))
                 for a, b in combinations(different, 2)]  # fmt: skip
         data = Dataset.of([[1]], [[1]] * 30, [[f"{x}/7" for x in y] for y in labels.tolist()])
-        assert default_tolerance(data) == Fraction(min(gaps), 14)
+        assert half_the_gap(data) == Fraction(min(gaps), 14)
     same_hash = [[str((2**61 - 1) * k)] for k in range(1, 8001)]
-    assert default_tolerance(Dataset.of([[1]], [[1]] * 8000, same_hash)) == Fraction(2**61 - 1, 2)
+    assert half_the_gap(Dataset.of([[1]], [[1]] * 8000, same_hash)) == Fraction(2**61 - 1, 2)
     monkeypatch.setattr("attncert.verify.audit.layer.error._MOST_COMPARED", 1000)
-    with pytest.raises(InputError, match="--tolerance: must be given where over 1000 numbers"):
-        default_tolerance(Dataset.of([[1]], [[1]] * 60, [[0, k] for k in range(60)]))
+    with pytest.raises(InputError, match="tolerance: must be given where over 1000 numbers"):
+        half_the_gap(Dataset.of([[1]], [[1]] * 60, [[0, k] for k in range(60)]))

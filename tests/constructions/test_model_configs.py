@@ -21,8 +21,10 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.model_types import MODEL_TYPES
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.section import Question, audit_weights
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims.evidence import Level
+from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(5)
 T, N, D = 4, 3, 6
@@ -95,22 +97,22 @@ def test_what_is_assumed_is_said_and_rested_on(
 ) -> None:
     np.savez(tmp_path / "layer.npz", **GPT2.state)
     np.savez(tmp_path / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=OUTPUTS)
-    words = ["audit", str(tmp_path / "data.npz"), "--layer", str(tmp_path / "layer.npz")]
+    words = ["layer", str(tmp_path / "layer.npz"), str(tmp_path / "data.npz")]
     words += ["--heads", "3", "--tolerance", "0.001", "--out", str(tmp_path / "out")]
     said = "Assumed, since names of arrays do not say it: softmax attention with logits divided by"
     assert main(words) == 0
     out = capsys.readouterr().out
     assert said in out and "no cap or clip, no added row, no mask." in out
-    assert said in (tmp_path / "out" / "audit.md").read_text()
-    (section,) = json.loads((tmp_path / "out" / "audit.json").read_text())["sections"]
-    reading, *others = section["claims"]
+    assert said in (tmp_path / "out" / "report.md").read_text()
+    content = json.loads((tmp_path / "out" / "answer.json").read_text())
+    reading, *others = content["claims"]
     assert (reading["id"], reading["level"]) == ("layer.read", "assumed")
     assert others and all("layer.read" in claim["rests_on"] for claim in others)
-    assert all("resting on what is assumed" in x["statement"] for x in section["findings"])
+    assert content["standing"] == "assumed"
     folder(tmp_path, model_type="gpt2", n_head=3)
     assert main(words) == 0
     assert said not in capsys.readouterr().out
-    page = (tmp_path / "out" / "audit.md").read_text()
+    page = (tmp_path / "out" / "report.md").read_text()
     assert "The configuration says: type gpt2" in page and "Assumed" not in page
     assert main([*words, "--scale", "none"]) == 1
     assert said.replace("divided by", "that are not divided") in capsys.readouterr().out
@@ -124,31 +126,30 @@ def recording(outputs: Any = OUTPUTS, unit: float = 2.0**-24) -> Recording:
 def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:
     np.savez(tmp_path / "layer.npz", **GPT2.state)
     weights = load_weights(tmp_path / "layer.npz", heads=3)
-    found = audit_weights(recording(), weights, tolerance="0.1")
-    assert found.exit_status == 0 and found.sections[0].claims[0].level is Level.NUMERICAL
-    assert "Assumed" not in found.sections[0].answer
-    assert found.sections[0].claims[0].statement.startswith("The layer as read gives the recorded")
+    found = layer(weights, recording(), LayerQuestion(tolerance="0.1"))
+    assert found.exit_status == 0 and found.trace["layer.read"].level is Level.NUMERICAL
+    assert found.trace["layer.read"].statement.startswith("The layer as read gives the recorded")
     for outputs, unit, status in (
         (OUTPUTS.astype(np.float32), 2.0**-24, 0),
         (OUTPUTS + 1e-4, 2.0**-24, 3),
         (OUTPUTS + 1e-4, 2.0**-11, 0),  # float16: that is rounding
         (OUTPUTS * 1.01, 2.0**-24, 3),
     ):
-        found = audit_weights(recording(outputs, unit), weights, tolerance="1")
+        found = layer(weights, recording(outputs, unit), LayerQuestion(tolerance="1"))
         assert found.exit_status == status
     far = third_party("q_proj out_proj", RNG, dtype=np.float64)
     for part in (far.state["v_proj.weight"], far.parts["v"]):
         part *= 1e60  # beyond float32
     np.savez(tmp_path / "far.npz", **far.state)
-    found = audit_weights(
-        recording(far.outputs(CONTEXTS, QUERIES)),
+    found = layer(
         load_weights(tmp_path / "far.npz", heads=3),
-        tolerance="1e60",
+        recording(far.outputs(CONTEXTS, QUERIES)),
+        LayerQuestion(tolerance="1e60"),
     )
-    assert found.sections[0].claims[0].level is Level.NUMERICAL
-    found = audit_weights(recording(OUTPUTS * 1.01), weights, tolerance="1")
-    assert "something acts that was not read" in found.sections[0].answer
-    assert len(found.sections[0].claims) == 1, "and no verdict about labels"
+    assert found.trace["layer.read"].level is Level.NUMERICAL
+    found = layer(weights, recording(OUTPUTS * 1.01), LayerQuestion(tolerance="1"))
+    assert "something acts that was not read" in found.reason
+    assert found.audit is None, "and no verdict about labels"
 
 
 def test_a_recording_on_disk_is_checked_in_the_same_way(
@@ -157,7 +158,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(
     np.savez(tmp_path / "layer.npz", **GPT2.state)
     for outputs, status in ((OUTPUTS, 0), (OUTPUTS * 1.01, 3)):
         data, mask = recording(outputs).labelled(OUTPUTS).save(tmp_path / "batch.npz")
-        words = ["audit", str(data), "--mask", str(mask), "--layer", str(tmp_path / "layer.npz")]
+        words = ["layer", str(tmp_path / "layer.npz"), str(data), "--mask", str(mask)]
         words += ["--heads", "3", "--tolerance", "0.1", "--out", str(tmp_path / "out")]
         assert main(words) == status
         assert main([*words, "--examples", "2"]) == status
@@ -195,7 +196,7 @@ def heads_apart(layer: ThirdParty) -> dict[str, Any]:
 
 
 def gaps(weights: StoredLayer) -> Any:
-    attention = Question(weights).attention(DATA)
+    attention = Attention.of(weights, DATA)
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
     labels = attention.data.label_matrix.tolist()
     return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]
@@ -228,6 +229,6 @@ def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
     p = np.exp(logits)
     p /= p.sum(axis=2, keepdims=True)
     mixed = np.einsum("thn,tnd,hdv->thv", p, CONTEXTS, Wv).reshape(T, H)
-    attention = Question(weights).attention(Dataset.of(CONTEXTS, QUERIES, mixed @ Wo))
+    attention = Attention.of(weights, Dataset.of(CONTEXTS, QUERIES, mixed @ Wo))
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
     np.testing.assert_allclose(outputs, mixed @ Wo, rtol=0, atol=1e-12)

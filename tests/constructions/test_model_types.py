@@ -23,9 +23,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.model_types import BY_NAME, MODEL_TYPES, TORCH, option
 from attncert.constructions.weights.naming import places
 from attncert.constructions.weights.namings import NAMINGS
+from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.mask import Recorded
 from attncert.verify.audit.layer.reading import read_claim
-from attncert.verify.audit.layer.section import Question
 from attncert.verify.claims.evidence import Level
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
@@ -45,7 +45,7 @@ def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
     taken, layers = recorded(name, seed, folder, **options)
     assert {weights.type for weights in layers[1:]} <= {name}
     for weights in layers:
-        attention = Question(weights, mask=taken.mask).attention(taken.data)
+        attention = Attention.of(weights, taken.data, mask=taken.mask)
         claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
         assert claim is not None and claim.level is Level.NUMERICAL, claim
     return max(difference(taken, weights) for weights in layers)
@@ -71,7 +71,7 @@ def test_rounding_is_not_taken_for_something_that_acts(
     """Twenty cases: the difference is half of what is allowed, at most."""
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
-        attention = Question(weights, mask=taken.mask).attention(taken.data)
+        attention = Attention.of(weights, taken.data, mask=taken.mask)
         claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
         assert claim is not None and claim.level is Level.NUMERICAL
         assert 2 * float(claim.numbers["largest difference"]) < float(claim.numbers["rounding"])
@@ -191,17 +191,17 @@ def test_read_as_plain_they_do_not_give_what_was_recorded(
     torch.save(layer.state_dict(), tmp_path / "layer.pt")
     weights = attncert.Weights.load(tmp_path / "layer.pt", heads=3)
     own = np.random.default_rng(0).normal(size=taken.outputs.shape)
-    audit = attncert.audit_weights(taken.labelled(own), weights)
+    answer = attncert.layer(weights, taken.labelled(own))
     said = "The layer as read does not give the recorded outputs of all 4 examples"
-    assert audit.exit_status == 3 and audit.sections[0].answer.startswith(said)
-    assert [claim.id for claim in audit.sections[0].claims] == ["layer.read"]
+    assert answer.exit_status == 3 and answer.reason.startswith(said)
+    assert [claim.id for claim in answer.trace] == ["layer.read", "layer.memorizes"]
     data, mask = taken.save(tmp_path / "batch.npz")
-    words = ["audit", str(data), "--mask", str(mask), "--layer", str(tmp_path / "layer.pt")]
+    words = ["layer", str(tmp_path / "layer.pt"), str(data), "--mask", str(mask)]
     assert main([*words, "--heads", "3", "--tolerance", "1", "--out", str(tmp_path / "out")]) == 3
     out = capsys.readouterr().out
-    assert out.startswith(said) and "Nothing is said about labels." in out
-    section = json.loads((tmp_path / "out" / "audit.json").read_text())["sections"][0]
-    assert section["claims"][0]["level"] == "refuted" and section["standing"] == "undecided"
+    assert said in out and "Nothing is said about labels." in out
+    content = json.loads((tmp_path / "out" / "answer.json").read_text())
+    assert content["claims"][0]["level"] == "refuted" and content["standing"] == "undecided"
 
 
 def test_a_class_of_one_s_own_in_a_model_is_not_taken_for_the_library_s() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def test_bad_files_are_one_line(
         load_weights(path)
     assert line in str(error.value) and "\n" not in str(error.value)
     (tmp_path / "data.json").write_text(json.dumps(DATA))
-    arguments = ["audit", str(tmp_path / "data.json"), "--layer", str(path)]
+    arguments = ["layer", str(path), str(tmp_path / "data.json")]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
     shown = capsys.readouterr()
     assert shown.out == "" and shown.err.count("\n") == 1
@@ -175,55 +176,57 @@ def files(tmp_path: Path) -> Path:
 
 def run(files: Path, *options: str) -> tuple[int, dict[str, Any]]:
     out = files / "out"
-    arguments = ["audit", str(files / "data.json"), "--layer", str(files / "layer.npz")]
+    arguments = ["layer", str(files / "layer.npz"), str(files / "data.json")]
     status = main([*arguments, "--out", str(out), *options])
-    return status, json.loads((out / "audit.json").read_text())
+    return status, json.loads((out / "answer.json").read_text())
+
+
+def by_id(content: dict[str, Any]) -> dict[str, Any]:
+    return {claim["id"]: claim for claim in content["claims"]}
 
 
 def test_the_command(files: Path) -> None:
     status, content = run(files)
     assert status == 1, "random weights do not memorize"
-    (section,) = content["sections"]
-    assert section["id"] == "layer" and section["numbers"]["dtype"] == "float32"
-    assert len(section["numbers"]["errors"]) == 2
-    assert {claim["id"] for claim in section["claims"]} >= {"layer.error", "layer.rank"}
-    assert "largest weight, head by head" in (files / "out/audit.md").read_text()
+    numbers = content["exhibits"]
+    assert numbers["dtype"] == "float32" and len(numbers["errors"]) == 2
+    assert {claim["id"] for claim in content["claims"]} >= {"layer.error", "layer.rank"}
+    assert "largest weight, head by head" in (files / "out/report.md").read_text()
     status, _ = run(files, "--tolerance", "1000")
     assert status == 0
-    answer = run(files, "--tolerance", "1000")[1]["sections"][0]["answer"]
-    assert answer.startswith("2 of 2 within 1000. Largest error in [")
-    assert answer.endswith("]; rank Z = T = 2 enclosed.")
-    other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["sections"][0]["numbers"]
+    other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["exhibits"]
     assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
-    assert other["error"] != section["numbers"]["error"]
+    assert other["error"] != numbers["error"]
 
 
 def test_the_terminal_says_error_tolerance_and_rank(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, content = run(files)
-    low, high = content["sections"][0]["numbers"]["error"]
-    assert capsys.readouterr().out.startswith(
-        "0 of 2 below 7/3 (half the least gap between labels); failing: 0, 1. Largest error in "
-        f"[{low}, {high}]; rank Z = T = 2 enclosed. 1 section.\n"
+    low, high = content["exhibits"]["error"]
+    percent = math.ceil(100 * float(high) / (14 / 3))  # above 100: no digit behind the point
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "Refuted, this is false: On all 2 examples the output differs from its label by at most "
+        "1 % of the labels' spread (7/150). Not on 0, 1; the largest error is in "
+        f"[{low}, {high}], {percent} % of the labels' spread.\n"
     )
-    page = (files / "out/audit.md").read_text()
-    assert "Tolerance: 7/3, half the least gap between two different labels" in page
-    assert "as expected" not in page and "- **nothing against** (Third-party" in page
+    assert "\nAll labels at once: rank Z = T = 2 enclosed.\n" in said
 
 
 def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
     """Two examples for the second head: a "no" that describes, and nothing against the layer."""
     status, content = run(files, "--tolerance", "1000")
-    row = content["sections"][0]["tables"][3]["rows"][1]
-    assert row[0].startswith("Counted by rank, the first head") and row[1] == "yes (proved)"
-    assert "put them into the file" in (files / "out/audit.md").read_text()
+    row = by_id(content)["theorem1.groups"]
+    assert row["statement"].startswith("Counted by rank, the first head")
+    assert row["level"] == "proved"
+    assert "put them into the file" in (files / "out/report.md").read_text()
     np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
     other, content = run(files, "--tolerance", "1000")
-    row = content["sections"][0]["tables"][3]["rows"][1]
-    assert row[0].startswith("As grouped, the first head") and row[1] == "no"
-    assert content["sections"][0]["tables"][1]["rows"][1][2] == "0, 1"
-    page = (files / "out/audit.md").read_text()
+    row = by_id(content)["theorem1.groups"]
+    assert row["statement"].startswith("As grouped, the first head") and row["level"] == "refuted"
+    assert content["exhibits"]["heads"][1]["carries"] == [0, 1]
+    page = (files / "out/report.md").read_text()
     assert "refuted" not in page and "put them into the file" not in page
     assert status == other == 0
 
@@ -236,7 +239,7 @@ def test_masks_from_files(files: Path) -> None:
     assert found is not None and found.tolist() == [[True, False], [True, True]]
     wide = read_mask(str(files / "mask.npz"), data)[0]
     assert wide is not None and wide.tolist() == [[False, True]] * 2
-    assert run(files, "--mask", str(files / "mask.json"))[1]["sections"][0]["numbers"]["masked"]
+    assert run(files, "--mask", str(files / "mask.json"))[1]["exhibits"]["masked"]
     seen = np.array([[True, False], [True, True]])
     for name in ("mask", "attn_mask", "key_padding_mask"):
         np.savez(files / "mask.npz", **{name: seen if name == "mask" else ~seen})
@@ -252,33 +255,27 @@ def test_masks_from_files(files: Path) -> None:
             read_mask(str(files / "mask.npz"), data)
     for text in ("[[1, 2], [0, 1]]", "[[1], [0, 1]]", '"a"', "[[1.5, 0], [1, 1]]"):
         (files / "mask.json").write_text(text)
-        with pytest.raises(InputError, match="--mask: must be an array of 0 and 1"):
+        with pytest.raises(InputError, match="mask: must be an array of 0 and 1"):
             read_mask(str(files / "mask.json"), data)
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "1/0", "nan", "1e9999", "١", "1" * 99])
 def test_bad_tolerances(text: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["audit", str(files / "data.json"), "--layer", str(files / "layer.npz")]
+    arguments = ["layer", str(files / "layer.npz"), str(files / "data.json")]
     assert main([*arguments, f"--tolerance={text}"]) == 2
     assert capsys.readouterr().err.startswith("attncert: --tolerance: must be a number, at least 0")
 
 
 def test_a_long_tolerance_is_told_by_its_size(files: Path) -> None:
     status, content = run(files, "--tolerance", "1e999")
-    section = content["sections"][0]
-    assert status == 0 and section["numbers"]["tolerance"] == "1" + "0" * 999
-    told = json.dumps([section["answer"], section["findings"]])
-    assert "1.00e+999 (exact: 3319 bits)" in told and "0" * 50 not in told
+    assert status == 0 and content["exhibits"]["tolerance"] == "1" + "0" * 999
+    said = content["statement"]
+    assert "1.00e+999 (exact: 3319 bits)" in said and "0" * 50 not in said
 
 
 def test_tolerances_are_exact(files: Path) -> None:
     for text, exact in (("0.1", "1/10"), ("1e-3", "1/1000"), ("2/6", "1/3")):
-        assert run(files, "--tolerance", text)[1]["sections"][0]["numbers"]["tolerance"] == exact
-
-
-def test_a_layer_without_data(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", "--layer", "x.npz"]) == 2
-    assert "--layer: must be given with a data set, not without one" in capsys.readouterr().err
+        assert run(files, "--tolerance", text)[1]["exhibits"]["tolerance"] == exact
 
 
 JUNK = st.recursive(

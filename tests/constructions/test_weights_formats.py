@@ -16,7 +16,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.section import Question
+from attncert.verify.audit.layer.attention import Attention
 
 RNG = np.random.default_rng(15)
 T, N, D = 5, 4, 6
@@ -27,7 +27,7 @@ MASK = np.array([[1, 1, 0, 0], [1, 1, 1, 1], [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 
 
 def gaps(weights: StoredLayer, mask: Any = None, **options: Any) -> Any:
     """Output less label, (T, m), as the audit has it."""
-    attention = Question(weights, mask=mask, **options).attention(DATA)
+    attention = Attention.of(weights, DATA, mask=mask, **options)
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
     labels = attention.data.label_matrix.tolist()
     return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]
@@ -184,7 +184,7 @@ def test_what_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     words = [word for key, x in options.items() for word in (f"--{key}", str(x))]
     DATA_FILE = tmp_path / "data.npz"
     np.savez(DATA_FILE, contexts=CONTEXTS, queries=QUERIES, labels=LABELS)
-    assert main(["audit", str(DATA_FILE), "--layer", str(path), *words]) == 2
+    assert main(["layer", str(path), str(DATA_FILE), *words]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 

@@ -19,8 +19,8 @@ from support.third_party import third_party
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.recording import Recording
+from attncert.verify.audit.layer.attention import Attention as Attending
 from attncert.verify.audit.layer.mask import read_mask
-from attncert.verify.audit.layer.section import Question
 
 D, HEADS, N, BATCH = 4, 2, 3, 2
 RNG = np.random.default_rng(8)
@@ -137,9 +137,8 @@ class Fused(Module):
 
 
 def agrees(module: Module, taken: Recording) -> None:
-    attention = Question(
-        attncert.Weights.from_torch(module, format="hf"), mask=taken.mask
-    ).attention(taken.data)
+    weights = attncert.Weights.from_torch(module, format="hf")
+    attention = Attending.of(weights, taken.data, mask=taken.mask)
     gaps = (attention.outputs().tolist(), attention.data.label_matrix.tolist())
     for found, label in zip(*gaps, strict=True):
         for x, y in zip(found, label, strict=True):

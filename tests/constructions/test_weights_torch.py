@@ -20,8 +20,8 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
-from attncert.verify.audit.layer.error import audit_layer
-from attncert.verify.audit.layer.section import Question
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.error import at_most, audit_layer
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
 
@@ -29,7 +29,7 @@ D, HEADS, N, BATCH = 8, 4, 5, 2
 
 
 def outputs(weights: StoredLayer, data: Dataset, mask: Any = None) -> Any:
-    attention = Question(weights, mask=mask).attention(data)
+    attention = Attention.of(weights, data, mask=mask)
     found = np.array([[float(x.mid()) for x in row] for row in attention.outputs().tolist()])
     labels = attention.data.label_matrix.tolist()
     gaps = found - [[int(x.p) / int(x.q) for x in row] for row in labels]
@@ -119,12 +119,12 @@ def test_a_layer_inside_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[st
         model(batch, src_key_padding_mask=padding)
     data, mask = taken.save(tmp_path / "batch.npz")
     torch.save(model.state_dict(), tmp_path / "model.pt")
-    words = ["audit", str(data), "--mask", str(mask), "--layer", str(tmp_path / "model.pt")]
+    words = ["layer", str(tmp_path / "model.pt"), str(data), "--mask", str(mask)]
     words += ["--tolerance", "1e-5", "--out", str(tmp_path / "out"), "--heads", str(HEADS)]
     assert main(words) == 2
     assert "must be one of layers.0.self_attn, layers.1.self_attn" in capsys.readouterr().err
     assert main([*words, "--prefix", "layers.1.self_attn"]) == 0
-    assert capsys.readouterr().out.startswith("10 of 10 within 1/100000. ")
+    assert capsys.readouterr().out.startswith("Assumed. On all 10 examples the output differs")
 
 
 class Separate(torch.nn.Module):
@@ -264,7 +264,7 @@ def test_one_hundred_random_layers(style: str, tmp_path: Path) -> None:
         weights = load_weights(tmp_path / "x.npz", heads=heads)
         data = Dataset.of(x, e, labels)
         worst = max(worst, float(abs(outputs(weights, data) - y).max()))
-        found = audit_layer(Question(weights).attention(data), tolerance=Fraction(1, 10))
+        found = audit_layer(Attention.of(weights, data), limit=at_most(Fraction(1, 10)))
         expected = [t for t in range(4) if abs(y[t] - labels[t]).max() > 0.1]
         verdicts += found["layer.memorizes"].numbers["beyond"] == expected
     print(json.dumps({"style": style, "largest difference": worst, "equal verdicts": verdicts}))

@@ -18,7 +18,7 @@ from attncert.constructions.weights.namings import NAMINGS
 from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
-from attncert.verify.audit.layer.section import Question
+from attncert.verify.audit.layer.attention import Attention
 
 _WIDTH, _HEADS, _WORDS = 12, 3, 20
 _SIZES: dict[str, Any] = {
@@ -146,7 +146,7 @@ def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[Stor
 def difference(taken: Recording, weights: StoredLayer) -> float:
     """The largest between the outputs as recorded and those of the layer as read, relative to the
     largest output."""
-    attention = Question(weights, mask=taken.mask).attention(taken.data)
+    attention = Attention.of(weights, taken.data, mask=taken.mask)
     gaps = attention.outputs().tolist()
     labels = attention.data.label_matrix.tolist()
     pairs = (

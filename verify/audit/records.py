@@ -143,8 +143,7 @@ class AuditSection:
 
     id: stable name; title: heading. text: paragraphs above the tables. numbers: for programs.
     claims: with their evidence, where the section has some of its own. answer: what came out for
-    the user's data or layer, in a sentence; "" in sections on bundled cases. verdict: the same in
-    few words, where a property was asked for.
+    the user's data, in a sentence; "" in sections on bundled cases.
     """
 
     id: str
@@ -152,12 +151,10 @@ class AuditSection:
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     matrices: tuple[Matrix, ...] = ()
-    maps: tuple[HeatMap, ...] = ()
     findings: tuple[Finding, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     answer: str = ""
-    verdict: str = ""
 
     def __repr__(self) -> str:
         return in_brief(
@@ -173,13 +170,12 @@ class AuditSection:
 class Scope:
     """What is audited, and how much time there is.
 
-    data: the user's, or None: the bundled cases alone. layer: third-party weights for them.
+    data: the user's, or None: the bundled cases alone.
     construction: the one that is audited; None: those that use Assumptions 1 and 2.
     quick: seconds instead of minutes: fewer cases of the same kinds. seed: of all searches.
     """
 
     data: Dataset | None = None
-    layer: Any = None
     quick: bool = False
     seed: int = 0
     progress: StageProgress = silent

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from attncert.verify.audit import edge_cases, impossibility, user_data
 from attncert.verify.audit.hypotheses import section as hypotheses
-from attncert.verify.audit.layer import section as layer_section
 from attncert.verify.audit.records import Scope, Section
 
 
 def sections(scope: Scope) -> tuple[Section, ...]:
     """The sections that this scope calls for: those about the user's input come first."""
-    if scope.layer is not None:  # third-party weights: the audit is about them alone
-        return (layer_section.section,)
     given = (user_data.section, impossibility.section) if scope.data is not None else ()
     return (*given, edge_cases.section, hypotheses.section)

@@ -7,7 +7,7 @@ evidence is never called proved.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -73,6 +73,16 @@ def counted(k: int, noun: str, which: str = "") -> str:
         return f"{_ONE[which]} {noun}"
     nouns = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{which} {k:,} {nouns}".lstrip()
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """The first dozen of them, and how many there are.
+
+    >>> listed([1, 3]), listed(range(40)), listed([])
+    ('1, 3', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (40)', 'none')
+    """
+    shown = ", ".join(map(str, numbers[:12])) or "none"
+    return shown + (f", ... ({len(numbers)})" if len(numbers) > 12 else "")
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
@@ -154,6 +164,29 @@ class Claim:
             return cls(claim_id, statement, Level.PROVED, **rest)
         shown = witness() if callable(witness) else witness
         return cls(claim_id, statement, failed, witness=shown, **rest)
+
+    @classmethod
+    def together(
+        cls, claim_id: ClaimId, statement: str, parts: Sequence[Claim], **rest: Any
+    ) -> Claim:
+        """That all of them hold: refuted where one is, by its witness; else undecided where one is
+        open; else as strong as the weakest, on which it rests.
+
+        >>> parts = Claim("a", "A.", Level.PROVED), Claim("b", "B.", Level.REFUTED)
+        >>> Claim.together("c", "A and B.", parts)
+        Claim('c', 'refuted', 'A and B.')
+        """
+        order = {Level.REFUTED: 0, Level.UNDECIDED: 1, Level.NOT_APPLICABLE: 1}
+        worst = min(parts, key=lambda part: order.get(part.level, 2))
+        if worst.level.holds:
+            on = tuple(part.id for part in parts)
+            weakest = min(part.level for part in parts)
+            return cls(claim_id, statement, weakest, rests_on=on, **rest)
+        level = Level.REFUTED if worst.level is Level.REFUTED else Level.UNDECIDED
+        witness = dict(worst.witness or {})
+        why = f": {witness['reason']}" if "reason" in witness else ""
+        witness["reason"] = f"this fails: {worst.statement.removesuffix('.')}{why}"
+        return cls(claim_id, statement, level, witness=witness, **rest)
 
     def excludes(self, labels: About) -> bool:
         """Whether no weights memorize the examples in this sense, by what this verdict shows."""

@@ -6,14 +6,14 @@ in JSON, and the command line that gives the same answer again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.rules import Rule, whole
 
-__all__ = ["MOST_SIZE", "Option", "Question", "flag", "option"]
+__all__ = ["MOST_SIZE", "Option", "Question", "arguments", "flag", "option", "options"]
 
 MOST_SIZE = 2**14  # heads, and widths
 
@@ -53,13 +53,16 @@ def option(
 class Question:
     """A question about data. Its docstring's first line is the help of its command.
 
-    command: its name. example: a command line that works in a checkout. Raises InputError, which
-    names the field, for a value that an option does not take.
+    command: its name. example: a command line that works in a checkout. data, weights: what these
+    arguments of the command are, "" where it takes none; optional: whether DATA may be left out.
+    Raises InputError, which names the field, for a value that an option does not take.
     """
 
     command: ClassVar[str]
     example: ClassVar[str]
+    weights: ClassVar[str] = ""
     data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
+    optional: ClassVar[bool] = False
 
     examples: int | None = option(
         None, whole(1, 2**63 - 1), "use the first T examples; default: all", kw_only=True
@@ -91,8 +94,11 @@ class Question:
         >>> Prove(heads=3).settings()["heads"]
         3
         """
-        own = options(type(self)).items()
-        return {name: getattr(self, name) for name, meaning in own if meaning.repeats}
+        return {
+            name: _word(name, getattr(self, name), meaning.rule, lambda x: x)
+            for name, meaning in options(type(self)).items()
+            if meaning.repeats
+        }
 
     def of(self, data: Any) -> Any:
         """The data that it is asked of: the first `examples`, where that is said."""
@@ -106,18 +112,25 @@ class Question:
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
         'attncert prove DATA --construction width-one --heads 3 --data-file --examples 7'
         """
-        words = [f"attncert {self.command} DATA"]
+        words = [f"attncert {self.command}", *(name.upper() for name in arguments(type(self)))]
         for name, meaning in options(type(self)).items():
             given = getattr(self, name)
             if meaning.repeats and given != meaning.default:
-                words.append(flag(name) if given is True else f"{flag(name)} {written(given)}")
+                words.append(flag(name))
+                words += [] if given is True else [_word(name, given, meaning.rule, written)]
         return " ".join(words)
 
 
+def arguments(question: type[Question]) -> tuple[str, ...]:
+    """What the question is asked of, in the order of the command line."""
+    return tuple(name for name in ("weights", "data") if getattr(question, name))
+
+
 def options(question: type[Question]) -> Mapping[str, Option]:
-    """By name, those of all questions last."""
+    """By name, those of all questions about data last."""
     own = {x.name: x.metadata["option"] for x in fields(question)}
-    return {name: own[name] for name in own if name != "examples"} | {"examples": own["examples"]}
+    examples = {"examples": own.pop("examples")}
+    return own | examples if question.data else own
 
 
 def flag(name: str) -> str:
@@ -127,6 +140,12 @@ def flag(name: str) -> str:
     '--head-width'
     """
     return f"--{name.replace('_', '-')}"
+
+
+def _word(name: str, given: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
+    """What a report says of the value: a path is none of its business."""
+    foreign = rule.file and given is not None and given not in rule.choices
+    return name.upper() if foreign else word(given)
 
 
 def written(given: Any) -> str:

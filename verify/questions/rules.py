@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,9 +17,11 @@ __all__ = [
     "TEXT",
     "Rule",
     "duration",
+    "exact",
     "grid",
     "number",
     "one_of",
+    "path",
     "whole",
 ]
 
@@ -27,17 +30,22 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10**7  # seconds: four months
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?|[0-9]{1,18}/[1-9][0-9]{0,17}", re.ASCII)
+_EXACT = re.compile(
+    r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
+)
 
 
 @dataclass(frozen=True)
 class Rule:
     """must: what the value must be, for an error. read: from what was given to the value; raises
-    ValueError. text: whether a command line hands it over as text. choices: all values, if few."""
+    ValueError. text: whether a command line hands it over as text. choices: all values, if few.
+    file: whether other values are paths, which no printed command names."""
 
     must: str
     read: Callable[[Any], Any]
     text: bool = False
     choices: tuple[str, ...] = ()
+    file: bool = False
 
 
 def whole(low: int, high: int, shown: str = "") -> Rule:
@@ -117,6 +125,31 @@ def grid() -> Rule:
 
     must = "auto, or a step above 0 of at most 18 digits, like 1/64 or 0.1"
     return Rule(must, read, text=True)
+
+
+def exact() -> Rule:
+    """A number of at least 0, taken exactly: kept as its text.
+
+    >>> exact().read("1e-3"), exact().read(Fraction(1, 3)), exact().read(-0.0)
+    ('1e-3', '1/3', '-0.0')
+    """
+
+    def read(given: Any) -> str:
+        text = str(given)
+        if isinstance(given, bool) or not _EXACT.fullmatch(text) or Fraction(text) < 0:
+            raise ValueError
+        return text
+
+    return Rule('a number, at least 0, such as 0.01, 1e-6 or "1/2"', read, text=True)
+
+
+def path(*names: str) -> Rule:
+    """The path of a file, as text; or one of these names."""
+
+    def read(given: Any) -> str:
+        return _text(os.fspath(given))
+
+    return Rule("the path of a file", read, choices=names, file=True)
 
 
 def _switch(given: Any) -> bool:

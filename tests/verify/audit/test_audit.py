@@ -11,7 +11,7 @@ import pytest
 import support.figures
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.reports.audit.figures import figures
+from attncert.reports.audit.figures import drawn
 from attncert.reports.audit.page import audit_dict, one_line, render, report
 from attncert.reports.folder import write
 from attncert.reports.report import MARK
@@ -101,25 +101,30 @@ def test_the_folder_is_replaced_and_others_are_not(tmp_path: Path) -> None:
 
 
 def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
-    def drawn(mark: str, bad: frozenset[str] = frozenset(), label: str = "row") -> bytes:
+    def picture(mark: str, bad: frozenset[str] = frozenset(), label: str = "row") -> bytes:
         meanings = {"held": "it held", "missed": "it did not"}
         rows = ((label, (mark, "")),)
         made = Matrix("audit-steps", "A matrix", "", ("$x_1$", "y"), rows, meanings, bad)
-        return figures([AuditSection("steps", "Steps", matrices=(made,))])["audit-steps"]
+        return drawn([made], [])["figures/audit-steps.svg"]
 
-    pictures = [drawn("held"), drawn("missed"), drawn("held", frozenset({"held"})), drawn("")]
-    assert len(set(pictures)) == 4 and drawn("held") == pictures[0]
-    assert drawn("held", label="a" * 200) == drawn("held", label="a" * 199)  # shortened
+    pictures = [
+        picture("held"),
+        picture("missed"),
+        picture("held", frozenset({"held"})),
+        picture(""),
+    ]
+    assert len(set(pictures)) == 4 and picture("held") == pictures[0]
+    assert picture("held", label="a" * 200) == picture("held", label="a" * 199)  # shortened
 
 
 def test_the_heat_map_shows_bits_however_large() -> None:
-    def drawn(*bits: float) -> bytes:
-        made = HeatMap("audit-layer", "Saturation", (bits, (1.0, 2.0)))
-        return figures([AuditSection("layer", "A layer", maps=(made,))])["audit-layer"]
+    def picture(*bits: float) -> bytes:
+        made = HeatMap("saturation", "Saturation", (bits, (1.0, 2.0)))
+        return drawn([], [made])["figures/saturation.svg"]
 
-    pictures = [drawn(*x) for x in ((1, 2), (1, 9), (1, 1e100), (math.inf, 0))]
+    pictures = [picture(*x) for x in ((1, 2), (1, 9), (1, 1e100), (math.inf, 0))]
     assert len(set(pictures)) == 4
-    assert drawn(1, 1e300) == drawn(1, 2), "beyond floats: as dark as it gets"
+    assert picture(1, 1e300) == picture(1, 2), "beyond floats: as dark as it gets"
 
 
 @pytest.mark.parametrize(

@@ -19,21 +19,26 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
+from attncert.reports.answers import report
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import (
     LayerAudit,
+    Limit,
+    at_most,
     audit_layer,
     bounds,
-    default_tolerance,
+    default_limit,
+    half_the_gap,
     interval,
+    share,
 )
 from attncert.verify.audit.layer.heads import carried_groups, head_view
+from attncert.verify.audit.layer.layer import LayerAnswer, layer
 from attncert.verify.audit.layer.mask import causal_mask
-from attncert.verify.audit.layer.section import Question, section
-from attncert.verify.audit.records import Scope
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.prove import prove
+from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.ball import SingularValue
 
@@ -50,9 +55,16 @@ def gradient_descent(steps: int = 1500) -> Arrays:
 
 
 def audited(arrays: Arrays, data: Dataset = DATA, **options: Any) -> LayerAudit:
-    tolerance = options.pop("tolerance", None)
-    attention = Question(of_arrays(arrays), **options).attention(data)
-    return audit_layer(attention, tolerance=tolerance)
+    limit = options.pop("limit", None)
+    return audit_layer(Attention.of(of_arrays(arrays), data, **options), limit=limit)
+
+
+def answered(weights: StoredLayer, data: Dataset, **options: Any) -> LayerAnswer:
+    return layer(weights, data, LayerQuestion(**options))
+
+
+def page(answer: LayerAnswer) -> str:
+    return report(answer).files["report.md"].decode()
 
 
 # A trained layer.
@@ -102,7 +114,7 @@ def test_half_trained_it_does_not() -> None:
     assert witness is not None
     outputs = forward(CONTEXTS, QUERIES, gradient_descent(20))[0]
     error = abs(outputs - LABELS).max(axis=1)
-    assert error[witness["example"]] == error.max() > found.tolerance
+    assert error[witness["example"]] == error.max() > found.limit.bound
     assert found["layer.rank"].level is Level.ENCLOSED, "the readout alone is to blame"
 
 
@@ -119,7 +131,9 @@ def built(T: int = 13) -> tuple[Dataset, Layer, tuple[tuple[int, ...], ...]]:
 
 def test_exact_weights_are_exact() -> None:
     data, layer, groups = built()
-    found = audit_layer(Attention(data, layer, unit="ln2"), tolerance=Fraction(0), groups=groups)
+    found = audit_layer(
+        Attention(data, layer, unit="ln2"), limit=at_most(Fraction(0)), groups=groups
+    )
     assert found["layer.memorizes"].level is Level.PROVED
     assert found["layer.rank"].level is Level.PROVED
     assert set(found.errors) == {("0", "0")}
@@ -147,7 +161,7 @@ def test_at_which_precision_memorization_survives(
     assert found["layer.rank"].level is Level.ENCLOSED
     low, high = (float(x) for x in found["layer.error"].numbers["error"])
     assert 0 < low <= high < error
-    exactly = audited(arrays, data, tolerance=Fraction(0))
+    exactly = audited(arrays, data, limit=at_most(Fraction(0)))
     assert exactly["layer.memorizes"].level is Level.REFUTED, "rounded weights are not exact"
 
 
@@ -193,7 +207,7 @@ def test_a_label_changed_is_found() -> None:
     labels = data.labels.fractions()
     labels[7][0] += 1
     wrong = Dataset.of(data.contexts, data.queries, labels)
-    claim = audit_layer(Attention(wrong, layer, unit="ln2"), tolerance=Fraction(1, 2))[
+    claim = audit_layer(Attention(wrong, layer, unit="ln2"), limit=at_most(Fraction(1, 2)))[
         "layer.memorizes"
     ]
     assert claim.level is Level.REFUTED
@@ -224,10 +238,10 @@ def test_full_rank_is_not_enough_for_values_narrower_than_the_labels() -> None:
     unit: Any = [[1, 0], [0, 1]]
     data, narrow = Dataset.of(unit, unit, unit), np.array([[1.0], [0.0]])
     weights = {"key": narrow, "query": narrow, "value": narrow, "output": np.array([[1.0, 0.0]])}
-    asked = Question(of_arrays(weights), tolerance=Fraction(1))
-    rank = audit_layer(asked.attention(data), tolerance=Fraction(1))["layer.rank"]
+    answer = answered(of_arrays(weights), data, tolerance=1)
+    rank = answer.trace["layer.rank"]
     assert rank.level.holds and rank.statement.endswith("labelling with values of width 2.")
-    assert "keys and queries with values of width 2 outputs" in section(Scope(data, asked)).text[1]
+    assert "keys and queries with values of width 2 outputs" in page(answer)
     assert "width" not in audited(gradient_descent(0))["layer.rank"].statement
 
 
@@ -246,8 +260,8 @@ def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
 def test_a_rank_that_nothing_decides_is_undecided() -> None:
     """Two equal heads: rank Z = 4 < T = 6 by inspection, but no bound on all weights says so, and
     balls cannot show a deficit."""
-    layer = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
-    found = audited(layer)
+    doubled = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
+    found = audited(doubled)
     assert found["layer.rank"].level is Level.UNDECIDED
     assert found.sigma.lower == 0 and found.sigma.upper < 1e-9
 
@@ -291,7 +305,7 @@ def test_a_causal_query_sees_its_own_row_and_those_before() -> None:
     assert causal_mask(data).tolist() == [
         [True, False, False], [True, True, False], [True, True, True]
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"--mask causal: must be .* not with query 2"):
+    with pytest.raises(InputError, match=r"mask: must be .* not causal with query 2"):
         causal_mask(Dataset.of(contexts, [[1, 0], [2, 1], [5, 5]], [1, 2, 3]))
 
 
@@ -318,12 +332,12 @@ def test_exact_masked_features() -> None:
             {"data": Dataset.of([[1] * 4], [[1] * 4], [[0, 1]])},
             "layer: output: must be of m = 2 columns, the width of the data's labels, not 1",
         ),
-        ({"unit": "2"}, "--logit-unit: must be e or ln2, not 2"),
-        ({"scale": "d"}, "--scale: must be none or sqrt-d or sqrt-model, not d"),
-        ({"mask": np.ones((2, 2), dtype=bool)}, "--mask: must be of shape (6, 3), not (2, 2)"),
+        ({"unit": "2"}, "logit_unit: must be e or ln2, not 2"),
+        ({"scale": "d"}, "scale: must be none or sqrt-d or sqrt-model, not d"),
+        ({"mask": np.ones((2, 2), dtype=bool)}, "mask: must be of shape (6, 3), not (2, 2)"),
         (
             {"mask": np.zeros((6, 3), dtype=bool)},
-            "--mask: must be one that leaves each query a row",
+            "mask: must be one that leaves each query a row",
         ),
     ],
 )
@@ -373,11 +387,12 @@ def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     assert proof.layer is not None
     heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
     lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
-    found = section(Scope(data, layer=Question(lost, unit="ln2")))
-    assert "value of $Z$ is 0, because its rank is below $T$." in found.text[0]
-    assert found.answer.endswith("rank $Z < T = 7$ proved.")
-    undecided = section(Scope(data, layer=Question(lost)))
-    assert "is at most" in undecided.text[0] and undecided.answer.endswith("$Z = T = 7$ undecided.")
+    found = answered(lost, data, logit_unit="ln2")
+    assert "| smallest singular value of $Z$ | 0: its rank is below $T$ |" in page(found)
+    assert "All labels at once: no, rank Z < T = 7." in report(found).sentences
+    undecided = answered(lost, data)
+    assert "| smallest singular value of $Z$ | at most" in page(undecided)
+    assert "All labels at once: rank Z = T = 7 undecided." in report(undecided).sentences
 
 
 @pytest.mark.parametrize(
@@ -390,12 +405,47 @@ def test_bounds_are_rounded_outwards(numbers: tuple[float, float], low: str, hig
     assert interval(low, high) == ("0" if low == high else f"in [{low}, {high}]")
 
 
-def test_the_default_tolerance() -> None:
-    assert default_tolerance(DATA) == Fraction(1, 2)
-    vectors = Dataset.of([[1]], [[1], [2], [3]], [[0, 0], [0, 3], [1, "1/2"]])
-    assert default_tolerance(vectors) == Fraction(1, 2)
-    with pytest.raises(InputError, match="--tolerance: must be given where all labels are equal"):
-        default_tolerance(Dataset.of([[1]], [[1], [2]], [4, 4]))
+def labelled(*labels: Any) -> Dataset:
+    return Dataset.of([[1]], [[k] for k in range(1, len(labels) + 1)], list(labels))
+
+
+def test_the_default_limit() -> None:
+    """Classes are told apart; real labels are met to a hundredth of their spread."""
+    nearer = "is nearer to its own label than to any other (an error below 1/2)"
+    assert default_limit(DATA) == Limit(Fraction(1, 2), True, nearer, True)
+    assert half_the_gap(labelled([0, 0], [0, 3], [1, "1/2"])) == Fraction(1, 2)
+    real = default_limit(labelled([0, 0], [0, 3], [1, "1/2"]))
+    assert (real.bound, real.strict) == (Fraction(3, 100), False), "the largest spread is 3"
+    assert default_limit(labelled(0.0, 1000.0, 2.0)).bound == 1, "whole, though stored as floats"
+    with pytest.raises(InputError, match="tolerance: must be given where all labels are equal"):
+        default_limit(labelled(4, 4))
+
+
+@pytest.mark.parametrize(
+    ("size", "spread", "text"),
+    [
+        ("0.5", 1, "50 %"), ("0.123001", 1, "12.4 %"), ("1", "1/3", "300 %"), ("0", 5, "0 %"),
+        ("1e-301029", 1, "1e-301027 %"), ("1e+400", 1, "1e+402 %"), ("7", 1, "700 %"),
+    ],
+)  # fmt: skip
+def test_errors_relative_to_the_labels_are_rounded_up(size: str, spread: Any, text: str) -> None:
+    assert share(size, Fraction(spread)) == f"{text} of the labels' spread"
+    assert share(size, Fraction(0)) == share("inf", Fraction(1)) == ""
+
+
+def test_half_the_size_of_real_labels_is_no_success() -> None:
+    """Outputs 0, labels 1/2 and -1/2: the error is half their spread, and the verdict says so."""
+    data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], ["1/2", "-1/2"])
+    zero = of_arrays({name: [[0], [0]] for name in ("query", "key", "value")} | {"output": [[1]]})
+    answer = answered(zero, data)
+    assert answer.standing is Level.REFUTED and answer.exit_status == 1
+    said = "not on 0, 1; the largest error is 0.5, 50 % of the labels' spread"
+    assert answer.reason == said
+    within = answered(zero, data, tolerance="1/2")
+    assert within.holds and within.statement == (
+        "On all 2 examples the output differs from its label by at most 1/2; the largest error is "
+        "0.5, 50 % of the labels' spread."
+    )
 
 
 @pytest.mark.parametrize("unit", ["ln2", "e"])
@@ -404,20 +454,18 @@ def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], [0, 1])
     zero = [[0], [0]]
     arrays = {"query": zero, "key": zero, "value": [["1/2"], [0]], "output": [[1]]}
-    layer = of_arrays(arrays)
-    attention = Attention(data, layer.layer, unit)
+    stored = of_arrays(arrays)
+    attention = Attention(data, stored.layer, unit)
     found = audit_layer(attention)
     claim = found["layer.memorizes"]
-    assert claim.statement.endswith("differs from the label by less than 1/2.")
+    assert claim.statement.endswith("than to any other (an error below 1/2).")
     assert claim.level is Level.REFUTED and claim.witness is not None
-    asked = section(Scope(data, layer=Question(layer, unit)))
-    assert asked.answer.startswith(
-        "0 of 2 below 1/2 (half the least gap between labels); failing: 0, 1. Largest error 0.5;"
-    )
-    at_most = audit_layer(attention, tolerance=Fraction(1, 2))["layer.memorizes"]
-    assert at_most.level.holds and "by at most 1/2" in at_most.statement
+    asked = answered(stored, data, logit_unit=unit)
+    assert asked.reason == ("not on 0, 1; the largest error is 0.5, 50 % of the labels' spread")
+    within = audit_layer(attention, limit=at_most(Fraction(1, 2)))["layer.memorizes"]
+    assert within.level.holds and "by at most 1/2" in within.statement
     above = replace(data, stated=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
-    assert not audit_layer(Attention(above, layer.layer, unit))["layer.memorizes"].level.holds
+    assert not audit_layer(Attention(above, stored.layer, unit))["layer.memorizes"].level.holds
 
 
 @pytest.mark.parametrize("error", ["1/2", "499/1000", "501/1000"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -22,13 +21,14 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
+from attncert.reports.answers import report
 from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import audit_layer, default_tolerance
+from attncert.verify.audit.layer.error import at_most, audit_layer
+from attncert.verify.audit.layer.layer import LayerAnswer, layer
 from attncert.verify.audit.layer.near import exact_near
-from attncert.verify.audit.layer.property import judge, load_property, property_of, verdict
-from attncert.verify.audit.layer.section import Question, section
-from attncert.verify.audit.records import Scope
+from attncert.verify.audit.layer.property import judge, load_property, property_of
 from attncert.verify.claims.evidence import Level
+from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(40)
 T, N, D = 5, 4, 6
@@ -52,29 +52,29 @@ def files(tmp_path: Path) -> Path:
 
 
 def run(files: Path, *options: str) -> tuple[int, Any]:
-    words = ["audit", str(files / "data.npz"), "--layer", str(files / "layer.npz"), "--heads", "3"]
+    words = ["layer", str(files / "layer.npz"), str(files / "data.npz"), "--heads", "3"]
     status = main([*words, "--out", str(files / "out"), *options])
-    content = files / "out" / "audit.json"
+    content = files / "out" / "answer.json"
     return status, json.loads(content.read_text()) if content.exists() else None
 
 
 def test_the_verdict(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, content = run(files, "--tolerance", "0.1")
     said = capsys.readouterr().out
-    assert status == 1 and said.startswith("3 of 5 within 1/10; failing: 1, 3. Largest error ")
-    (found,) = content["sections"]
-    assert found["numbers"]["beyond the tolerance"] == [1, 3]
-    assert found["numbers"]["format"] == "hf" and found["numbers"]["biases"]
-    assert (files / "out/figures/audit-layer.svg").read_bytes().startswith(b"<?xml")
-    page = (files / "out/audit.md").read_text()
-    assert "Read as hf below layer.3.attention." in page and "a 1 is appended" in page
+    assert status == 1 and "by at most 1/10. Not on 1, 3; the largest error is in [0.5" in said
+    numbers = content["exhibits"]
+    assert numbers["beyond the tolerance"] == [1, 3]
+    assert numbers["format"] == "hf" and numbers["biases"]
+    assert (files / "out/figures/saturation.svg").read_bytes().startswith(b"<?xml")
+    page = (files / "out/report.md").read_text()
+    assert "| read as | hf below `layer.3.attention` |" in page and "a 1 is appended" in page
     assert run(files, "--tolerance", "0.6")[0] == 0
 
 
 def test_ablation_is_what_numpy_gets(files: Path) -> None:
     _, content = run(files, "--tolerance", "0.1")
     labels, width = OUTPUTS + OFF, 2
-    heads = content["sections"][0]["numbers"]["heads"]
+    heads = content["exhibits"]["heads"]
     parts = []
     for h, head in enumerate(heads):
         cut = LAYER.parts["o"].copy()
@@ -94,9 +94,9 @@ def test_the_other_scale_is_told(files: Path, capsys: pytest.CaptureFixture[str]
     turned = {name: x * (root if name in ("q", "bq") else 1) for name, x in LAYER.parts.items()}
     labels = replace(LAYER, parts=turned).outputs(CONTEXTS, QUERIES)
     np.savez(files / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=labels)
-    told = "Only with --scale none are all errors small enough, not with sqrt-d"
+    told = "are all errors small enough, not with sqrt-d"
     assert run(files, "--tolerance", "1e-6")[0] == 1
-    assert told in capsys.readouterr().out and told in (files / "out/audit.md").read_text()
+    assert told in capsys.readouterr().out and told in (files / "out/report.md").read_text()
     assert run(files, "--tolerance", "1e-6", "--scale", "none")[0] == 0
     assert "Only with" not in capsys.readouterr().out
 
@@ -153,7 +153,7 @@ def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
 def judged(text: str, folder: Path, layer: ThirdParty = LAYER, data: Dataset = DATA) -> Any:
     path = folder / "property.toml"
     path.write_text(text)
-    attention = Question(weights_of(layer, folder)).attention(data)
+    attention = Attention.of(weights_of(layer, folder), data)
     return {claim.id: claim for claim in judge(load_property(str(path)), attention)}
 
 
@@ -197,7 +197,6 @@ def test_a_limit_that_is_met_exactly_is_undecided() -> None:
     for bits, level in ((1, Level.UNDECIDED), (2, Level.REFUTED)):
         (claim,) = judge(property_of({"saturation": bits}), attention)
         assert claim.level is level
-    assert verdict([claim]) == "falsified (saturation)"
 
 
 def test_ranks(tmp_path: Path) -> None:
@@ -218,9 +217,9 @@ def test_a_number_that_python_does_not_write_is_refused(text: str, tmp_path: Pat
 
 
 PROPERTIES = [
-    ('error = "0.6"\nrank = "full"', 0, "verified (2 of 2)"),
-    ('error = "0.1"\nrank = "full"', 1, "falsified (error)"),
-    ('error = "0.1"\nsaturation = 50', 1, "falsified (error, saturation)"),
+    ('error = "0.6"\nrank = "full"', 0, "Assumed. The layer has the property of the file (error, "),
+    ('error = "0.1"\nrank = "full"', 1, "Refuted, this is false: The layer has the property"),
+    ('error = "0.6"\nsaturation = 50', 1, "Refuted, this is false: The layer has the property"),
 ]
 
 
@@ -231,10 +230,10 @@ def test_the_command(
     (files / "property.toml").write_text(text)
     found, content = run(files, "--property", str(files / "property.toml"), "--tolerance", "9")
     assert found == status
-    assert capsys.readouterr().out.splitlines()[0] == f"attncert: {verdict}"
-    assert content["sections"][0]["verdict"] == verdict
-    assert content["sections"][0]["numbers"]["tolerance"] == "9", "and not the property's"
-    assert "### The property" in (files / "out/audit.md").read_text()
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said.startswith(verdict) and said == content["statement"]
+    assert content["exhibits"]["tolerance"] == "9", "and not the property's"
+    assert "| `property.error` |" in (files / "out/report.md").read_text()
 
 
 BAD = {
@@ -271,58 +270,60 @@ def test_the_first_examples_and_their_masks(files: Path) -> None:
     mask[1, :2] = 0
     np.savez(files / "mask.npz", mask=mask)
     words = ("--mask", str(files / "mask.npz"), "--tolerance", "9", "--examples")
-    some, every = (run(files, *words, count)[1]["sections"][0]["numbers"] for count in ("3", "5"))
+    some, every = (run(files, *words, count)[1]["exhibits"] for count in ("3", "5"))
     assert some["errors"] == every["errors"][:3]
     assert every["masked"] and len(every["errors"]) == T
 
 
-def test_options_that_need_a_layer(capsys: pytest.CaptureFixture[str]) -> None:
-    for option in ("--property", "--prefix", "--heads"):
-        assert main(["audit", "digits", option, "1"]) == 2
-        assert f"{option}: must be given with --layer" in capsys.readouterr().err
+def answered(weights: StoredLayer, data: Dataset = DATA, **options: Any) -> LayerAnswer:
+    return layer(weights, data, LayerQuestion(**options))
 
 
 def test_the_error_of_a_property_is_the_tolerance(tmp_path: Path) -> None:
     weights = weights_of(LAYER, tmp_path)
-    for limit, asked in ((None, Fraction(1, 10)), (Fraction(2), Fraction(2))):
-        question = Question(weights, tolerance=limit, asked=property_of({"error": "0.1"}))
-        assert question.limit == asked
+    (tmp_path / "property.toml").write_text("error = 0.1")
+    for tolerance, bound, origin in (
+        (None, Fraction(1, 10), "error of the property"),
+        (2, Fraction(2), "--tolerance"),
+    ):
+        path = str(tmp_path / "property.toml")
+        answer = answered(weights, tolerance=tolerance, property=path)
+        assert answer.audit is not None and answer.audit.limit.bound == bound
+        assert (
+            f"| limit of errors | {bound}, as given ({origin}) |"
+            in report(answer).files["report.md"].decode()
+        )
 
 
-def test_what_the_report_says_of_the_tolerance(tmp_path: Path) -> None:
-    weights, asked = weights_of(LAYER, tmp_path), property_of({"error": "0.1"})
-    for limit, origin in ((None, "the property's error"), (Fraction(1, 10), "--tolerance")):
-        found = section(Scope(DATA, Question(weights, tolerance=limit, asked=asked)))
-        assert any(f"Tolerance: 1/10, as given ({origin})." in text for text in found.text)
-    found = section(Scope(DATA, Question(weights)))
-    gap = float(default_tolerance(DATA))
-    assert re.match(rf"\d of 5 below about {gap:.3g} \(half the least gap", found.answer)
+def test_a_file_s_options_are_not_for_weights_in_memory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="heads: must be given with a file of weights"):
+        answered(weights_of(LAYER, tmp_path), heads=3)
 
 
 def test_undecided_is_no_statement(tmp_path: Path) -> None:
-    equal = replace(DATA, stated=Dataset.of(CONTEXTS, QUERIES, OUTPUTS + 1e6 * OFF).labels)
-    found = section(Scope(equal, Question(weights_of(LAYER, tmp_path), tolerance=Fraction(1))))
-    assert any("Whether exact weights are near these is undecided" in text for text in found.text)
+    far = replace(DATA, stated=Dataset.of(CONTEXTS, QUERIES, OUTPUTS + 1e6 * OFF).labels)
+    near = answered(weights_of(LAYER, tmp_path), far, tolerance=1).trace["layer.near"]
+    assert near.level is Level.UNDECIDED
 
 
 @pytest.mark.slow
 def test_a_certificate_of_long_numbers_is_its_own_layer(tmp_path: Path) -> None:
     """The README's own: a readout of more digits than Python's integers are parsed with."""
     path = str(ROOT / "docs" / "gallery" / "digits-paper" / "certificate.json")
-    words = ["audit", path, "--layer", path, "--tolerance", "0", "--out", str(tmp_path / "out")]
+    words = ["layer", path, path, "--tolerance", "0", "--out", str(tmp_path / "out")]
     assert main(words) == 0
 
 
 def test_weights_without_labels_cannot_be_judged(tmp_path: Path) -> None:
     data = Dataset.of(CONTEXTS, QUERIES)
     with pytest.raises(InputError):
-        section(Scope(data, layer=Question(weights_of(LAYER, tmp_path))))
+        answered(weights_of(LAYER, tmp_path), data)
 
 
 def test_what_a_layer_memorizes_it_memorizes_with_biases(tmp_path: Path) -> None:
     """The claims about the layer are those about the data with a 1 appended."""
     weights = weights_of(LAYER, tmp_path)
-    found = audit_layer(Question(weights).attention(DATA), tolerance=Fraction(1, 10))
+    found = audit_layer(Attention.of(weights, DATA), limit=at_most(Fraction(1, 10)))
     assert found.attention.data.d == D + 1 and found["layer.rank"].numbers["columns"] == 3 * (D + 1)
 
 
@@ -342,15 +343,13 @@ def test_a_certificate_is_data_and_its_own_layer(
     words = ["prove", str(path), "--examples", "3", "--heads", "2", "--out", str(out)]
     assert main(words) == 0
     certificate = out / "certificate.json"
-    audit = ["audit", "--out", str(tmp_path / "a"), "--tolerance", "0", "--layer"]
+    layer = ["layer", "--out", str(tmp_path / "a"), "--tolerance", "0"]
     for words in (
-        [*audit, str(certificate), str(certificate)],
-        [*audit, str(certificate), str(path), "--examples", "3"],
-        [*audit, "-", str(path), "--examples", "3"],
+        [*layer, str(certificate), str(certificate)],
+        [*layer, str(certificate), str(path), "--examples", "3"],
+        [*layer, "-", str(path), "--examples", "3"],
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(certificate.read_bytes())))
         assert main(words) == 0
         said = capsys.readouterr().out
-        assert " within 0. Largest error 0 (every output equals its label); rank" in said
-    assert main(["audit", "--examples", "3"]) == 2
-    assert "--examples: must be given with a data set" in capsys.readouterr().err
+        assert "by at most 0; every output equals its label." in said

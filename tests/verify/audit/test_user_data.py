@@ -143,10 +143,6 @@ def test_the_command(
         (["--out", "."], "--out: must be a folder other than"),
         (["--nonsense"], "No such option"),
         (["--construction", "none"], "--construction: must be paper, width-one, affine, generic"),
-        (
-            ["--construction", "paper", "digits", "--layer", "x.npz"],
-            "--construction: must be given without --layer, not paper",
-        ),
     ],
 )
 def test_bad_input_is_one_line(

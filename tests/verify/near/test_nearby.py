@@ -14,11 +14,11 @@ from support.newton import data_set
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.layer import Layer
-from attncert.verify.audit.layer.section import Source, question, section
-from attncert.verify.audit.records import Scope
+from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near.certificate import layer_of
 from attncert.verify.near.nearby import nearby, nearby_claim
+from attncert.verify.questions.layer import LayerQuestion
 
 
 def rounded(dtype: Any) -> tuple[Dataset, Layer, dict[str, np.ndarray]]:
@@ -62,10 +62,6 @@ def test_the_audit_says_it(tmp_path: Path) -> None:
     data, _, arrays = rounded(np.float32)
     path = tmp_path / "weights.npz"
     np.savez(path, **arrays)
-    plain = section(Scope(data=data, layer=question(data, Source(str(path))), quick=True))
-    assert any("exactly exist within" in paragraph for paragraph in plain.text)
-    assert [claim.level for claim in plain.claims if claim.id == "layer.near"] == [Level.ENCLOSED]
-    scaled = section(  # heads of width 1: the same layer
-        Scope(data=data, layer=question(data, Source(str(path)), "sqrt-d"), quick=True)
-    )
-    assert any("exactly exist within" in paragraph for paragraph in scaled.text)
+    for scale in (None, "sqrt-d"):  # heads of width 1: the same layer
+        claim = layer(path, data, LayerQuestion(scale=scale)).trace["layer.near"]
+        assert claim.level is Level.ENCLOSED and "exactly exist within" in claim.statement

@@ -24,11 +24,12 @@ from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import softmax
+from attncert.verify.questions.layer import SCALES, UNITS
 
-SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
 _EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
 
@@ -54,8 +55,8 @@ class Attention:
         data = self.data
         require_readout(data, self.layer)
         for argument, value, known in (
-            ("--logit-unit", self.unit, UNITS),
-            ("--scale", self.scale, SCALES),
+            ("logit_unit", self.unit, UNITS),
+            ("scale", self.scale, SCALES),
         ):
             if value not in known:
                 raise InputError(argument, " or ".join(known), value)
@@ -64,12 +65,25 @@ class Attention:
             raise InputError("layer", f"one of at most {MOST_WEIGHTS} softmax weights", count)
         if self.mask is not None:
             if self.mask.shape != (data.T, data.n):
-                raise InputError("--mask", f"of shape {(data.T, data.n)}", self.mask.shape)
+                raise InputError("mask", f"of shape {(data.T, data.n)}", self.mask.shape)
             empty = [t for t in range(data.T) if not self.rows(t)]
             if empty:
-                raise InputError(
-                    "--mask", "one that leaves each query a row", f"none for {empty[0]}"
-                )
+                must = "one that leaves each query a row"
+                raise InputError("mask", must, f"none for {empty[0]}")
+
+    @classmethod
+    def of(
+        cls,
+        weights: StoredLayer,
+        data: Dataset,
+        unit: str | None = None,
+        scale: str | None = None,
+        mask: BoolArray | None = None,
+    ) -> Attention:
+        """Stored weights on data. unit, scale: None: as the weights say."""
+        seen = None if mask is None else mask[:, : data.n]
+        unit, scale = unit or weights.unit, scale or weights.scale
+        return cls(weights.on(data), weights.layer, unit, scale, seen, weights.biased)
 
     def rows(self, t: int) -> list[int]:
         """Rows of the context that example t attends to."""

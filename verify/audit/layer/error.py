@@ -17,8 +17,9 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -33,7 +34,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.layer.ablation import Ablation, ablation
-from attncert.verify.audit.layer.attention import SCALES, Attention
+from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
     carried_groups,
@@ -42,42 +43,57 @@ from attncert.verify.audit.layer.heads import (
     theorem_claims,
 )
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted, widened
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted, listed, widened
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
+from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 from attncert.verify.rank.rational import rank as rational_rank
 from attncert.verify.tightness.universal import bound_from_above
 
 __all__ = [
     "LayerAudit",
+    "Limit",
+    "at_most",
     "audit_layer",
     "bounds",
-    "default_tolerance",
+    "default_limit",
     "errors",
+    "failing",
     "interval",
     "least_singular_value",
     "rank_claim",
+    "share",
 ]
 
 _MOST_COMPARED = 10**7  # numbers of labels, for the least gap between two
 BITS = 256  # of the balls for weights, features and singular values
-_SOURCE = "ours; docs/audit-of-layers.md"
+_BRIEF = 12  # characters of a number that a sentence holds
+_SOURCE = "ours; docs/layers.md"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Which errors, in any entry, count as small. strict: below the bound, not merely at most that.
+    must: what an output then is, in words. default: whether nobody asked for it."""
+
+    bound: Fraction
+    strict: bool
+    must: str
+    default: bool = False
 
 
 @dataclass(frozen=True)
 class LayerAudit:
     """claims: error, memorization, rank, and what of Theorem 1 the layer realises.
 
-    strict: errors must be below the tolerance, not merely at most that. off_peak: H×T, softmax
-    weight outside the largest, enclosed. rescaled: another scale, with which the layer memorizes
-    where it does not with its own.
+    off_peak: H×T, softmax weight outside the largest, enclosed. rescaled: another scale, with which
+    the layer memorizes where it does not with its own.
     """
 
     attention: Attention
-    tolerance: Fraction
-    strict: bool
+    limit: Limit
     claims: tuple[Claim, ...]
     errors: tuple[tuple[str, str], ...]
     sigma: SingularValue
@@ -88,7 +104,7 @@ class LayerAudit:
 
     def __repr__(self) -> str:
         return in_brief(
-            self, claims=len(self.claims), heads=len(self.heads), tolerance=self.tolerance
+            self, claims=len(self.claims), heads=len(self.heads), limit=self.limit.bound
         )
 
     def __getitem__(self, claim_id: ClaimId) -> Claim:
@@ -102,16 +118,14 @@ class LayerAudit:
 def audit_layer(
     attention: Attention,
     *,
-    tolerance: Fraction | None = None,
+    limit: Limit | None = None,
     groups: Sequence[tuple[int, ...]] | None = None,
     progress: StageProgress = silent,
 ) -> LayerAudit:
-    """Everything above. tolerance: the largest error (in any entry) that counts as "memorizes" (0:
-    equality); by default an error must be *below* `default_tolerance`. groups: one per head, if
+    """Everything above. limit: of the errors; None: `default_limit`. groups: one per head, if
     known; else as they are found. Raises InputError.
     """
-    data, strict = attention.data, tolerance is None
-    limit = default_tolerance(data) if tolerance is None else tolerance
+    limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):
         weights = attention.weights()
@@ -122,7 +136,7 @@ def audit_layer(
         progress("layer: heads taken out", 1, 5)
         worth = ablation(attention, features, [[float(1 - x.mid()) for x in r] for r in off_peak])
     progress("layer: errors", 2, 5)
-    error, memorizes = errors(attention, limit, strict)
+    error, memorizes = errors(attention, limit)
     progress("layer: rank", 3, 5)
     rank = rank_claim(attention, features, sigma)
     carried = carried_groups(attention, features) if groups is None else list(groups)
@@ -135,24 +149,80 @@ def audit_layer(
     told = theorem_claims(attention, heads, carried, given=groups is not None)
     claims = (error, memorizes, rank, *told)
     others = () if memorizes.level.holds else (x for x in SCALES if x != attention.scale)
-    fits = (x for x in others if errors(attention.rescaled(x), limit, strict)[1].level.holds)
+    fits = (x for x in others if errors(attention.rescaled(x), limit)[1].level.holds)
     other = next(fits, None)
-    return LayerAudit(attention, limit, strict, claims, each, sigma, heads, worth, off_peak, other)
+    return LayerAudit(attention, limit, claims, each, sigma, heads, worth, off_peak, other)
 
 
-def default_tolerance(data: Dataset) -> Fraction:
+def at_most(tolerance: Fraction) -> Limit:
+    """0 asks for equality."""
+    return Limit(tolerance, False, f"differs from its label by at most {short(tolerance)}")
+
+
+def default_limit(data: Dataset) -> Limit:
+    """Whole labels count as classes: each output must be nearer to its own than to any other. Real
+    ones must be met to within a hundredth of their spread. Raises InputError where all are equal.
+
+    >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, 1, 5])).must
+    'is nearer to its own label than to any other (an error below 1/2)'
+    >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, "1/2", 5])).must
+    "differs from its label by at most 1 % of the labels' spread (1/20)"
+    """
+    width = spread(data)
+    if not width:
+        raise InputError("tolerance", "given where all labels are equal", "left out")
+    labels = data.labels
+    if not (labels.numerators % labels.denominator).any():
+        half = half_the_gap(data)
+        must = f"is nearer to its own label than to any other (an error below {short(half)})"
+        return Limit(half, True, must, True)
+    part = width / 100
+    must = f"differs from its label by at most 1 % of the labels' spread ({_brief(part)})"
+    return Limit(part, False, must, True)
+
+
+def spread(data: Dataset) -> Fraction:
+    """The largest difference of two labels, in any entry."""
+    labels = data.labels
+    columns = labels.numerators.T.tolist()
+    return Fraction(max(max(some) - min(some) for some in columns), labels.denominator)
+
+
+def share(size: str, width: Fraction) -> str:
+    """An error, or any bound of one, relative to the labels' spread, rounded up; "" without one.
+
+    >>> share("0.5", Fraction(1)), share("0.0333334", Fraction(1)), share("1e-13", Fraction(2))
+    ("50 % of the labels' spread", "3.34 % of the labels' spread", "5e-12 % of the labels' spread")
+    """
+    if not width or size == "inf":
+        return ""
+    up = Context(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    times = Decimal(100 * width.denominator)
+    exact = Context(prec=20 + times.adjusted(), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    percent = up.divide(exact.multiply(Decimal(size), times), Decimal(width.numerator))
+    plain = -5 < percent.adjusted() < 6
+    return f"{percent.normalize():{'f' if plain else 'e'}} % of the labels' spread"
+
+
+def _brief(x: Fraction) -> str:
+    """For one line: of floats it has dozens of digits, which the JSON holds."""
+    text = short(x)
+    if len(text) <= _BRIEF:
+        return text
+    return f"about {arb(fmpq(x.numerator, x.denominator)).str(3, radius=False)}"
+
+
+def half_the_gap(data: Dataset) -> Fraction:
     """Half the smallest distance δ (largest entry) between different labels.
 
     An output with an error below δ/2 is nearer to its own label than to any other: these are at
     least δ from its own, so more than δ/2 from the output. At δ/2 itself there may be a tie. Raises
-    InputError where all labels are equal.
+    InputError where too many are to be compared.
 
-    >>> default_tolerance(Dataset.of([[1]], [[1], [2], [3]], [0, 1, "1/3"]))
+    >>> half_the_gap(Dataset.of([[1]], [[1], [2], [3]], [0, 1, "1/3"]))
     Fraction(1, 6)
     """
     labels = [y for y, _ in groupby(sorted(data.labels.numerators.tolist()))]  # in no set: hashes
-    if len(labels) == 1:
-        raise InputError("--tolerance", "given where all labels are equal", "left out")
     least, compared = 0, 0
     for k, a in enumerate(labels):
         for j in range(k - 1, -1, -1):
@@ -163,27 +233,31 @@ def default_tolerance(data: Dataset) -> Fraction:
             least, compared = min(least or gap, gap), compared + data.m
             if compared > _MOST_COMPARED:
                 must = f"given where over {_MOST_COMPARED} numbers of labels are to be compared"
-                raise InputError("--tolerance", must, "left out")
+                raise InputError("tolerance", must, "left out")
     return Fraction(least, 2 * data.labels.denominator)
 
 
 # Error.
 
 
-def errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim, Claim]:
+def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
     """How large the error is, and whether it is small enough, with the examples for which it is
     not ("beyond") or may not be ("open"): exactly where possible, else enclosed."""
-    data = attention.data
-    examples = counted(data.T, "example", "all")
-    by = f"{'less than' if strict else 'at most'} {short(limit)}"
-    statement = f"On {examples} the output differs from the label by {by}."
+    data, bound, strict = attention.data, limit.bound, limit.strict
+    statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
     features = attention.exact_features()
     if features is None:
         error = enclosed_error(data, attention.outputs, max_bits=1024)
-        asked = enclosed_error(data, attention.outputs, tolerance=limit, strict=strict)
+        asked = enclosed_error(data, attention.outputs, tolerance=bound, strict=strict)
         return (
             replace(error, id=ids.LAYER_ERROR, source=_SOURCE),
-            replace(asked, id=ids.LAYER_MEMORIZES, statement=statement, source=_SOURCE),
+            replace(
+                asked,
+                id=ids.LAYER_MEMORIZES,
+                statement=statement,
+                numbers={key: asked.numbers[key] for key in ("tolerance", "beyond", "open")},
+                source=_SOURCE,
+            ),
         )
     gaps = (features * _readout(attention) - data.label_matrix).tolist()
     sizes = [max(abs(Fraction(int(x.p), int(x.q))) for x in row) for row in gaps]
@@ -198,7 +272,7 @@ def errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim, 
         arithmetic=arithmetic,
         source=_SOURCE,
     )
-    beyond = [t for t, x in enumerate(sizes) if not (x < limit or (x == limit and not strict))]
+    beyond = [t for t, x in enumerate(sizes) if not (x < bound or (x == bound and not strict))]
     memorizes = Claim.checked(
         ids.LAYER_MEMORIZES,
         statement,
@@ -214,6 +288,16 @@ def errors(attention: Attention, limit: Fraction, strict: bool) -> tuple[Claim, 
         source=_SOURCE,
     )
     return error, memorizes
+
+
+def failing(numbers: Mapping[str, Any]) -> str:
+    """The examples on which the error is not small enough, or may not be.
+
+    >>> failing({"beyond": [1, 3], "open": []})
+    'not on 1, 3'
+    """
+    words = ("beyond", "not on"), ("open", "not decided on")
+    return "; ".join(f"{word} {listed(numbers[key])}" for key, word in words if numbers[key])
 
 
 def _readout(attention: Attention) -> fmpq_mat:

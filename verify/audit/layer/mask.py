@@ -1,4 +1,4 @@
-"""Which rows of its context each query sees: --mask of `attncert audit`."""
+"""Which rows of its context each query sees: --mask of `attncert layer`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def causal_mask(data: Dataset) -> BoolArray:
         rows = data.rows(t).fractions()
         if query not in rows:
             must = "used with queries that are each a row of their own context"
-            raise InputError("--mask causal", must, f"with query {t}, which is none of its")
+            raise InputError("mask", must, f"causal with query {t}, which is none of its")
         mask[t, : len(rows) - rows[::-1].index(query)] = True
     return mask
 
@@ -60,7 +60,7 @@ def read_mask(text: str, data: Dataset) -> tuple[BoolArray | None, Recorded | No
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
         kind = "other entries" if array.dtype == object else f"{array.dtype} and other numbers"
         must = "an array of 0 and 1, or of booleans"
-        raise InputError("--mask", must, f"{text}: {key} of {kind}")
+        raise InputError("mask", must, f"{text}: {key} of {kind}")
     if array.shape == (data.n,):
         array = np.broadcast_to(array, (data.T, data.n))
     return array.astype(bool) == _TRUE[key], _recorded(arrays, data)
@@ -81,7 +81,7 @@ def _archive(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
     def choose(keys: list[str]) -> list[str]:
         if sum(key in _TRUE for key in keys) != 1:
             there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
-            raise InputError("--mask", f"an .npz with one of {', '.join(_TRUE)}", f"with {there}")
+            raise InputError("mask", f"an .npz with one of {', '.join(_TRUE)}", f"with {there}")
         return [key for key in keys if key in (*_TRUE, "outputs", "unit")]
 
     return read_arrays(file, source, choose, limit=2**26)

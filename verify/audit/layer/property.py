@@ -19,11 +19,18 @@ from attncert.constructions.data.loading import MAX_EXAMPLES, read_source
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.numerals import numeral
 from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import BITS, errors, least_singular_value, rank_claim
+from attncert.verify.audit.layer.error import (
+    BITS,
+    at_most,
+    errors,
+    failing,
+    least_singular_value,
+    rank_claim,
+)
 from attncert.verify.audit.layer.heads import peak
-from attncert.verify.audit.layer.numbers import exact_number
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.questions.rules import exact
 
 _MAX_BYTES = 2**13  # tomllib takes time quadratic in the parts of a dotted key
 _MOST_BITS = 10**6
@@ -72,13 +79,15 @@ def property_of(keys: Mapping[str, Any], shown: str = "property") -> Property:
     if error is not None and not isinstance(error, str):
         error = numeral(error) if whole(error) else describe(error)
     if bits is not None and not (whole(bits) and 1 <= bits <= _MOST_BITS):
-        raise InputError("saturation", f"a whole number from 1 to {_MOST_BITS}", describe(bits))
+        raise InputError(
+            "property saturation", f"a whole number from 1 to {_MOST_BITS}", describe(bits)
+        )
     if rank not in (None, "full"):
-        raise InputError("rank", '"full"', describe(rank))
+        raise InputError("property rank", '"full"', describe(rank))
     return Property(
         _indices("examples", keys.get("examples", "all"), 0),
         _indices("heads", keys.get("heads", "all"), 1),
-        None if error is None else exact_number("error", error),
+        None if error is None else _exact(error),
         bits,
         rank == "full",
     )
@@ -90,8 +99,16 @@ def _indices(key: str, numbers: Any, first: int) -> tuple[int, ...] | None:
     some = isinstance(numbers, list) and numbers != []
     if not some or not all(whole(k) and first <= k <= MAX_EXAMPLES for k in numbers):
         must = f'"all", or a list of whole numbers from {first} to {MAX_EXAMPLES}'
-        raise InputError(key, must, describe(numbers))
+        raise InputError(f"property {key}", must, describe(numbers))
     return tuple(dict.fromkeys(k - first for k in numbers))
+
+
+def _exact(text: str) -> Fraction:
+    rule = exact()
+    try:
+        return Fraction(rule.read(text))
+    except ValueError:
+        raise InputError("property error", rule.must, text) from None
 
 
 def judge(asked: Property, attention: Attention) -> tuple[Claim, ...]:
@@ -111,17 +128,20 @@ def judge(asked: Property, attention: Attention) -> tuple[Claim, ...]:
 
 def _chosen(key: str, numbers: Sequence[int] | None, end: int, first: int) -> tuple[int, ...]:
     if numbers is not None and max(numbers) >= end:
-        raise InputError(key, f"numbers from {first} to {end - 1 + first}", max(numbers) + first)
+        must = f"numbers from {first} to {end - 1 + first}"
+        raise InputError(f"property {key}", must, max(numbers) + first)
     return tuple(range(end) if numbers is None else numbers)
 
 
 def _error(on: Attention, some: Sequence[int], limit: Fraction) -> Claim:
     """The examples are named as the whole data set has them."""
-    claim = errors(on, limit, strict=False)[1]
+    claim = errors(on, at_most(limit))[1]
     named = {key: [some[t] for t in claim.numbers[key]] for key in ("beyond", "open")}
     witness = dict(claim.witness or {})
     if "example" in witness:
         witness["example"] = some[witness["example"]]
+    if not claim.level.holds:
+        witness["reason"] = failing(named)
     numbers = {**claim.numbers, **named}
     return replace(claim, id=ids.PROPERTY_ERROR, numbers=numbers, witness=witness or None)
 
@@ -155,12 +175,3 @@ def _rank(on: Attention) -> Claim:
         claim = rank_claim(on, features, least_singular_value(features))
     statement = f"The features $Z$ of these heads have rank $T={on.data.T}$."
     return replace(claim, id=ids.PROPERTY_RANK, statement=statement)
-
-
-def verdict(claims: Sequence[Claim]) -> str:
-    """In few words: verified, falsified or undecided, and which."""
-    for level, word in ((Level.REFUTED, "falsified"), (Level.UNDECIDED, "undecided")):
-        names = [claim.id.removeprefix("property.") for claim in claims if claim.level is level]
-        if names:
-            return f"{word} ({', '.join(names)})"
-    return f"verified ({len(claims)} of {len(claims)})"

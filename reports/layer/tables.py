@@ -1,4 +1,4 @@
-"""The tables and the heat map of a layer's audit: what each head does, each example, the proof."""
+"""The tables and the heat map of a layer: what each head does, each example, the proof."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flint import arb
 
 from attncert.verify.audit.layer.error import LayerAudit, interval
 from attncert.verify.audit.records import HeatMap, Table
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import Level, listed
 
 _SHOWN = 60  # examples in a table; the JSON holds all
 
@@ -17,7 +17,7 @@ _SHOWN = 60  # examples in a table; the JSON holds all
 def heat_map(found: LayerAudit) -> HeatMap:
     """-log2 of the attention outside the largest weight, by the middle of its enclosure."""
     return HeatMap(
-        "audit-layer",
+        "saturation",
         "Saturation",
         tuple(tuple(map(_bits, row)) for row in found.off_peak),
         "Each cell is one head and one example (the least saturated of several where there are too "
@@ -136,8 +136,3 @@ def _described(level: Level) -> str:
     if level is Level.REFUTED:
         return "no"
     return f"yes ({level.value})" if level.holds else level.value
-
-
-def listed(group: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, group[:12])) or "none"
-    return shown + (f", ... ({len(group)})" if len(group) > 12 else "")

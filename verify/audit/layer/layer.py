@@ -1,0 +1,210 @@
+"""`attncert layer` as a function: what third-party weights do on a data set.
+
+The conclusion is about the errors, which stand beside the labels' spread: small enough by what the
+user says, or the property file, or by default (`error.default_limit`). Where names of arrays do not
+say what the layer computes, it rests on what is assumed; where the layer as read does not give the
+outputs that were recorded, nothing is said about labels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from attncert.constructions.arrays import BoolArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.recording import Recording
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.audit.layer.error import (
+    LayerAudit,
+    Limit,
+    at_most,
+    audit_layer,
+    default_limit,
+    failing,
+    interval,
+    share,
+    spread,
+)
+from attncert.verify.audit.layer.mask import Recorded, read_mask
+from attncert.verify.audit.layer.near import exact_near
+from attncert.verify.audit.layer.property import Property, judge, load_property
+from attncert.verify.audit.layer.reading import read_claim
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.questions.layer import LayerQuestion
+
+__all__ = ["LayerAnswer", "layer"]
+
+_NOTHING = "nothing about third-party weights has a file"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LayerAnswer(Answer):
+    """weights: as they are stored. attention: these on the data, with their conventions. audit:
+    errors, heads and the rest; None where the layer is not the one that was recorded."""
+
+    question: LayerQuestion
+    data: Dataset
+    weights: StoredLayer
+    attention: Attention
+    audit: LayerAudit | None = None
+
+    @property
+    def reading(self) -> Claim | None:
+        """How the layer was read; None for our own format, which says it."""
+        return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
+
+
+def layer(
+    weights: StoredLayer | str | os.PathLike[str],
+    data: Dataset | Recording,
+    question: LayerQuestion | None = None,
+    progress: StageProgress = silent,
+    *,
+    mask: BoolArray | None = None,
+) -> LayerAnswer:
+    """What an attention layer from elsewhere does on data: errors, rank, saturation, heads.
+
+    weights: a file, or `attncert.Weights`. data: of a recording, also the outputs that the weights
+    must reproduce, and the mask. mask: (T, n), True where a row is seen; None: the question's.
+    Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Raises InputError.
+
+    >>> from attncert import LayerQuestion, Weights, layer, load
+    >>> weights = Weights.load("examples/trained/after.npz", heads=3)
+    >>> layer(weights, load("examples/trained/data.npz"), LayerQuestion(tolerance="0.1")).holds
+    True
+    """
+    question = question or LayerQuestion()
+    stored = _stored(weights, question)
+    asked = None if question.property is None else load_property(question.property)
+    examples, seen, recorded = _examples(data, question, mask)
+    attention = Attention.of(stored, examples, question.logit_unit, question.scale, seen)
+    _require_groups(stored, examples)
+    reading = read_claim(stored, attention, recorded)
+    found, claims = None, _unread(reading)
+    if not claims:
+        limit = _limit(question, asked, examples)
+        found = audit_layer(attention, limit=limit, groups=stored.groups, progress=progress)
+        claims = _claims(found, asked, spread(examples))
+    return LayerAnswer(
+        question=question,
+        data=examples,
+        trace=ProofTrace(_resting(claims, reading)),
+        conclusion=claims[-1].id,
+        uncertified=_NOTHING,
+        weights=stored,
+        attention=attention,
+        audit=found,
+    )
+
+
+def _stored(weights: StoredLayer | str | os.PathLike[str], question: LayerQuestion) -> StoredLayer:
+    if not isinstance(weights, StoredLayer):
+        return load_weights(weights, question.format, question.prefix, question.heads)
+    for name in ("prefix", "heads"):
+        if getattr(question, name) is not None:
+            raise InputError(name, "given with a file of weights", "with weights in memory")
+    return weights
+
+
+def _examples(
+    data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
+) -> tuple[Dataset, BoolArray | None, Recorded | None]:
+    """The first examples, and of these the mask and what was recorded. The file of a mask is for
+    all examples that the data have."""
+    recorded, kept = None, question.examples
+    if isinstance(data, Recording):
+        recorded = Recorded(data.outputs, data.unit)
+        mask, data = data.mask if mask is None else mask, data.data
+    if mask is None and question.mask == "causal":
+        return question.of(data), read_mask("causal", question.of(data))[0], recorded
+    if mask is None and question.mask != "none":
+        mask, recorded = read_mask(question.mask, data)
+    return (
+        question.of(data),
+        None if mask is None else mask[:kept],
+        None if recorded is None else recorded.first(kept),
+    )
+
+
+def _require_groups(stored: StoredLayer, data: Dataset) -> None:
+    """Raises InputError where the groups of the file are not of these examples."""
+    groups, heads = stored.groups, len(stored.layer.heads)
+    if groups is None:
+        return
+    members = sum(map(len, groups))
+    if members != data.T or len(groups) > heads:
+        must = f"of the {data.T} examples, one group for each of {heads} heads"
+        raise InputError("groups", must, f"{len(groups)} groups of {members} examples")
+
+
+def _limit(question: LayerQuestion, asked: Property | None, data: Dataset) -> Limit:
+    """The tolerance; without one, the error that the property allows, if it names one."""
+    if question.tolerance is not None:
+        return at_most(Fraction(question.tolerance))
+    if asked is not None and asked.error is not None:
+        return at_most(asked.error)
+    return default_limit(data)
+
+
+# Claims.
+
+
+def _unread(reading: Claim | None) -> list[Claim]:
+    """No verdict about labels: these are not the weights of what was recorded, or not all of it."""
+    if reading is None or reading.level.holds:
+        return []
+    reason = {"reason": f"{reading.statement} Nothing is said about labels."}
+    statement = "The outputs are those that the labels say."
+    return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
+
+
+def _claims(found: LayerAudit, asked: Property | None, width: Fraction) -> list[Claim]:
+    """The conclusion stands last."""
+    attention = found.attention
+    claims = [x for x in found.claims if x.id != ids.LAYER_MEMORIZES]
+    if found[ids.LAYER_ERROR].numbers["error"][1] != "0":  # else these are exact themselves
+        near = exact_near(attention)
+        claims += [near.claim] if near else []
+    errors = _measured(found, width)
+    if asked is None:
+        return [*claims, errors]
+    judged = judge(asked, attention)
+    names = ", ".join(claim.id.removeprefix("property.") for claim in judged)
+    statement = f"The layer has the property of the file ({names})."
+    return [*claims, errors, *judged, Claim.together(ids.PROPERTY, statement, judged)]
+
+
+def _measured(found: LayerAudit, width: Fraction) -> Claim:
+    """Whether the errors are small enough, with their size relative to the labels."""
+    claim, size = found[ids.LAYER_MEMORIZES], error_size(found, width)
+    if claim.level.holds:
+        return replace(claim, statement=f"{claim.statement.removesuffix('.')}; {size}.")
+    reason = f"{failing(claim.numbers)}; {size}"
+    return replace(claim, witness=dict(claim.witness or {}) | {"reason": reason})
+
+
+def error_size(found: LayerAudit, width: Fraction) -> str:
+    """The largest error, as it is and relative to the labels' spread."""
+    low, high = found[ids.LAYER_ERROR].numbers["error"]
+    if high == "0":
+        return "every output equals its label"
+    relative = share(high, width)
+    return f"the largest error is {interval(low, high)}" + (f", {relative}" if relative else "")
+
+
+def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
+    """On how the layer was read, which stands before them; where it was not, on nothing."""
+    if reading is None:
+        return tuple(claims)
+    on = (reading.id,) if reading.level.holds else ()
+    return (reading, *(replace(claim, rests_on=(*claim.rests_on, *on)) for claim in claims))

@@ -1,0 +1,70 @@
+"""The question of `attncert layer`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.verify.questions.question import MOST_SIZE, Question, option
+from attncert.verify.questions.rules import TEXT, exact, one_of, path, whole
+
+__all__ = ["SCALES", "UNITS", "LayerQuestion"]
+
+SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
+_WEIGHTS, _ATTENTION, _VERDICT = "weights", "attention", "verdict"
+
+
+@dataclass(frozen=True)
+class LayerQuestion(Question):
+    """Say what third-party weights do on DATA: errors, rank, saturation, what each head is worth.
+
+    >>> LayerQuestion(heads=3, tolerance=0.5, mask="seen.npz").line()
+    'attncert layer WEIGHTS DATA --heads 3 --mask MASK --tolerance 0.5'
+    """
+
+    command: ClassVar[str] = "layer"
+    example: ClassVar[str] = (
+        "attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3"
+    )
+    weights: ClassVar[str] = ".npz, .safetensors, .pt, JSON, a model's folder, or - (stdin)"
+
+    format: str = option(
+        "auto", TEXT, "of the file: auto, or one of docs/third-party-weights.md", group=_WEIGHTS
+    )
+    prefix: str | None = option(
+        None, TEXT, "of the layer's arrays, in a file of several layers", group=_WEIGHTS
+    )
+    heads: int | None = option(
+        None, whole(1, MOST_SIZE), "number of heads, where the file does not say", group=_WEIGHTS
+    )
+    scale: str | None = option(
+        None,
+        one_of(*SCALES),
+        f"of the logits: {' | '.join(SCALES)}; default: what is read",
+        group=_ATTENTION,
+    )
+    logit_unit: str | None = option(
+        None,
+        one_of(*UNITS),
+        f"{' | '.join(UNITS)}; default: what the file says, else e",
+        group=_ATTENTION,
+    )
+    mask: str = option(
+        "none",
+        path("none", "causal"),
+        "none | causal | FILE, shape (T, n): 1 or true where a row is seen",
+        group=_ATTENTION,
+    )
+    tolerance: str | None = option(
+        None,
+        exact(),
+        "largest error; default: whole labels: nearer to its own than to another; "
+        "else 1 % of their spread",
+        group=_VERDICT,
+    )
+    property: str | None = option(
+        None,
+        path(),
+        "TOML file: what the layer must do; decides in place of the tolerance",
+        group=_VERDICT,
+    )
