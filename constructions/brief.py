@@ -1,4 +1,4 @@
-"""How records show themselves in one short line, whatever numbers they hold; and command lines."""
+"""How records show themselves in one short line, whatever numbers they hold."""
 
 from __future__ import annotations
 
@@ -25,22 +25,6 @@ level=True, c=<100 bits>, of_c=[<100 bits>, 1])"
     parts += [f"{name}={_short(value)}" for name, value in named.items() if value is not None]
     line = f"{type(record).__name__}({', '.join(parts)})"
     return line if len(line) <= MOST else f"{line[: MOST - 2]}…)"
-
-
-def command_line(command: str, **options: Any) -> str:
-    """A command with its options in this order; None and False are left out, True has no value.
-
-    >>> command_line("attncert prove DATA", head_width=2, mix=True, vertices=False, seed=0)
-    'attncert prove DATA --head-width 2 --mix --seed 0'
-    """
-    given = {name: x for name, x in options.items() if x is not None and x is not False}
-    told = (option(name) if x is True else f"{option(name)} {x}" for name, x in given.items())
-    return " ".join((command, *told))
-
-
-def option(name: str) -> str:
-    """The option of a command that sets the argument of this name."""
-    return f"--{name.replace('_', '-')}"
 
 
 def _short(value: Any) -> str:

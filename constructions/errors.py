@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
-from attncert.constructions.brief import option
 from attncert.constructions.foreign import printable
 
 _MOST = 120  # characters of the argument and of what it is
@@ -112,15 +111,6 @@ def require_positive(**values: int) -> None:
     for argument, value in values.items():
         if value < 1:
             raise InputError(argument, "a positive integer", value)
-
-
-def require_sizes(settings: object, most: int = 2**14) -> None:
-    """Raise InputError unless heads, head_width and value_width of a record of settings are each
-    None or a whole number from 1 to `most`."""
-    for name in ("heads", "head_width", "value_width"):
-        value = getattr(settings, name)
-        if value is not None and not (whole(value) and 1 <= value <= most):
-            raise InputError(option(name), f"a whole number from 1 to {most:,}", value)
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""What the commands share: lines, JSON, progress, durations and standard input."""
+"""What the commands share: lines, JSON, progress and standard input."""

@@ -61,6 +61,7 @@ def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
     assert proof.exit_status == 0
     assert "The hypotheses of the parity theorem hold" in page
     assert "Source: examples/own_construction.py." in page
+    assert "no saturation" not in page, "a head without a multiplier c can still be hardmax"
     assert "**`alone`**" in page and "`parity`**: proved" in page
     everything = b"".join(files.values()).decode()
     for never in ("Theorem 1", "mahdavi", "Mahdavi", "hypothesis.A", "Assumption", "paper,"):
