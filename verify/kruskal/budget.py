@@ -11,7 +11,6 @@ import math
 import time
 from dataclasses import dataclass
 
-from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import written
 
 SHARE = 0.2
@@ -32,9 +31,6 @@ class Budget:
     """
 
     def __init__(self, seconds: float | None = None, work: float | None = None) -> None:
-        for name, value in (("budget", seconds), ("work", work)):
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InputError(name, "a positive number of seconds", value)
         self._start = time.monotonic()
         self._seconds, self._work = seconds, work
         self._charged = 0.0

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
@@ -103,15 +102,11 @@ def close(
     kept:     the fraction of budget_s that is not for this search (0 <= kept < 1).
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
 
-    Raises InputError.
-
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> found = close(vectors)
     >>> found.lower.value, found.upper.value, found.upper.dependency.indices
     (2, 2, (0, 1, 4))
     """
-    if k is not None and not 1 <= k <= min(vectors.N, vectors.d):
-        raise InputError("k", f"from 1 to min(N, d) = {min(vectors.N, vectors.d)}", k)
     seconds = None if budget_s is None else budget_s * (1 - kept)
     budget = Budget(seconds, work)
     limit = _limit(budget_s, work, kept)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from support.circuits import is_circuit
 from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
-from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.bounds import Bound, Interval
 from attncert.verify.kruskal.budget import Budget, Limit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
@@ -114,18 +113,6 @@ def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
     assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
     assert begun.endswith("A limit of 46 s should suffice.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
     assert limit.fall_short(4, 5.7, Weighed(left=9.0)).endswith("A limit of 20 s should suffice.")
-
-
-@pytest.mark.parametrize("k", [0, 4, -1])
-def test_k_out_of_range_is_refused(k: int) -> None:
-    with pytest.raises(InputError, match="k: must be from 1"):
-        close(vandermonde(5, 3), k=k)
-
-
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
-def test_a_budget_that_is_none_is_refused(seconds: float) -> None:
-    with pytest.raises(InputError, match="budget: must be a positive number"):
-        close(vandermonde(5, 3), budget_s=seconds)
 
 
 def test_contradicting_bounds_are_noticed() -> None:

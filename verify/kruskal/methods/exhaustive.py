@@ -29,7 +29,6 @@ from functools import partial
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import Bound, witnessed
@@ -174,7 +173,6 @@ def decide(
     vectors: Vectors,
     k: int,
     *,
-    limit_s: float = math.inf,
     seed: int = 0,
     threads: int | None = None,
     progress: StageProgress = silent,
@@ -182,26 +180,14 @@ def decide(
 ) -> Decision:
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
 
-    limit_s: refuse (InputError, with the estimate) what costs more nominal seconds than this.
     seed: of the projection; it decides how many alarms there are, never the answer.
     stop: asked now and then; True leaves the question open.
 
     >>> square = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> decide(square, 2).independent, decide(square, 3).dependency.indices
     (True, (0, 1, 4))
-    >>> decide(Vectors.of(np.arange(40000).reshape(2000, 20) ** 5 % 1009), 7, limit_s=60)
-    Traceback (most recent call last):
-    attncert.InputError: k: must be small enough for 60 s (a search of all sets of 7 \
-among 2000 vectors takes about 5e+08 s), not 7
     """
-    most = min(vectors.N, vectors.d)
-    if not 1 <= k <= most:
-        raise InputError("k", f"from 1 to min(N, d) = {most}", k)
     threads = threads or available_threads()
-    estimate = nominal_seconds(vectors.N, vectors.d, k, threads)
-    if estimate > limit_s:
-        cost = f"a search of all sets of {k} among {vectors.N} vectors takes about {estimate:.2g} s"
-        raise InputError("k", f"small enough for {limit_s:g} s ({cost})", k)
     if k <= 2:
         return _by_hashing(vectors, k)
     found = part(

@@ -32,6 +32,7 @@ from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import residues
 
 _SETS = 64  # bases at most
+_W = 2  # coefficients outside a basis
 _PAIRS = 3e-8  # seconds for an entry of a pair
 
 
@@ -46,12 +47,8 @@ def nominal_seconds(N: int, d: int, rank: int) -> float:
     return sets * (1e-3 + 8e-11 * N * d * rank + _PAIRS * K * K / 2 * rank)
 
 
-def information_set_bounds(
-    vectors: Vectors, *, upper: int, pairs: bool = True, seed: int = 0
-) -> tuple[Bound, ...]:
+def information_set_bounds(vectors: Vectors, *, upper: int, seed: int = 0) -> tuple[Bound, ...]:
     """A lower bound, and an upper one below `upper` if a light relation was met.
-
-    pairs: w = 2, else w = 1.
 
     >>> import numpy as np
     >>> v = Vectors.of([[x**j for j in range(8)] for x in range(1, 11)])
@@ -63,7 +60,6 @@ def information_set_bounds(
     rng = np.random.default_rng([seed, p])
     order = rng.permutation(vectors.N)
     used = np.zeros(vectors.N, dtype=bool)
-    w = 2 if pairs else 1
     total, sets, lightest = 0, 0, _Light(vectors.N + 1, ())
     while sets < _SETS:
         first = np.concatenate([order[used[order]], order[~used[order]]])
@@ -72,18 +68,18 @@ def information_set_bounds(
         if not len(others):
             return ()
         outside = first[others]
-        gain = max(0, w + 1 - int(used[outside].sum()))
+        gain = max(0, _W + 1 - int(used[outside].sum()))
         if gain == 0:
             break
         sets, total = sets + 1, total + gain
         used[outside] = True
-        found = _lightest(rows[:, others], p, first[pivots], outside, w)
+        found = _lightest(rows[:, others], p, first[pivots], outside)
         lightest = min(lightest, found, key=lambda light: light.weight)
-        if len(others) <= w:
+        if len(others) <= _W:
             total = vectors.N + 1  # no relation has more coefficients there: all are looked at
         if total >= lightest.weight:
             break
-    return _conclude(vectors, total, lightest, sets, w, upper)
+    return _conclude(vectors, total, lightest, sets, upper)
 
 
 @dataclass(frozen=True)
@@ -93,15 +89,14 @@ class _Light:
 
 
 def _conclude(
-    vectors: Vectors, total: int, lightest: _Light, sets: int, w: int, upper: int
+    vectors: Vectors, total: int, lightest: _Light, sets: int, upper: int
 ) -> tuple[Bound, ...]:
-    word = {1: "one vector", 2: "two vectors"}[w]
     why = (
-        f"Modulo {PRIMES_FLOAT64[0]}, relations with at most {word} outside one of {sets} bases "
-        f"involve {lightest.weight} vectors or more, "
+        f"Modulo {PRIMES_FLOAT64[0]}, relations with at most two vectors outside one of {sets} "
+        f"bases involve {lightest.weight} vectors or more, "
         + ("and there are no others." if total > vectors.N else f"any other at least {total}.")
     )
-    numbers = {"bases": sets, "coefficients outside": w, "lightest": lightest.weight}
+    numbers = {"bases": sets, "coefficients outside": _W, "lightest": lightest.weight}
     spark = min(total, lightest.weight)
     bounds = [Bound("lower", spark - 1, "information sets", why, numbers=numbers)]
     if lightest.weight <= upper:
@@ -111,17 +106,13 @@ def _conclude(
     return tuple(bounds)
 
 
-def _lightest(
-    coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray, w: int
-) -> _Light:
-    """The lightest relation with one, or up to two, coefficients outside the basis."""
+def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> _Light:
+    """The lightest relation with one or two coefficients outside the basis."""
     nonzero = coefficients != 0
     weights = nonzero.sum(axis=0) + 1
     at = int(np.argmin(weights))
     support = basis[np.flatnonzero(nonzero[:, at])]
     best = _Light(int(weights[at]), (*support.tolist(), int(outside[at])))
-    if w == 1:
-        return best
     inverted = inverse(coefficients, p)
     for i in range(len(outside)):
         for j in range(i + 1, len(outside)):
