@@ -63,7 +63,7 @@ def universal(
     reached = ranks.reached(heads // copies, seed)
     needed = next((h for h in range(1, data.T + 1) if ranks.above(h) >= data.T), None)
     progress("weights for all labels", 0, 1)
-    full = next(_full(ranks, needed, seed), None) if needed else None
+    full = next(_full(ranks, needed, heads // copies, seed), None) if needed else None
     served = full is not None and len(full.layer.heads) <= heads // copies
     rank = reached[0] if reached else 0
     return Universal(
@@ -123,13 +123,14 @@ def reach(data: Dataset, heads: int, rank: int, seed: int) -> Reached:
     return drawn
 
 
-def _full(ranks: _Ranks, needed: int, seed: int) -> Iterator[Reached]:
-    """Weights with rank Z = T: of as few heads as are known to have it, as are needed, and as are
-    promised under A1 and A2."""
+def _full(ranks: _Ranks, needed: int, asked: int, seed: int) -> Iterator[Reached]:
+    """Weights with rank Z = T: of as few heads as are known to have it, else of as many as are
+    needed, as are asked for, and as are promised under A1 and A2."""
     data = ranks.data
     known = ranks.profile.fewest(data.T)[1]
-    for heads in [known] if known else sorted({needed, max(needed, generic.promised_heads(data))}):
-        if data.T * heads * data.d <= _MOST_FEATURES:
+    counts = [known] if known else sorted({needed, asked, generic.promised_heads(data)})
+    for heads in counts:
+        if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             drawn = reach(data, heads, data.T, seed)
             if drawn.rank == data.T:
                 yield drawn
