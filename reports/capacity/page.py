@@ -9,7 +9,7 @@ from typing import Any
 from attncert.reports.answers import Room
 from attncert.reports.words.claims import Line, lines
 from attncert.verify.capacity.capacity import DataCapacity
-from attncert.verify.capacity.notions import Notion
+from attncert.verify.capacity.notions import End, Notion
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, counted, sized
@@ -50,7 +50,7 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
             {
                 "notion": notion.about.value,
                 "labels": {"at least": notion.least, "at most": notion.most, "of": law.rank.rows},
-                "heads": {"needed": notion.needed, "enough": notion.enough},
+                "heads": {"needed": notion.needed, "enough": _number(notion.enough)},
                 "certificate": _file(answer, notion.about),
             }
             for notion in answer.notions
@@ -84,21 +84,25 @@ def _extra(answer: DataCapacity) -> dict[str, bytes]:
 
 
 def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
-    def level(claim_id: ClaimId | None) -> str:
-        return "" if claim_id is None else f", {answer.trace.standing(claim_id).value}"
+    def shown(end: End) -> str:
+        level = "" if end.claim is None else f", {answer.trace.standing(end.claim).value}"
+        return f"{end.number:,}{level}"
 
+    possible, enough = notion.needed is not None, "not known"
+    if notion.enough is not None:
+        enough = f"{notion.enough.number:,}"
     return {
         "notion": NAMES[notion.about],
-        "least": f"{notion.least:,}{level(notion.below)}",
-        "most": f"{notion.most:,}{level(notion.above)}",
-        "needed": _heads(notion.needed, "no number of heads"),
-        "enough": _heads(notion.enough, "–" if notion.needed is None else "not known"),
+        "least": shown(notion.below),
+        "most": shown(notion.above),
+        "needed": f"{notion.needed:,}" if possible else "no number of heads",
+        "enough": enough if possible else "–",
         "file": _file(answer, notion.about),
     }
 
 
-def _heads(number: int | None, without: str) -> str:
-    return without if number is None else f"{number:,}"
+def _number(end: End | None) -> int | None:
+    return None if end is None else end.number
 
 
 def _sentence(answer: DataCapacity, notion: Notion) -> str:
@@ -111,7 +115,7 @@ def _sentence(answer: DataCapacity, notion: Notion) -> str:
     line = f"{NAMES[notion.about].capitalize()}: {ends} of {labels} by {who}"
     if notion.needed is None:
         return f"{line}; no number of heads serves all."
-    enough = "not known" if notion.enough is None else f"{notion.enough:,}"
+    enough = "not known" if notion.enough is None else f"{notion.enough.number:,}"
     return f"{line}; for all: {counted(notion.needed, 'head')} at least, enough: {enough}."
 
 

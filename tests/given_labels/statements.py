@@ -231,11 +231,11 @@ def labelling_case(rng: random.Random) -> Outcome:
         tied = ids.ROWS_UNIVERSAL in found.trace
         witness = {"relation": found.trace[ids.ROWS_UNIVERSAL].witness} if tied else {}
         return {"refuted": _out_of_reach(rng, examples, H, witness)}
-    if found.labelled.zero is not None:
-        heads = plain(found.labelled.zero.layer)
+    if level is Level.PROVED and (found.labelled.heads or H + 1) <= H:
+        tried = found.labelled.tried[-1]
+        heads = plain(tried.zero.layer)
         zero = not any(map(any, outputs(examples, heads)))
-        way = found.labelled.tried[-1].construction
-        return {f"proved by {way}": zero and jacobian_rank(examples, heads) == T}
+        return {f"proved by {tried.construction}": zero and jacobian_rank(examples, heads) == T}
     if level is Level.PROVED:
         return {"proved at once": found.trace.standing(ids.LAW_UNIVERSAL) is Level.PROVED}
     apart = all(any(row != context[0] for row in context) for context, _ in examples)

@@ -31,6 +31,7 @@ from attncert.verify.labelling.certificate import labelling_certificate
 from attncert.verify.labelling.labelled import Labelled, Tried, label_all
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.impossibility import tied_certificate
+from attncert.verify.tightness.relations.probes import Reached
 
 __all__ = ["DataCapacity", "capacity"]
 
@@ -129,9 +130,9 @@ def _zeros(
         found = label_all(data, None, *sizes, seed=seed, progress=progress)
     except InputError as large:
         found = Labelled(data, why=str(large))
-    if found.zero is not None and found.zero.heads <= law.heads:
+    if found.heads is not None and found.heads <= law.heads:
         return found, None
-    here = label_all(data, law.heads, *sizes, ways=("groups",), seed=seed, progress=progress)
+    here = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
     return (here if here.proved else found), here.best
 
 
@@ -144,33 +145,37 @@ def _certificates(
     why = "nothing was shown that a file could hold"
     try:
         if every.full is not None and law.value_width >= data.m:
-            certificates[About.UNIVERSAL] = certificate(
-                data,
-                every.full.layer,
-                [range(data.T)],
-                construction="small random integers (docs/tightness.md)",
-                produced_by=made,
-                value_width=law.value_width,
-                prime=every.full.prime,
-            )
-    except TooLarge as reason:
-        why = str(reason)
-    try:
-        if labelled.proved and labelled.zero is not None:
-            found = labelled.tried[-1]
-            certificates[About.EVERY_LABELLING] = labelling_certificate(
-                data,
-                found.zero,
-                found.rank.prime,
-                construction=found.construction,
-                produced_by=made,
-            )
+            certificates[About.UNIVERSAL] = _full_rank(data, every.full, law.value_width, made)
+        if labelled.proved:
+            certificates[About.EVERY_LABELLING] = _each_labelling(data, labelled.tried[-1], made)
     except TooLarge as reason:
         why = str(reason)
     tied = tied_certificate(data, made) if data.labelled else None
     if tied is not None:  # then neither of the others
         certificates[About.THESE_LABELS] = tied
     return certificates, "" if certificates else why
+
+
+def _full_rank(data: Dataset, full: Reached, value_width: int, made: Certificate) -> Certificate:
+    return certificate(
+        data,
+        full.layer,
+        [range(data.T)],
+        construction="small random integers (docs/tightness.md)",
+        produced_by=made,
+        value_width=value_width,
+        prime=full.prime,
+    )
+
+
+def _each_labelling(data: Dataset, found: Tried, made: Certificate) -> Certificate:
+    return labelling_certificate(
+        data,
+        found.zero,
+        found.rank.prime,
+        construction=found.construction,
+        produced_by=made,
+    )
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from attncert.verify.capacity.jacobian import Jacobian
 from attncert.verify.capacity.notions import Notion
 from attncert.verify.capacity.universal import Universal
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
+from attncert.verify.claims.evidence import Claim, Level, counted, sized
 from attncert.verify.labelling.labelled import Labelled, Tried
 
 _SOURCE = "ours; docs/given-labels.md"
@@ -36,7 +36,7 @@ def claims_of(
         *(labelled.claims if labelled.proved else ()),
         *_zero(law, at_zero),
         *_bounds(law),
-        _every(law, labelled, universal, labelling),
+        _every(law, labelled, labelling),
         _these(law),
         _conclusion(law),
     )
@@ -124,50 +124,35 @@ def _zero(law: Jacobian, at_zero: Tried | None) -> Iterator[Claim]:
 def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
     narrow = law.value_width < data.m
     who = _who(law) if narrow else f"{counted(law.heads, 'head')}, of any width,"
-    return _verdict(
-        notion,
-        law,
-        ids.LAW_UNIVERSAL,
+    statement = (
         f"One choice of keys and queries of {who} serves all labels of "
-        f"{counted(data.T, 'example', 'the')}.",
-        About.UNIVERSAL,
-        ids.UNIVERSAL_ENOUGH,
-        "rank Z = T was not met, and is not excluded",
+        f"{counted(data.T, 'example', 'the')}."
     )
+    return _verdict(notion, law, statement, "rank Z = T was not met, and is not excluded")
 
 
-def _every(law: Jacobian, labelled: Labelled, universal: Notion, notion: Notion) -> Claim:
-    served = universal.enough is not None and universal.enough <= law.heads
-    return _verdict(
-        notion,
-        law,
-        ids.LAW_EVERY,
-        f"Every labelling is memorized by {_who(law)}.",
-        About.EVERY_LABELLING,
-        ids.LAW_UNIVERSAL if served else ids.EVERY_LABELLING,
-        labelled.why or f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met",
-    )
+def _every(law: Jacobian, labelled: Labelled, notion: Notion) -> Claim:
+    reason = f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met"
+    statement = f"Every labelling is memorized by {_who(law)}."
+    return _verdict(notion, law, statement, labelled.why or reason)
 
 
-def _verdict(
-    notion: Notion,
-    law: Jacobian,
-    claim_id: ids.ClaimId,
-    statement: str,
-    about: About,
-    shown_by: ids.ClaimId,
-    open_because: str,
-) -> Claim:
+def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Claim:
     """Of all labels of the examples: refuted where H heads serve fewer, by the bound."""
-    level, premises = Level.UNDECIDED, tuple[ids.ClaimId, ...]()
-    witness: dict[str, Any] | None = {"reason": open_because}
+    level, end, witness = Level.UNDECIDED, None, dict[str, Any](reason=reason)
     if notion.most < law.rank.rows:
-        level, premises = Level.REFUTED, (notion.above,)
+        level, end = Level.REFUTED, notion.above
         witness = {"labels": law.rank.rows, "at most": notion.most}
-    elif notion.enough is not None and notion.enough <= law.heads:
-        level, premises, witness = Level.PROVED, (shown_by,), None
+    elif notion.enough is not None and notion.enough.number <= law.heads:
+        level, end, witness = Level.PROVED, notion.enough, {}
     return Claim(
-        claim_id, statement, level, witness=witness, rests_on=premises, source=_SOURCE, about=about
+        notion.claim,
+        statement,
+        level,
+        witness=witness or None,
+        rests_on=(end.claim,) if end and end.claim else (),
+        source=_SOURCE,
+        about=notion.about,
     )
 
 

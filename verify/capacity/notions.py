@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.capacity.jacobian import Jacobian
@@ -13,79 +14,73 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.labelling.labelled import Labelled, Tried
 
 
+class End(NamedTuple):
+    """A number, and the claim that shows it; None where it says nothing."""
+
+    number: int
+    claim: ClaimId | None
+
+
 @dataclass(frozen=True)
 class Notion:
-    """What H heads do: they serve at least `least` and at most `most` of the T·m labels.
+    """What H heads do: of the T·m labels they serve at least `below` and at most `above`.
 
-    below, above: the claims that show the two; None where nothing is served. needed: no fewer heads
-    serve all labels; None: no number of heads does. enough: so many do; None: not known. claim:
-    whether H heads serve all of them.
+    claim: whether they serve all. needed: no fewer heads serve all labels; None: no number of heads
+    does. enough: so many do; None: not known.
     """
 
     about: About
-    least: int
-    most: int
-    below: ClaimId | None
-    above: ClaimId
-    needed: int | None
-    enough: int | None
     claim: ClaimId
+    below: End
+    above: End
+    needed: int | None
+    enough: End | None
+
+    @property
+    def least(self) -> int:
+        return self.below.number
+
+    @property
+    def most(self) -> int:
+        return self.above.number
 
 
 def notions(
     data: Dataset, law: Jacobian, every: Universal, labelled: Labelled, at_zero: Tried | None
 ) -> tuple[Notion, ...]:
     """The strongest notion first: what it serves, the next ones serve too."""
-    m, labels = data.m, data.T * data.m
-    by_law = law.most < every.most * m
+    m, needed, full = data.m, law.fewest, law.rank.full
+    rank, bound = End(law.least, ids.LAW_RANK), End(law.most, ids.LAW_BOUND)
+    at_once, zero = End(every.least * m, every.below), End(0, None)
+    if at_zero is not None:
+        zero = End(at_zero.rank.rank, ids.LAW_ZERO)
+    if labelled.heads is not None and labelled.heads <= law.heads:
+        zero = End(data.T * m, ids.EVERY_LABELLING)
     universal = Notion(
         About.UNIVERSAL,
-        every.least * m,
-        min(every.most, law.most // m) * m,
-        _first((every.least == data.T and bool(every.full), ids.UNIVERSAL_ENOUGH),
-               (every.least > 0, ids.UNIVERSAL_REACHED)),
-        ids.LAW_BOUND if by_law else every.above,
-        _largest(every.needed, law.fewest),
-        every.enough,
         ids.LAW_UNIVERSAL,
-    )  # fmt: skip
-    zero = labelled.zero.heads if labelled.zero is not None and labelled.proved else None
-    serving = _least(every.enough, zero, 2 * law.heads if law.rank.full else None)
-    proved = zero is not None and zero <= law.heads
-    rank = at_zero.rank.rank if at_zero is not None else 0
-    served = labels if proved else max(rank, universal.least)
-    labelling = Notion(
-        About.EVERY_LABELLING,
-        served,
-        law.most,
-        _first((proved, ids.EVERY_LABELLING), (served > universal.least, ids.LAW_ZERO),
-               (True, universal.below)),
-        ids.LAW_BOUND,
-        law.fewest,
-        serving,
-        ids.LAW_EVERY,
-    )  # fmt: skip
-    these = Notion(
-        About.THESE_LABELS,
-        law.least,
-        law.most,
-        ids.LAW_RANK,
-        ids.LAW_BOUND,
-        law.fewest,
-        _least(serving, law.heads if law.rank.full else None),
-        ids.LAW_THESE,
+        at_once,
+        min(End(every.most * m, every.above), End(law.most // m * m, ids.LAW_BOUND), key=_number),
+        None if every.needed is None or needed is None else max(every.needed, needed),
+        End(every.enough, ids.UNIVERSAL_ENOUGH) if every.enough else None,
     )
-    return universal, labelling, these
+    each = _least(
+        End(labelled.heads, ids.EVERY_LABELLING) if labelled.heads else None,
+        End(every.enough, ids.LAW_UNIVERSAL) if every.enough else None,
+        End(2 * law.heads, ids.LAW_TWICE) if full else None,
+    )
+    some = _least(each, End(law.heads, ids.LAW_RANK) if full else None)
+    return (
+        universal,
+        Notion(About.EVERY_LABELLING, ids.LAW_EVERY, max(at_once, zero, key=_number), bound,
+               needed, each),
+        Notion(About.THESE_LABELS, ids.LAW_THESE, rank, bound, needed, some),
+    )  # fmt: skip
 
 
-def _first(*choices: tuple[bool, ClaimId | None]) -> ClaimId | None:
-    return next((name for holds, name in choices if holds), None)
+def _number(end: End) -> int:
+    return end.number
 
 
-def _least(*counts: int | None) -> int | None:
-    return min((count for count in counts if count is not None), default=None)
-
-
-def _largest(one: int | None, other: int | None) -> int | None:
-    """Of numbers of heads that are needed; None: no number is enough."""
-    return None if one is None or other is None else max(one, other)
+def _least(*ends: End | None) -> End | None:
+    return min((end for end in ends if end is not None), key=_number, default=None)

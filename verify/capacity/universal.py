@@ -34,14 +34,15 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Universal:
     """Examples that H heads serve with one choice of keys and queries: at least, at most.
 
-    above: the claim that shows the latter. needed: no fewer heads serve all T; None: no number of
-    them does. full: weights that serve all, None where none are known. enough: how many heads that
-    takes, copies counted. columns: the bound that almost all queries reach. claims: what shows all
-    this.
+    below, above: the claims that show the two. needed: no fewer heads serve all T; None: no number
+    of them does. full: weights that serve all, None where none are known. enough: how many heads
+    that takes, copies counted. columns: the bound that almost all queries reach. claims: what shows
+    all this.
     """
 
     least: int
     most: int
+    below: ids.ClaimId | None
     above: ids.ClaimId
     needed: int | None
     enough: int | None
@@ -65,10 +66,11 @@ def universal(
     progress("weights for all labels", 0, 1)
     full = next(_full(ranks, needed, heads // copies, seed), None) if needed else None
     served = full is not None and len(full.layer.heads) <= heads // copies
-    rank = reached[0] if reached else 0
+    below = ids.UNIVERSAL_REACHED if reached else None
     return Universal(
-        data.T if served else rank,
+        data.T if served else reached[0] if reached else 0,
         ranks.above(heads),
+        ids.UNIVERSAL_ENOUGH if served else below,
         ids.TIGHTNESS_BOUND if found.rank <= ranks.by_profile(heads) else ids.HEADS_BOUND,
         needed,
         copies * len(full.layer.heads) if full else None,

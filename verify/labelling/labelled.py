@@ -67,6 +67,11 @@ class Labelled:
     def proved(self) -> bool:
         return self.zero is not None and all(claim.level.holds for claim in self.claims)
 
+    @property
+    def heads(self) -> int | None:
+        """So many serve each labelling; None: not known."""
+        return self.zero.heads if self.zero is not None and self.proved else None
+
 
 def label_all(
     data: Dataset,

@@ -50,7 +50,7 @@ def test_fewest_heads_are_counted_by_the_rank_of_z_not_by_labels_served() -> Non
     assert answer.trace.standing(ids.LAW_UNIVERSAL) is Level.REFUTED
     numbers = answer.trace[ids.HEADS_EXACT].numbers
     assert numbers == {"fewest heads with rank Z = T, at most": 2, "and no fewer than": 2}
-    assert answer.notions[0].enough == 6
+    assert answer.notions[0].enough.number == 6
 
 
 def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
