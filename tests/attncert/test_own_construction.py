@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import metadata
@@ -107,16 +106,6 @@ def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
     others = [c.id for c in proof.trace if c.id.startswith("hypothesis.") and c is not failing]
     assert all(proof.trace[i].level.holds for i in others)
     assert "it is not true that" in report_page(proof).decode() or proof.exit_status == 1
-
-
-def test_too_few_heads_and_too_many() -> None:
-    few = prove(distinct(5, 4, 3, seed=5), Prove(PLACE, heads=3))
-    assert few.trace["hypothesis.capacity"].level is Level.REFUTED and few.exit_status == 3
-    many = prove(TINY, Prove(PLACE, heads=6))
-    report = report_page(many).decode()
-    assert (
-        many.exit_status == 0 and "| heads that place examples | 2; the others add none |" in report
-    )
 
 
 def spoilt(change: Callable[[Head], Head]) -> list[Claim]:
@@ -233,19 +222,6 @@ def test_an_attack_finds_a_construction_that_breaks(
     failure = json.loads(capsys.readouterr().out)["failures"][0]
     assert "InputError: build of construction broken: must be without errors, not" in failure
     assert said in failure
-
-
-@pytest.mark.parametrize("part", ["promises", "adapt"])
-def test_an_attack_that_breaks_itself_is_named(
-    part: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    leave = "def leave(*_):\n    raise SystemExit(0)"
-    given = f"ATTACK = attncert.Attack({part}=leave)"
-    place = own(f"breaks_{part}", leave, given, "build = TRUE.build")
-    assert attncert.main(["attack", "--construction", place, "--cases", "3"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1
-    assert "attack of construction broken: must be without errors, not SystemExit: 0" in printed.err
 
 
 def test_what_a_construction_prints_is_no_answer(
@@ -421,17 +397,6 @@ def test_weights_that_are_none(heads: list[object], words: str) -> None:
     assert str(raised.value).startswith(words)
 
 
-def test_a_layer_of_another_width() -> None:
-    with pytest.raises(InputError, match=r"key of head 1: must be of shape \(2, 1\), not \(1, 1\)"):
-        prove_layer(TINY, Layer.of_weights([([[1]], [[1]])]))
-
-
-def test_all_names_are_there() -> None:
-    assert {"__version__", "constructions", "reports", "verify", "prove"} < {*dir(attncert)}
-    for name in dir(attncert):
-        assert getattr(attncert, name) is not None
-
-
 def blocks(language: str) -> list[str]:
     page = (ROOT / "docs" / "your-own-proof.md").read_text()
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
@@ -457,11 +422,6 @@ def test_the_command_on_the_page_prints_what_it_shows(
     command, _, shown = session.partition("\n")
     assert attncert.main(shlex.split(command.removeprefix("$ attncert "))) == 0
     assert capsys.readouterr().out == shown
-
-
-def test_the_entry_point_on_the_page_is_the_group_that_is_read() -> None:
-    (text,) = blocks("toml")
-    assert list(tomllib.loads(text)["project"]["entry-points"]) == [registry._GROUP]
 
 
 class _Stopped(BaseException):

@@ -155,12 +155,6 @@ def test_a_weak_head_stays_visible_among_many() -> None:
     assert standing["heads 30–60"] is Level.NUMERICAL  # all later heads rest on it
 
 
-def test_many_claims_outside_heads_are_bundled_by_family() -> None:
-    claims = [Claim(f"family{k % 7}.member{k}", "s", Level.PROVED) for k in range(300)]
-    view = diagram(ProofTrace(claims))
-    assert [b.label for b in view.boxes] == [f"family{k}" for k in range(7)]
-
-
 @pytest.mark.parametrize("kind", ["small", "full-rank", "refused-context", "hostile", "large"])
 def test_every_box_links_to_its_step_and_the_answer_is_marked(kind: str) -> None:
     proof, files = rendered(kind)
@@ -263,9 +257,3 @@ def test_the_places_are_a_solution_of_the_linear_programme(data: st.DataObject) 
         for a, b in pairwise(row):
             gap = layout._GAP[layout._loose(a) + layout._loose(b)] / layout._UNIT
             assert place[b] - place[a] >= gap - 1e-3
-
-
-def test_the_layout_survives_a_circle() -> None:
-    """Bundling heads can close one; every arrow is still drawn."""
-    placed = layout.layered(3, [(0, 1), (1, 2), (2, 0)])
-    assert len(placed.routes) == 3 and len(placed.rows) == 3

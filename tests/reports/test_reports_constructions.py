@@ -68,12 +68,6 @@ def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
     assert "generic" not in report[: report.index("## How to reproduce")].splitlines()[1]
 
 
-def test_empty_columns_are_left_out_and_others_stay() -> None:
-    heads = {name: told(name)[1] for name in CERTIFICATE}
-    assert "| head | group | logit range |" in heads["generic"]
-    assert "| head | group | $c$ |" in heads["paper"]
-
-
 def test_a1_false_is_said_beside_the_verdict() -> None:
     report = report_page(prove(load(str(EXAMPLES / "a1-false.json")))).decode()
     before, _, _ = report.partition("## The claim")
@@ -110,13 +104,6 @@ def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) 
         name = file.relative_to(tmp_path / "first")
         if name.name != "timings.json" and file.is_file():
             assert file.read_bytes() == (tmp_path / "second" / name).read_bytes(), name
-
-
-def test_trusted_software_is_listed_shortest_first() -> None:
-    _, report = told("paper")
-    section = report[report.index("## What a reader must trust") :]
-    lines = [x for x in section.splitlines() if x.startswith("  - ")]
-    assert len(lines) > 2 and [len(x) for x in lines] == sorted(len(x) for x in lines)
 
 
 def test_the_line_for_the_terminal_says_nothing_twice() -> None:

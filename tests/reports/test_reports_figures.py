@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 import support.figures
 from support import proof_fixtures as fixtures
@@ -84,22 +83,6 @@ def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
         warnings.simplefilter("error")
         drawn = figures.draw(replace(proof, heads=(proof.heads[0], huge)))
     assert set(drawn) == {"graph", "saturation", "own-weights", "heads"}
-
-
-def test_merged_cells_show_the_least_saturated_pair() -> None:
-    bits = np.full((600, 1000), 50.0)
-    bits[321, 777] = 3.0
-    shown = figures._least(bits)
-    assert shown.shape[0] <= 240 and shown.shape[1] <= 480
-    assert (shown == 3.0).sum() == 1 and (shown == 50.0).sum() == shown.size - 1
-    assert np.array_equal(figures._least(bits[:5, :7]), bits[:5, :7])
-
-
-@pytest.mark.parametrize(("first", "last"), [(0, 0), (1, 1), (1, 2), (0, 49), (1, 600), (0, 1800)])
-def test_ticks_are_whole_and_reach_both_ends(first: int, last: int) -> None:
-    ticks = figures._whole_ticks(first, last, 10)
-    assert ticks == sorted(set(ticks)) and (ticks[0], ticks[-1]) == (first, last)
-    assert len(ticks) <= 12
 
 
 # --- equal runs, equal bytes --------------------------------------------------------------------

@@ -155,20 +155,6 @@ def test_the_table_of_what_was_not_proved_is_complete(kind: str) -> None:
         assert why
 
 
-def test_unproved_steps_of_many_heads_share_a_line() -> None:
-    def change(claim: Claim) -> Claim:
-        weak = claim.id.endswith(".saturation") and claim.id != "head.7.saturation"
-        return replace(claim, level=Level.NUMERICAL) if weak else claim
-
-    proof = fixtures.paper_proof(60, 2, 2, 4, change=change)
-    rows = table_rows(section(report_page(proof).decode(), "What was not proved"))
-    names = {row[0]: row[2] for row in rows}
-    assert names["saturation of heads 2–6, 8–60"] == "numerical"
-    assert (
-        names["independence of heads 2–60"] == "proved on its own; numerical with what it rests on"
-    )
-
-
 @pytest.mark.parametrize("kind", ["small", "single", "refused-grouping", "full-rank"])
 def test_hypotheses_say_asked_found_level_and_where_used(kind: str) -> None:
     proof, _ = rendered(kind)
@@ -398,11 +384,3 @@ def test_latex_tables_are_well_formed(kind: str) -> None:
         assert rows and len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
     assert tables.count("\\begin{") == tables.count("\\end{")
     assert len(re.findall(r"(?<!\\)\$", tables)) % 2 == 0
-
-
-def test_bibtex_is_in_the_report_and_its_own_file() -> None:
-    bib = rendered("small")[1]["references.bib"].decode()
-    keys = re.findall(r"^@\w+\{(\w+),$", bib, re.M)
-    assert "mahdavi2024memorization" in keys and len(keys) == len(set(keys))
-    assert bib.count("{") == bib.count("}")
-    assert bib.strip() in page("small")

@@ -7,7 +7,6 @@ import re
 from fractions import Fraction
 
 import pytest
-from flint import fmpz
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -50,16 +49,6 @@ def test_prose_survives_markdown(raw: str) -> None:
     assert shown(text.markdown(raw)) == printable(raw)
 
 
-@pytest.mark.parametrize("raw", ["- b", "1. a", "# h", "*i*", "<b>", "[l](u)", "a_b_ _c_", "`c`"])
-def test_the_oracle_sees_structure(raw: str) -> None:
-    """Unescaped, each of these becomes something else than its text."""
-    try:
-        assert shown(raw) == raw
-    except AssertionError:
-        return
-    pytest.fail(f"{raw!r} came through unescaped: the oracle is blind")
-
-
 @given(ANY_TEXT.filter(lambda s: s.strip()))
 @example("``")
 @example(" a|b ")
@@ -67,11 +56,6 @@ def test_code_survives_markdown_and_fits_a_table(raw: str) -> None:
     written = text.code(raw)
     assert shown(written) == printable(raw)
     assert "|" not in written and "\n" not in written
-
-
-@given(ANY_TEXT)
-def test_no_markdown_cell_holds_a_bar(raw: str) -> None:
-    assert "|" not in text.markdown(raw) and "\n" not in text.markdown(raw)
 
 
 @given(ANY_TEXT)
@@ -160,16 +144,6 @@ def test_rationals_are_exact_or_right_to_three_digits(x: Fraction) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False))
 def test_floats_are_right_to_three_digits(x: float) -> None:
     assert abs(read_back(numbers.real(x)) - Fraction(x)) <= Fraction(51, 10_000) * abs(Fraction(x))
-
-
-def test_numbers_beyond_python_s_limit_on_digits() -> None:
-    huge = 3**20_000
-    with pytest.raises(ValueError):
-        str(huge)
-    digits = str(fmpz(3) ** 20_000)  # FLINT's own conversion has no such limit
-    assert digits[:4] == "2661" and len(digits) == 9543
-    assert numbers.value(huge) == f"about $2.66\\cdot 10^{{9542}}$ ({huge.bit_length():,} bits)"
-    assert "about" in numbers.value("9" * 5000)
 
 
 @pytest.mark.parametrize("log2", [-0.4, -9.9, -700.25, -1e5, -1.1e17, -9.14e30])

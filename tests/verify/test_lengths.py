@@ -168,12 +168,6 @@ def test_relations_count_repeated_tokens_once() -> None:
         assert proof.standing.value == "refuted" and proof.certificate is not None
 
 
-def test_equal_beginnings_are_not_one_context() -> None:
-    """Filled up, [a, b] is [a, b, a]."""
-    data = Dataset.of([[[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 0]]], [[1, 2], [2, 1]])
-    assert len(law(data).parts) == 1
-
-
 def test_searches_fit_the_tokens() -> None:
     shape = attention.Shape(3, 1, 3, 1, 1)
     labels = DATA.labels.floats()
@@ -223,12 +217,6 @@ def test_a_proof_of_equally_many_tokens_says_so(name: str) -> None:
     assert "equally many tokens, and these have 1 to 2" in said.statement
     assert proof.trace["hypothesis.A2"].level.value == "proved"
     assert proof.trace["hypothesis.token-counts"].witness == {"examples": [1, 0], "tokens": [1, 2]}
-
-
-def test_a_dependent_context_is_named_with_its_own_rows() -> None:
-    data = Dataset.of([[[1, 0], [0, 1]], [[1, 1], [2, 2], [0, 1]], [[1, 3]]], [[1, 2]] * 3, [5] * 3)
-    claim = prove(data).trace["hypothesis.A2"]
-    assert claim.witness == {"context": 1, "coefficients": ["2", "-1", "0"]}
 
 
 def test_a_certificate_holds_the_tokens() -> None:
@@ -285,11 +273,6 @@ def judged(file: dict[str, Any], path: Path) -> str:
     body["input_sha256"] = sha256(canonical_bytes(body["data"])).hexdigest()
     path.write_bytes(canonical_bytes(sealed(body)))
     return str(check_file(str(path)).status)
-
-
-def test_contexts_of_one_length_are_written_as_ever() -> None:
-    file = prove(SAME, Prove(construction="affine")).certificate
-    assert file is not None and file["format"] == "attncert/1" and "layer" in file
 
 
 def test_a_layer_of_another_kind_is_not_read_as_one() -> None:

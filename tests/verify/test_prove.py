@@ -112,25 +112,6 @@ def test_the_three_routes_and_what_they_carry() -> None:
     assert "rank" in trace.ancestors("universal")
 
 
-def test_trace_of_a_small_proof() -> None:
-    """Every step is there, in the order of the paper."""
-    ids = [claim.id for claim in prove(SMALL).trace]
-    wanted = [
-        "hypothesis.context-size", "hypothesis.value-width", "hypothesis.A2", "hypothesis.A1",
-        "hypothesis.capacity", "hypothesis.partition", "groups",
-        "head.1.duals", "head.1.steering", "head.1.weights", "head.1.integral", "head.1.rank",
-        "head.2.duals", "head.2.steering", "head.2.selector", "head.2.separator",
-        "head.2.weights", "head.2.integral", "head.2.saturation", "head.2.independence",
-        "head.2.rank", "theorem", "parameters", "rank", "reduction", "readout",
-        "interpolation.rational", "interpolation.symbolic", "interpolation.multiprecision",
-        "interpolation.agreement", "universal", "memorization",
-        "partition.memorizes",
-    ]  # fmt: skip
-    assert sorted(ids) == sorted(wanted)
-    place = {name: k for k, name in enumerate(ids)}
-    assert place["head.1.rank"] < place["head.2.rank"] < place["rank"] < place["memorization"]
-
-
 def test_what_was_built() -> None:
     proof = prove(DISTINCT, Prove(heads=4, head_width=3, value_width=3, seed=5))
     found = proof.setup
@@ -170,13 +151,6 @@ def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -
     assert proof.trace.ancestors("memorization") == {"rank"}
     assert proof.layer is not None and proof.layer.output is None
     assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
-    assert verdict(proof, tmp_path) == "holds"
-
-
-def test_full_rank_where_it_is_asked_for(tmp_path: Path) -> None:
-    proof = prove(SMALL, Prove(claim="full-rank"))
-    assert proof.standing is Level.PROVED and "as asked" in proof.trace["readout"].statement
-    assert proof.certificate is not None and "output" not in proof.certificate["layer"]
     assert verdict(proof, tmp_path) == "holds"
 
 
@@ -224,33 +198,10 @@ def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     assert proof.standing is Level.PROVED
 
 
-def test_a1_is_decided_where_the_work_goes_so_far() -> None:
-    data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
-    proof = prove(data, Prove(claim="full-rank"))
-    assert proof.trace["hypothesis.A1"].level is Level.PROVED
-    assert proof.trace.standing("theorem") is Level.PROVED
-    assert "was sampled" not in report_page(proof).decode()
-
-
 @pytest.mark.parametrize("work", [-1, float("nan"), float("inf"), 1e8])
 def test_work_is_a_number_of_seconds(work: float) -> None:
     with pytest.raises(InputError, match="a1_work: must be a number of seconds from 0"):
         Prove(a1_work=work)
-
-
-def test_data_are_a_dataset() -> None:
-    with pytest.raises(InputError, match=r"data: must be a Dataset, .* not 'digits'"):
-        prove("digits")  # type: ignore[arg-type]
-
-
-def test_vertices_are_offered_where_a_head_is_not_steered() -> None:
-    told = [prove(DISTINCT, Prove(vertices=v)).setup.remarks for v in (False, True)]
-    assert ["--vertices" in rows["heads without steering"] for rows in told] == [True, False]
-
-
-def test_the_theorem_applies_where_all_its_hypotheses_were_checked() -> None:
-    proof = prove(SHARED)
-    assert proof.trace.standing("theorem") is Level.PROVED
 
 
 def test_narrow_heads_use_a1_at_strength_r() -> None:

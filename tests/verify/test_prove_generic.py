@@ -16,7 +16,6 @@ from attncert.constructions import generic
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
@@ -66,15 +65,6 @@ def test_proved_with_a_certificate(data: Dataset, options: dict[str, Any], tmp_p
     assert not hypotheses & proof.trace.ancestors("memorization")
 
 
-def test_the_steps_of_a_head() -> None:
-    def steps(proof: Proof) -> list[str]:
-        return [c.id.removeprefix("head.1.") for c in proof.trace if c.id.startswith("head.1.")]
-
-    assert steps(generically(SHARED)) == ["small", "distinct", "integral", "logits", "rank"]
-    assert steps(generically(SHARED, head_width=2)) == ["small", "integral", "logits", "rank"]
-    assert "distinct" not in steps(generically(DISTINCT))
-
-
 def test_corollary_2_is_claimed_where_its_hypotheses_hold_and_only_there() -> None:
     assert generically(SHARED).trace.standing("theorem") is Level.PROVED
     assert generically(LINE).trace["theorem"].level is Level.NOT_APPLICABLE
@@ -83,12 +73,6 @@ def test_corollary_2_is_claimed_where_its_hypotheses_hold_and_only_there() -> No
     assert above.trace["hypothesis.capacity"].level is Level.REFUTED
     assert above.setup.capacity == 10
     assert above.setup.remarks["no weights of these heads serve more than"].startswith("15 ")
-
-
-def test_the_default_number_of_heads_is_what_is_promised() -> None:
-    assert generically(SHARED).setup.heads == 3  # 3·2 + 1 = 7
-    assert generic.promised_heads(generators.random(9, 4, 2, seed=0)) == 5  # H·d, not H(n-1) + 1
-    assert generic.promised_heads(generators.family(3, 1, 3, seed=3)) == 1
 
 
 IMPOSSIBLE: dict[str, tuple[Dataset, dict[str, Any], str]] = {
@@ -117,17 +101,6 @@ def test_no_draw_reaching_the_rank_is_undecided(monkeypatch: pytest.MonkeyPatch)
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
     assert proof.trace["memorization"].statement.startswith("Nothing was built: no small random")
     assert proof.trace["memorization"].rests_on == ()
-
-
-def test_seeds_decide_and_nothing_else() -> None:
-    one, same, other = (generically(SHARED, seed=s) for s in (1, 1, 2))
-    assert one.certificate == same.certificate and one.trace.as_dict() == same.trace.as_dict()
-    assert one.certificate != other.certificate
-
-
-def test_width_one_is_asked_of_rank_one_alone() -> None:
-    with pytest.raises(InputError, match=r"^head_width: must be 1 with construction width-one"):
-        prove(SHARED, Prove(construction="width-one", head_width=2))
 
 
 # A builder that errs.

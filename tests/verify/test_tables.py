@@ -9,15 +9,11 @@ from flint import fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data import generators
 from attncert.constructions.data.conversion import objects
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Head, integer_logits
-from attncert.constructions.width_one import build
+from attncert.constructions.layer import Head
 from attncert.verify import features
-from attncert.verify.saturation.least import Drops, OuterDrops, drops_behind, least_c
-from attncert.verify.steps.shared import lead
+from attncert.verify.saturation.least import Drops, OuterDrops, least_c
 from attncert.verify.tables import Outer, dense, leads, log2_off_peak, ranges
 
 _NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-2000, 2000), st.integers(-(2**80), 2**80))
@@ -48,17 +44,6 @@ def test_they_say_what_the_table_does(drawn: tuple[Outer, list[int]]) -> None:
     assert dense(outer[some]).tolist() == table[some].tolist()
 
 
-@given(outers(), st.integers(1, 60))
-def test_a_scale_is_divided_out_or_refused(drawn: tuple[Outer, list[int]], scale: int) -> None:
-    outer, _ = drawn
-    table = dense(outer)
-    found = Outer.of(outer.by, outer.rows, scale)
-    if found is not None:
-        assert (dense(found) * scale == table).all()
-    elif len(outer.rows) == 1:
-        assert (table % scale).any()
-
-
 @given(outers(), st.data())
 def test_drops(drawn: tuple[Outer, list[int]], more: st.DataObject) -> None:
     stays, targets = drawn
@@ -75,19 +60,6 @@ def test_drops(drawn: tuple[Outer, list[int]], more: st.DataObject) -> None:
             assert outer.near(c).at(c).min() == table.at(c).min()
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_heads_of_width_one_have_them(shared: bool) -> None:
-    data = generators.family(7, 3, 4, queries="moment-curve", shared=shared, seed=1)
-    built = build(data, saturated=True)
-    for record, head in zip(built.heads, built.layer.heads, strict=True):
-        table = features.logit_table(head, data)
-        assert isinstance(table, Outer)
-        assert dense(table).tolist() == integer_logits(head, data)
-        if isinstance(record, SteeringHead) and record.selector is not None:
-            found = drops_behind(table[list(record.earlier)], lead(data, record), record)
-            assert isinstance(found, OuterDrops)
-
-
 def test_a_logit_that_is_not_whole_is_named() -> None:
     data = generators.family(3, 2, 2, queries="moment-curve", shared=True, seed=1)
     with pytest.raises(features.NotIntegral) as caught:
@@ -95,24 +67,3 @@ def test_a_logit_that_is_not_whole_is_named() -> None:
     t, i = caught.value.example, caught.value.row
     logit = data.contexts.fractions()[0][i][0] * data.queries.fractions()[t][0] / 977
     assert Fraction(caught.value.value) == logit and logit.denominator == 977
-
-
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("scale", [1, 2**40, 2**70, Fraction(1, 7)])
-@pytest.mark.parametrize("length", [0, 1, 2**58, 2**90])
-def test_contexts_times_a_column(
-    shared: bool, scale: int | Fraction, length: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In pieces and whole, in machine integers and beyond, against fractions."""
-    drawn = generators.family(5, 3, 4, queries="moment-curve", shared=shared, seed=1)
-    contexts = [[[x * scale for x in row] for row in rows] for rows in drawn.contexts.fractions()]
-    given_contexts = contexts[0] if shared else contexts
-    data = Dataset.of(given_contexts, drawn.queries, [0] * 5)
-    column = [length, -length, length // 3, 1 if length else 0]
-    expected = [[sum(x * c for x, c in zip(row, column, strict=True)) for row in rows]
-                for rows in contexts]  # fmt: skip
-    for together in (1, 2**22):
-        monkeypatch.setattr(features, "_TOGETHER", together)
-        table, below = features.token_products(data, fmpq_mat(4, 1, column) / 3)
-        found = [[Fraction(x, below) * 3 for x in row] for row in table[:, :, 0].tolist()]
-        assert found == expected

@@ -5,9 +5,6 @@ Planted faults: a builder that spoils a sound layer, or refuses, or crashes.
 
 from __future__ import annotations
 
-from collections import Counter
-
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +18,9 @@ from attncert.constructions import width_one
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.audit.attack import cases as attack_data
 from attncert.verify.audit.attack.cases import (
     Case,
     contexts_independent,
-    independent,
     partition_holds,
     queries_independent,
 )
@@ -44,20 +39,6 @@ def test_no_failure_among_the_first_cases(construction: str) -> None:
     total = report.built.total() + report.partition.total() + report.outside.total()
     assert total == 50 and report.built.total() > 35
     assert set(report.outside) <= {"refused", "rank T"}
-
-
-def test_every_kind_is_drawn() -> None:
-    seen: Counter[str] = Counter()
-    shapes = set()
-    for number in range(1000):
-        case = case_number(0, number)
-        contexts, queries = case.kind.split(", ")
-        seen[contexts] += 1
-        seen[queries] += 1
-        shapes.add((case.contexts.shape[1], case.contexts.shape[2], case.heads))
-    assert len(seen) == len(attack_data._CONTEXTS) + len(attack_data._QUERIES)
-    assert min(seen.values()) > 60
-    assert shapes == {(n, n + k, h) for n in (1, 2, 3, 4) for k in (0, 1, 2) for h in (1, 2, 3)}
 
 
 def test_a_search_can_be_resumed_and_cut() -> None:
@@ -86,16 +67,6 @@ def test_the_hypotheses_are_decided_right(number: int) -> None:
     assert queries_independent(case) == (kruskal_rank(rows) >= min(n, T))
     groups = consecutive(range(T), n, n - 1)
     assert partition_holds(case) == meets_partition_condition(rows, groups)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 10**6), st.sampled_from([1, 3, 10**7]))
-def test_independence_by_minors(k: int, d: int, seed: int, bound: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(-bound, bound, (k, d), endpoint=True)
-    if k > 1 and seed % 2:
-        rows[-1] = rows[:-1].sum(axis=0)
-    assert independent(rows) == (rank(rows.tolist()) == k)
 
 
 def spoilt(case: Case) -> Layer:
@@ -133,20 +104,6 @@ def test_a_planted_fault_is_found_and_shrunk(build, reason: str) -> None:  # typ
     assert again is small
     assert f"case {failure.number}" in str(failure) and "contexts = " in str(failure)
     assert report.as_dict()["failures"] == [str(failure)]
-
-
-def test_faults_are_shrunk_to_the_bone() -> None:
-    """Refusing two examples: two tokens, two columns, two examples remain, entries 0 and ±1."""
-    (failure,) = attack(refusing, cases=50, seed=6).failures
-    small = failure.smallest
-    assert (len(small.queries), small.heads) == (2, 1)
-    assert small.contexts.shape == (1, 2, 2) and small.denominator == 1
-    assert max(np.abs(small.contexts).max(), np.abs(small.queries).max()) == 1
-
-
-def test_several_failures_can_be_collected() -> None:
-    report = attack(refusing, cases=100, seed=6, most_failures=2)
-    assert len({failure.number for failure in report.failures}) == len(report.failures) == 2
 
 
 def test_bad_arguments() -> None:

@@ -15,7 +15,7 @@ from attncert.verify.audit.attack import cases as attack_data
 from attncert.verify.audit.attack.cases import independent, partition_holds
 from attncert.verify.audit.hypotheses import search
 from attncert.verify.audit.hypotheses import section as hypotheses
-from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
+from attncert.verify.audit.hypotheses.instance import Instance, rank
 from attncert.verify.audit.hypotheses.kruskal import (
     KINDS,
     Kappa,
@@ -23,10 +23,10 @@ from attncert.verify.audit.hypotheses.kruskal import (
     of_kruskal_rank,
     remarks,
 )
-from attncert.verify.audit.hypotheses.search import explore, memorized, moves, served, shrink
+from attncert.verify.audit.hypotheses.search import explore, memorized, moves
 from attncert.verify.audit.hypotheses.steps import STEPS, separator
 from attncert.verify.audit.hypotheses.strength import Used, claimed, used
-from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Shape, Weakening, draw
+from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Weakening, draw
 from attncert.verify.audit.records import Scope, Standing, audit
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
@@ -137,12 +137,6 @@ def test_a_second_group_may_have_nowhere_to_go() -> None:
     assert STEP["independence"].fails(free) is None
 
 
-def test_the_separator_decides_only_what_it_can() -> None:
-    x = Instance(np.zeros((1, 4, 4), dtype=np.int64), np.eye(4, dtype=np.int64), 2, 4)
-    with pytest.raises(ValueError, match="at most 3 tokens"):
-        separator(x)
-
-
 @pytest.mark.parametrize("weakening", WEAKENINGS, ids=lambda w: w.id)
 def test_a_weakening_breaks_what_it_says_and_its_data_are_minimal(weakening: Weakening) -> None:
     """Derived again: whatever is taken away, the step can be taken, the weakening is another, or
@@ -180,26 +174,6 @@ def test_a_weakening_keeps_the_other_hypotheses(weakening: Weakening) -> None:
         assert false == [weakening.hypothesis]
 
 
-def test_explore_is_deterministic() -> None:
-    one, two = (explore(BY_ID["A2-below-n-2"], 6, seed=3) for _ in range(2))
-    assert one.drawn == two.drawn
-    shown = [
-        [(step, level, m.instance.as_dict()) for step, b in e.broken.items()
-         for level, m in b.minimal.items()]
-        for e in (one, two)
-    ]  # fmt: skip
-    assert shown[0] == shown[1] and shown[0]
-
-
-def test_another_order_of_the_examples_may_serve() -> None:
-    """e_2 in the span of the second group: the given order fails, another does not."""
-    queries = np.array([[0, 1, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0], [1, 0, 1]])
-    x = Instance(np.eye(3, dtype=np.int64)[None], queries, 2, 3)
-    assert STEP["selector"].fails(x) and served(x)
-    parallel = replace(x, queries=queries[[0, 1, 3, 3, 4]])
-    assert STEP["selector"].fails(parallel) and not served(parallel)
-
-
 def test_a_step_that_should_not_fail_is_a_finding_against() -> None:
     innocent = replace(BY_ID["A1-below-r-2"], breaks=frozenset({"duals"}))
     found = explore(innocent, 30, seed=0)
@@ -217,13 +191,6 @@ def test_a_step_that_never_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -
     made = hypotheses.report([explore(wrong, 2, seed=0)], {}, ())
     assert made.standing is Standing.UNDECIDED
     assert "failed on none of 8 instances" in made.findings[0].statement
-
-
-def test_shrink_takes_away_what_it_can() -> None:
-    x = Instance(np.array([[[2, 1], [-2, 2]]]), np.array([[1, 2], [3, 4], [-1, 1]]), 2, 2)
-    small = shrink(x, lambda y: y.T >= 1)
-    assert (small.T, small.heads, small.contexts.tolist()) == (1, 1, [[[0]]])
-    assert small.queries.tolist() == [[0]]
 
 
 def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
@@ -291,19 +258,3 @@ def test_remark_one_holds_and_its_failure_would_be_found(width: int) -> None:
     assert made.standing is Standing.AGAINST and "Remark 1" in made.findings[0].statement
     assert hypotheses.report([], {}, (found,)).standing is Standing.OK
     assert not replace(found, kruskal=3).holds and not replace(found, a1=Level.PROVED).holds
-
-
-def test_too_few_examples_have_no_kruskal_rank_below_their_number() -> None:
-    with pytest.raises(ValueError, match="at most κ examples"):
-        Kappa(4, 3, 4, 1, 3, KINDS[0])
-
-
-def test_ranks() -> None:
-    assert rank([]) == 0 and rank([[0, 0]]) == 0 and rank([[1, 2], [2, 4]]) == 1
-    assert affine_rank([[0], [1]]) == 2 and affine_rank([[1], [1]]) == 1
-
-
-def test_a_condition_that_nothing_meets_is_said() -> None:
-    never = replace(BY_ID["A1-at-r"], condition=lambda x: False, shape=Shape(1, 1, (1,)))
-    with pytest.raises(AssertionError, match="no instance of A1-at-r"):
-        draw(never, np.random.default_rng(0))

@@ -26,10 +26,8 @@ from attncert.verify.audit.layer.error import (
     Limit,
     at_most,
     audit_layer,
-    bounds,
     default_limit,
     half_the_gap,
-    interval,
     share,
 )
 from attncert.verify.audit.layer.heads import carried_groups, head_view
@@ -40,7 +38,6 @@ from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.prove import prove
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
-from attncert.verify.rank.ball import SingularValue
 
 RNG = np.random.default_rng(5)
 CONTEXTS = RNG.integers(-2, 3, (6, 3, 4)).astype(float)
@@ -188,17 +185,6 @@ def test_in_units_of_ln_2_short_integers_stay_exact_in_half_precision() -> None:
     assert low - 1e-9 <= abs(outputs - LABELS).max() <= high + 1e-9
 
 
-def test_groups_over_a_shared_context_are_found() -> None:
-    data = family(7, 3, 7, shared=True, seed=1)
-    proof = prove(data, Prove(heads=3))
-    assert proof.layer is not None
-    found = audit_layer(Attention(data, proof.layer, unit="ln2"))
-    assert [head.group for head in found.heads] == list(proof.groups) == [(0, 1, 2), (3, 4), (5, 6)]
-    assert found["theorem1.groups"].level is Level.PROVED
-    assert found["theorem1.partition"].level is Level.PROVED
-    assert found["theorem1.saturation"].level is Level.ENCLOSED
-
-
 # Wrong ones.
 
 
@@ -278,14 +264,6 @@ def test_the_scale(width: int) -> None:
     for a, b, c in zip(plain.errors, scaled.errors, other.errors, strict=True):
         assert float(a[0]) == pytest.approx(float(b[0]), rel=1e-6, abs=1e-9)
         assert float(a[0]) != pytest.approx(float(c[0]), rel=1e-6)
-
-
-def test_the_unit() -> None:
-    layer = gradient_descent(200)
-    plain = audited(layer)
-    two = audited(layer | {"query": layer["query"] / np.log(2)}, unit="ln2")
-    for a, b in zip(plain.errors, two.errors, strict=True):
-        assert float(a[1]) == pytest.approx(float(b[1]), rel=1e-6, abs=1e-9)
 
 
 def test_masks_against_numpy() -> None:
@@ -393,16 +371,6 @@ def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     undecided = answered(lost, data)
     assert "| smallest singular value of $Z$ | at most" in page(undecided)
     assert "All labels at once: rank Z = T = 7 undecided." in report(undecided).sentences
-
-
-@pytest.mark.parametrize(
-    ("numbers", "low", "high"),
-    [((6.673614, 6.673616), "6.67361", "6.67362"), ((0.0, 0.0), "0", "0")],
-)
-def test_bounds_are_rounded_outwards(numbers: tuple[float, float], low: str, high: str) -> None:
-    """Not both to the nearest: two equal ends would enclose nothing."""
-    assert bounds(SingularValue(*numbers, precision=53)) == (low, high)
-    assert interval(low, high) == ("0" if low == high else f"in [{low}, {high}]")
 
 
 def labelled(*labels: Any) -> Dataset:

@@ -94,12 +94,6 @@ def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.Mo
     assert all(c.level is Level.PROVED for c in trace_claims(proof))
 
 
-def test_the_limits_are_the_same() -> None:
-    from attncert.verify.claims import rules as trace_rules
-
-    assert trace_rules.RANKS_EACH_HEAD == pipeline.RANKS_EACH_HEAD
-
-
 @pytest.mark.parametrize(
     ("account", "rule", "words"),
     [
@@ -122,9 +116,3 @@ def test_a_violation_says_what_and_where(account: traces.Account, rule: str, wor
     claim = next(c for c in trace_claims(proof) if c.id == f"trace.{rule}")
     assert claim.level is Level.REFUTED and claim.witness is not None
     assert any(words in violation for violation in claim.witness["violations"])
-
-
-def test_the_order_of_the_claims_does_not_matter() -> None:
-    run = traces.account()
-    turned = replace(run.proof, trace=ProofTrace(reversed(run.claims)))
-    assert all(c.level is Level.PROVED for c in trace_claims(turned))

@@ -149,21 +149,6 @@ def test_where_the_question_is_settled_only_what_was_asked_for_is_sampled(
         assert ("## Against rounding" in report) is (k is not None)
 
 
-def test_sizes_of_one_are_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = tmp_path / "one.json"
-    for vectors, says in (
-        (
-            [[1, 2]],
-            ["rank of 1 vector of width 2 is 1.", "None of the one vector is zero."],
-        ),
-        ([[1, 2], [0, 0]], ["rank of 2 vectors of width 2 is 0:", "Vector 1 is zero."]),
-    ):
-        one.write_text(json.dumps({"vectors": vectors}))
-        for options, line in zip(([], ["--k", "1"]), says, strict=True):
-            attncert.main(["kruskal", str(one), "--out", str(tmp_path / "o"), *options])
-            assert line in capsys.readouterr().out
-
-
 def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
     """All that is said to be proved in a report of random vectors is the interval's two ends."""
     data, out = tmp_path / "random.npz", tmp_path / "o"
@@ -252,18 +237,6 @@ def test_bad_options_are_one_line_and_status_2(
     named = options[0] if options[0] not in ("--device", "--subsets") else "attncert: "
     assert named in printed.err
     assert not list(Path().iterdir())
-
-
-def test_missing_cuda_is_one_line(
-    planted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def missing() -> Any:
-        raise ModuleNotFoundError("cupy")
-
-    monkeypatch.setattr("attncert.verify.rank.engines.devices._load_cupy", missing)
-    assert attncert.main(["kruskal", planted, "--device", "cuda"]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and "CuPy is not installed" in printed.err
 
 
 def _npz(values: Any, name: str = "vectors") -> Callable[[Path], Path]:

@@ -14,7 +14,7 @@ from support.circuits import is_circuit
 from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
 from attncert.verify.kruskal.bounds import Bound, Interval
-from attncert.verify.kruskal.budget import Budget, Limit, Weighed
+from attncert.verify.kruskal.budget import Limit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.exhaustive import decide
@@ -52,21 +52,6 @@ def test_vectors_in_general_position(N: int, d: int) -> None:
     assert found.upper.value == min(N, d)
     assert found.lower.value == min(N, d) or N == 36  # 36 choose 32: the lower end stays open
     assert found.lower.value >= min(23, N, d)
-
-
-@pytest.mark.parametrize("relations", [1, 2])
-def test_few_relations_are_all_looked_at(relations: int) -> None:
-    """N <= d vectors with one or two relations: the code of relations has dimension one or two."""
-    rng = np.random.default_rng(relations)
-    table = rng.integers(-99, 100, (50, 60))
-    table[49] = table[3:20].sum(axis=0)
-    if relations == 2:
-        table[48] = table[10:30].sum(axis=0)
-    found = close(Vectors.of(table), budget_s=None, work=5.0)
-    assert found.decided
-    assert found.upper.value == 17
-    assert found.upper.dependency is not None
-    assert found.upper.dependency.indices == (*range(3, 20), 49)
 
 
 def test_a_planted_circuit_bounds_from_both_sides() -> None:
@@ -122,14 +107,6 @@ def test_contradicting_bounds_are_noticed() -> None:
         high.tighten(Bound("lower", 2, "test", ""))
     assert high.tighten(Bound("upper", 2, "test", "")) is high
     assert replace(high, stopped="x").as_dict()["stopped"] == "x"
-
-
-def test_a_share_of_a_budget_is_a_budget() -> None:
-    budget = Budget(work=10.0)
-    budget.charge(5.0)
-    part = budget.share(0.5)
-    part.charge(2.0)
-    assert (part.left, part.over, part.affords(0.5), part.affords(0.6)) == (0.5, False, True, False)
 
 
 def test_eight_of_the_digits_queries_are_dependent_and_no_three() -> None:

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from support.kruskal_cases import planted, truth
 
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress
 from attncert.reports.answers import report
 from attncert.verify.kruskal.bounds import Bound
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.interval import _Search, close
+from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.sampling import sizes
@@ -162,17 +162,6 @@ def test_the_budget_goes_to_what_raises_the_lower_end(
     assert sets.asked == sizes and found.lower.value == sizes[-1]
     assert len(spent) == 2 and spent[0] <= 0.2 * work
     assert sizes[-1] == 5 or max(spent) <= 0.01 * work
-
-
-def test_a_cluster_goes_as_far_as_its_threads_do() -> None:
-    """By the clock; counted work is the same on every machine."""
-    vectors = Vectors.of(np.random.default_rng(1).integers(1, 99, (1200, 12)))
-    for budget, ratio in ((Budget(60.0), 100), (Budget(work=60.0), 1)):
-        one, many = (
-            _Search(vectors, None, budget, 0, silent, Recorded(threads=threads)).price(4)
-            for threads in (1, 100)
-        )
-        assert one == pytest.approx(ratio * many)
 
 
 def test_an_interrupt_loses_the_shard_under_way(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from support.oracles import rank, rank_mod
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.dependency import Dependency
-from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.methods.circuits import meeting_probability, small_circuits
 from attncert.verify.kruskal.methods.coherence import coherence_bound
 from attncert.verify.kruskal.methods.exhaustive import decide
@@ -164,21 +163,10 @@ def test_dependence_modulo_both_primes_is_a_false_alarm() -> None:
     assert "but for 1" in bound.statement
 
 
-def test_many_false_alarms_end_in_a_decision_or_none_never_a_wrong_one() -> None:
-    p, q = search_primes(12)
-    rows = [[x**j * (p * q if j == 2 else 1) for j in range(3)] for x in range(1, 13)]
-    assert decide(Vectors.of(rows), 3, threads=1).independent is not False
-
-
 def test_a_search_that_is_stopped_claims_nothing() -> None:
     found = decide(vandermonde(60, 5), 4, stop=lambda: True)
     assert found.independent is None
     assert found.bound() is None
-
-
-def test_the_estimate_grows_with_the_number_of_sets() -> None:
-    prices = [exhaustive.nominal_seconds(1782, 11, k) for k in range(3, 8)]
-    assert all(90 * low < high for low, high in itertools.pairwise(prices))
 
 
 # --- coherence and information sets --------------------------------------------------------------
@@ -195,34 +183,12 @@ def test_the_coherence_bound_is_true(vectors: Vectors) -> None:
         assert bound.level is Level.ENCLOSED
 
 
-@pytest.mark.parametrize(("d", "expected"), [(8, 3), (16, 4), (17, 5), (64, 8), (100, 10)])
-def test_the_coherence_bound_of_an_equal_mixture(d: int, expected: int) -> None:
-    """Unit vectors and their sum: every entry 1/sqrt(d), so k - 1 < sqrt(d)."""
-    vectors = Vectors.of(np.vstack([np.eye(d), np.ones((1, d))]))
-    bound = coherence_bound(vectors)
-    assert bound is not None
-    assert bound.value == expected == math.isqrt(d - 1) + 1
-
-
-def test_orthogonal_vectors_are_independent_by_coherence_whatever_their_lengths() -> None:
-    table = np.diag([1e-300, 1e300, 5e-324, 1.0, 2.0**60])
-    bound = coherence_bound(Vectors.of(table))
-    assert bound is not None
-    assert bound.value == 5
-
-
 @quick
 @given(small_vectors())
 def test_information_set_bounds_are_true(vectors: Vectors) -> None:
     true = truth(vectors)
     bounds = information_set_bounds(vectors, upper=min(vectors.N, vectors.d))
     assert all(is_sound(bound, vectors, true) for bound in bounds)
-
-
-def test_little_more_than_d_vectors_have_a_large_kruskal_rank() -> None:
-    table = np.random.default_rng(0).integers(-99, 100, (44, 40))
-    lower, *_ = information_set_bounds(Vectors.of(table), upper=40)
-    assert lower.value == 32  # 11 bases, each with 3 vectors outside, less one
 
 
 def test_information_sets_meet_a_planted_circuit() -> None:
@@ -248,21 +214,6 @@ def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
         assert true < found.dependency.size < below
         assert is_circuit(found.dependency, vectors)
         below = found.dependency.size
-
-
-@pytest.mark.parametrize("outside", [1, 2, 3])
-def test_each_number_of_vectors_outside_the_basis_shows_a_planted_circuit(outside: int) -> None:
-    """Where only j = `outside` is left to find it, it is found with j outside."""
-    vectors, members = planted(60, 24, 5, seed=2)
-    seen = set()
-    for seed in range(40):
-        limits: dict[str, Any] = {"budget": Budget(), "depth": outside, "numbers": range(4)}
-        run = small_circuits(vectors, below=6, seed=seed, threads=1, **limits)
-        for found in run:
-            assert found.dependency.indices == members
-            seen.add(found.outside)
-    assert outside in seen
-    assert max(seen) <= outside
 
 
 def test_the_probability_of_meeting_a_circuit_is_what_is_seen() -> None:

@@ -25,7 +25,7 @@ from attncert.verify.kruskal.sampling.sampled import (
     chance_of_meeting,
     failing_at_most,
 )
-from attncert.verify.kruskal.sampling.subsets import PREFIXES, SUBSETS, Sampler
+from attncert.verify.kruskal.sampling.subsets import SUBSETS, Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.shards import Plan, Shard
@@ -174,18 +174,6 @@ def test_one_permutation_certifies_every_prefix() -> None:
     assert "for each k" in found.claim().statement.lower() and found.claim().level is Level.SAMPLED
 
 
-def test_vectors_of_low_rank_end_every_prefix_without_an_exact_relation() -> None:
-    table = np.random.default_rng(0).integers(-9, 10, (20, 3)) @ np.eye(3, 7, dtype=int)
-    found = sampled(Vectors.of(table), None, 100)
-    assert max(found.lengths) == 3 and found.longest == 7 and found.independent(4) == 0
-    assert found.steps()[-1] == 7 and found.failing_at_most(7) == 1.0
-
-
-def test_zero_vectors_end_a_sweep_at_once() -> None:
-    found = sampled(Vectors.of([[0, 0], [0, 0]]), None, 10)
-    assert found.lengths == {0: 10} and found.steps() == [2] and found.witness is None
-
-
 def test_a_part_of_the_shards_says_how_many_it_is() -> None:
     vectors = planted()
     sampler = Sampler.of(vectors, 5, 640, device="cpu")
@@ -221,12 +209,3 @@ def test_a_log_is_about_these_numbers_and_these_draws() -> None:
     sampler = Sampler.of(vectors, 5, 100)
     assert sampler.settings(0) == sampler.settings(0) != sampler.settings(1)
     assert Sampler.of(vectors, 6, 100).settings(0) != sampler.settings(0)
-
-
-@pytest.mark.parametrize("kind", [SUBSETS, PREFIXES])
-def test_a_record_is_json_and_a_function_of_the_shard(kind: str) -> None:
-    vectors = planted(N=20)
-    sampler = Sampler.of(vectors, 6 if kind == SUBSETS else None, 500, device="cpu")
-    shard = Shard(kind, 1, 37, 215)
-    first, second = sampler(shard, vectors.array), sampler(shard, vectors.array)
-    assert first == second and first["circuit"] == [0, 1, 2]

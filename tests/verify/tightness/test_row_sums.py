@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -165,11 +164,3 @@ def test_sums_that_differ_are_no_tie() -> None:
     assert not sums.same_sums(four, {0: 1, 1: -1})
     assert not sums.same_sums([((0,), (0,), (1,)), ((0,), (1,), (1,))], {0: 1, 1: -1})
     assert sums.same_sums([((0,), (1,)), ((0,), (0,))], {1: 2}), "2 rows, all 0: as none at all"
-
-
-def test_terms_are_fractions() -> None:
-    """ψ of {0, a, a, 2a} is twice that of {0, 0, a, a}; the other way round a half."""
-    twice, once = ((-1,), (0,), (0,), (1,)), ((-1,), (-1,), (1,), (1,))
-    doubled = tuple((2 * x,) for (x,) in twice)
-    assert sums.ties((doubled, once)).terms[1] == {0: Fraction(1, 2)}
-    assert sums.ties((once, doubled)).terms[1] == {0: Fraction(2)}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +17,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness.relations.rows import row_relations
 from attncert.verify.tightness.shared_contexts import separated
 from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank, shared_capacity
-from attncert.verify.tightness.shared_contexts.separated import logit_patterns, separated_layer
+from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 # Shared contexts: the largest rank, exactly.
 
@@ -92,86 +90,6 @@ def test_when_it_does_not_apply() -> None:
     for data in (generators.random(3, 2, 3, seed=0), Dataset.of([[1, 2], [2, 4]], [[1, 0]], [0])):
         (claim,) = shared_capacity(data, 2)
         assert claim.level is Level.NOT_APPLICABLE
-
-
-def exponents(
-    alphas: Sequence[int], patterns: Sequence[Sequence[int]]
-) -> tuple[list[list[int]], list[list[bool]]]:
-    """The table of docs/tightness.md, section 4: exponents of 2^(-s), and whether they are exact.
-
-    Read off the logit patterns: bottom tokens are below -500. No entry (10^9): a coefficient 0.
-    """
-    tops = [[-g for g in pattern if g > -500] for pattern in patterns]
-    lows = [[-g for g in pattern if g < -500] for pattern in patterns]
-    deepest = [max(low) for low in lows]
-    n, sizes = len(patterns[0]), [len(low) for low in lows]
-    costs: list[list[int]] = []
-    exact: list[list[bool]] = []
-    for a in alphas:
-        b_side = [(0, sizes[0] < n)]  # G_1, the T_j, the Λ_h; then F_1 and the B_j
-        b_side += [(d, True) for top in tops for d in top if d > 0]
-        b_side += [
-            (min(low), size != sizes[0]) for low, size in zip(lows[1:], sizes[1:], strict=True)
-        ]
-        a_side = [(min(lows[0]), True)]
-        a_side += [(x, True) for low, m in zip(lows, deepest, strict=True) for x in low if x < m]
-        if a == 0:
-            row = [0 if there else 10**9 for _, there in b_side + a_side]
-        elif a > 0:
-            row = [a * c for c, _ in b_side + a_side]
-        else:
-            shallow = min(m - max(top) for m, top in zip(deepest, tops, strict=True))
-            gammas = [m - x for low, m in zip(lows, deepest, strict=True) for x in low if x < m]
-            row = [-a * shallow] * len(b_side) + [-a * c for c in [0, *gammas]]
-        costs.append(row)
-        exact.append([a == 0 or (a > 0) == (k < len(b_side)) for k in range(len(row))])
-    return costs, exact
-
-
-@pytest.mark.parametrize(("n", "heads", "span"), [(3, 2, 3), (4, 2, 4), (3, 3, 4), (5, 1, 3)])
-def test_one_assignment_is_the_cheapest(n: int, heads: int, span: int) -> None:
-    """The heart of the proof, by all permutations, for all small sets of integers."""
-    T = heads * (n - 1) + 1
-    permutations = np.array(list(itertools.permutations(range(T))))
-    for alphas in itertools.combinations(range(-span, span + 1), T):
-        negatives = sum(a < 0 for a in alphas)
-        if negatives > sum(a > 0 for a in alphas) or (heads == 1 and negatives > n - 1):
-            continue
-        costs, exact = exponents(alphas, logit_patterns(n, heads, negatives, 0 in alphas, 10_000))
-        assert all(len(row) == T for row in costs)
-        totals = np.array(costs)[np.arange(T), permutations].sum(axis=1)
-        best = permutations[totals.argmin()]
-        assert np.count_nonzero(totals == totals.min()) == 1
-        assert all(exact[t][column] for t, column in enumerate(best))
-
-
-@pytest.mark.parametrize(
-    ("negatives", "zero", "sizes"),
-    [
-        (0, False, [1, 1, 1]),
-        (0, True, [1, 1, 1]),
-        (1, False, [1, 1, 1]),
-        (1, True, [2, 1, 1]),
-        (2, False, [2, 1, 1]),
-        (2, True, [2, 1, 1]),
-        (4, True, [3, 2, 1]),
-        (6, False, [3, 3, 2]),
-    ],
-)
-def test_how_many_tokens_are_at_the_bottom(negatives: int, zero: bool, sizes: list[int]) -> None:
-    patterns = logit_patterns(4, 3, negatives, zero, 1000)
-    assert [sum(g < -500 for g in pattern) for pattern in patterns] == sizes
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.sets(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=8))
-def test_queries_are_told_apart(queries: set[tuple[int, int]]) -> None:
-    data = shared([[*q, 0] for q in sorted(queries)], 3)
-    alphas, v = separated._separate(data, range(data.T))
-    assert alphas == [q[0] * v[0] + q[1] * v[1] for q in sorted(queries)]
-    assert len(set(alphas)) == data.T
-    assert sum(a < 0 for a in alphas) <= sum(a > 0 for a in alphas)
-    assert alphas.count(0) == ((0, 0) in queries)
 
 
 def test_weights_that_fall_short_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from support.oracles import SAFE_PRIME, features_mod, rank_mod
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random, signed_pairs
-from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness import universal as module
 from attncert.verify.tightness.relations.probes import (
@@ -97,12 +96,6 @@ def test_what_neither_shows_is_undecided(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "best_rank", unlucky)
     claim = universal(family(5, 3, 4, seed=1), 2)
     assert claim.level is Level.UNDECIDED and claim.numbers["rank"] == 4
-
-
-@pytest.mark.parametrize("argument", ["heads", "width"])
-def test_sizes_are_positive(argument: str) -> None:
-    with pytest.raises(InputError, match=f"{argument}: must be a positive integer"):
-        universal(signed_pairs(), **({"heads": 1} | {argument: 0}))
 
 
 def unlucky(data: Dataset, heads: int, enough: int, **options: int) -> Reached:
