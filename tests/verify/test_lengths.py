@@ -19,6 +19,7 @@ import pytest
 from flint import fmpq_mat
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from support.enclosures import enclose_error
 from support.oracles import repeated
 
 from attncert import Prove, prove, verify
@@ -42,7 +43,6 @@ from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.mask import causal_mask
 from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.checker import check_file
-from attncert.verify.interpolation.enclosure import enclose_error
 from attncert.verify.interpolation.multiprecision import multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.near import enclosure

@@ -14,26 +14,17 @@ bits. How many is not known beforehand: b is doubled until the answer is decided
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq
 
-from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.errors import InputError
-from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral, short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_readout
-
-Weights = Layer | Mapping[str, AnyArray]
 
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # of the last
@@ -46,55 +37,27 @@ _SOURCE = "ours: ball arithmetic (verify/interpolation/enclosure.py)"
 _ERROR = r"\max_t \|A(E^{(t)}, e^{(t)}) - y^{(t)}\|_\infty"
 
 
-def enclose_error(
-    data: Dataset,
-    weights: Weights,
-    *,
-    tolerance: int | float | str | Fraction | None = None,
-    max_bits: int = MAX_BITS,
-) -> Claim:
-    """The interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|, between two bounds.
-
-    data: T exact examples. weights: float arrays W_K, W_Q (H, d, d_h), W_V (H, d, d_v),
-    W_O (H·d_v, m) for a softmax in base e without a scale (`Layer.to_numpy`); or a `Layer`, taken
-    exactly, ln 2 included. Returns the claim "enclosure.error" with the bounds of every
-    example:
-
-    - without `tolerance`: *enclosed* once the error is known to a relative width of 2^-10 (an error
-      of exactly 0 is usually not: its upper bound only shrinks);
-    - with it: *enclosed* once the error is proved to be at most `tolerance`, *refuted* once one
-      example is proved to exceed it (the witness);
-    - *undecided* where `max_bits` bits do not settle it.
-
-    Raises InputError for weights that are not finite floats of these shapes, a tolerance that is
-    not a number ≥ 0, or `max_bits` below 64.
-    """
-    exact = _exact(weights)
-    values, output = require_readout(data, exact.layer)
-    return enclosed_error(
-        data,
-        lambda: _features(data, exact) * readout(values, output),
-        tolerance=tolerance,
-        max_bits=max_bits,
-    )
-
-
 def enclosed_error(
     data: Dataset,
     outputs: Callable[[], arb_mat],
     *,
-    tolerance: int | float | str | Fraction | None = None,
+    tolerance: Fraction | None = None,
     strict: bool = False,
     max_bits: int = MAX_BITS,
 ) -> Claim:
-    """`enclose_error` for whatever computes the outputs, T×m in balls of the working precision.
+    """The interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|, between two bounds.
 
-    strict: the error must be below the tolerance, not merely at most that. Of the examples, those
-    beyond the tolerance and those undecided with the bits that settled the whole are told.
+    data: T exact examples. outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls of the working precision
+    (`Attention.outputs`). Returns the claim "enclosure.error" with the bounds of every example:
+
+    - without `tolerance`: *enclosed* once the error is known to a relative width of 2^-10 (an error
+      of exactly 0 is usually not: its upper bound only shrinks);
+    - with it: *enclosed* once the error is proved to be at most `tolerance` (strict: below it),
+      *refuted* once one example is proved to exceed it (the witness); of the examples, those
+      beyond the tolerance and those undecided with the bits that settled the whole are told;
+    - *undecided* where `max_bits` bits, 64 or more, do not settle it.
     """
-    if max_bits < FIRST_BITS:
-        raise InputError("max_bits", f"at least {FIRST_BITS}", max_bits)
-    limit = None if tolerance is None else _tolerance(tolerance)
+    limit = None if tolerance is None else fmpq(tolerance.numerator, tolerance.denominator)
     bits, level = FIRST_BITS, Level.UNDECIDED
     while True:
         with ctx.workprec(bits):
@@ -109,10 +72,10 @@ def enclosed_error(
     interval = [decimal(low, up=False), decimal(high, up=True)]
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
     statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
-    if limit is not None:
+    if tolerance is not None:
         less = "<" if strict else r"\le"
-        statement = f"${_ERROR} {less} {_text(tolerance, short)}$"
-        numbers["tolerance"] = _text(tolerance, numeral)
+        statement = f"${_ERROR} {less} {short(tolerance)}$"
+        numbers["tolerance"] = numeral(tolerance)
         judged = [_decide(*pair, limit, strict) for pair in bounds]
         numbers["beyond"] = [t for t, x in enumerate(judged) if x is Level.REFUTED]
         numbers["open"] = [t for t, x in enumerate(judged) if x is Level.UNDECIDED]
@@ -126,62 +89,12 @@ def enclosed_error(
     return Claim(_ID, statement, level, numbers, witness, arithmetic, source=_SOURCE)
 
 
-_NAMES = ("W_K", "W_Q", "W_V", "W_O")
-
-
-@dataclass(frozen=True)
-class _Exact:
-    layer: Layer  # the very numbers of the weights: floats are dyadic rationals
-    base_two: bool  # whether ln 2 is still to be multiplied in
-
-
-def _exact(weights: Weights) -> _Exact:
-    if isinstance(weights, Layer):
-        return _Exact(weights, base_two=True)
-    arrays = {}
-    for name in _NAMES:
-        if name not in weights:
-            raise InputError("weights", f"the arrays {', '.join(_NAMES)}", sorted(weights))
-        array, rank = np.asarray(weights[name]), 2 if name == "W_O" else 3
-        if array.ndim != rank or 0 in array.shape:
-            raise InputError(name, f"of rank {rank}, without empty axes", f"of shape {array.shape}")
-        arrays[name] = ExactArray.of(array, name)
-    counts = {len(arrays[name]) for name in _NAMES[:3]}
-    if len(counts) > 1:
-        raise InputError("weights", "of equally many heads", f"of {sorted(counts)} heads")
-    heads = [Head(*(arrays[name][h].matrix() for name in _NAMES[:3])) for h in range(counts.pop())]
-    return _Exact(Layer(tuple(heads), arrays["W_O"].matrix()), base_two=False)
-
-
-def _features(data: Dataset, exact: _Exact) -> arb_mat:
-    unit = arb.const_log2() if exact.base_two else arb(1)
-    queries = arb_mat(data.query_matrix) * unit
-    contexts = [arb_mat(data.context(t)) for t in range(1 if data.shared else data.T)]
-    rows: list[list[arb]] = [[] for _ in range(data.T)]
-    for head in exact.layer.heads:
-        directions = queries * arb_mat(head.query) * arb_mat(head.key).transpose()  # K Qᵀ e, T×d
-        for t, direction in enumerate(directions.tolist()):
-            context = contexts[0 if data.shared else t]
-            logits = (context * arb_mat(data.d, 1, direction)).entries()
-            rows[t] += (arb_mat(1, len(logits), softmax(logits)) * context).entries()
-    return arb_mat(rows)
-
-
 def softmax(logits: list[arb]) -> list[arb]:
     """exp(ℓ_i)/Σ_j exp(ℓ_j), shifted by the largest midpoint."""
     peak = max(range(len(logits)), key=lambda i: logits[i].mid())
     powers = [arb(1) if i == peak else (x - logits[peak]).exp() for i, x in enumerate(logits)]
     total = sum(powers, arb(0))
     return [x / total for x in powers]
-
-
-def readout(values: list[fmpq_mat], output: fmpq_mat) -> arb_mat:
-    """V, (H·d)×m: the blocks W_V,h W_O,h below one another."""
-    width, rows = values[0].ncols(), arb_mat(output).tolist()
-    readout: list[list[arb]] = []
-    for h, value in enumerate(values):
-        readout += (arb_mat(value) * arb_mat(rows[h * width : (h + 1) * width])).tolist()
-    return arb_mat(readout)
 
 
 def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
@@ -202,23 +115,6 @@ def _decide(low: arb, high: arb, limit: fmpq | None, strict: bool) -> Level:
     if high < limit or (high <= limit and not strict):
         return Level.ENCLOSED
     return Level.REFUTED if low > limit or (low >= limit and strict) else Level.UNDECIDED
-
-
-def _text(
-    tolerance: int | float | str | Fraction | None, exact: Callable[[int | Fraction], str]
-) -> str:
-    """As it was given: a float as the decimal that names it."""
-    return exact(tolerance) if isinstance(tolerance, int | Fraction) else str(tolerance)
-
-
-def _tolerance(tolerance: int | float | str | Fraction) -> fmpq:
-    try:
-        exact = Fraction(tolerance)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        exact = Fraction(-1)
-    if exact < 0:
-        raise InputError("tolerance", "a number, at least 0", tolerance)
-    return fmpq(exact.numerator, exact.denominator)
 
 
 def decimal(point: arb, *, up: bool) -> str:

@@ -17,6 +17,8 @@ from attncert.constructions.readout.solve import (
     right_inverse,
     with_readout,
 )
+from attncert.constructions.weights.own import of_arrays
+from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
@@ -28,7 +30,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.interpolation.enclosure import enclose_error
+from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
@@ -316,7 +318,8 @@ def enclosure(run: Run, built: Construction) -> Claim:
         weights = float64_weights(data, lambda coarse: run.method.build(coarse, request, silent))
     except HypothesisFails as failure:
         return conclusions.no_enclosure(str(failure))
-    return shared.timed(partial(enclose_error, data, weights))
+    attention = Attention(data, of_arrays(weights).layer)
+    return shared.timed(lambda: enclosed_error(data, attention.outputs))
 
 
 def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim]) -> Proof:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.enclosures import enclose_error
 from support.small_layers import features as exact_features
 
 from attncert.constructions.data import generators
@@ -18,7 +19,6 @@ from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout import float_weights
 from attncert.constructions.readout.float_weights import coarse, features, float64_weights
 from attncert.verify.claims.evidence import Level
-from attncert.verify.interpolation.enclosure import enclose_error
 
 
 def gaussian(seed: int, shared: bool = False) -> Dataset:
